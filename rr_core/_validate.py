@@ -1,0 +1,88 @@
+"""Argument checks shared by the public functions: each error names argument, range and value received."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def short(value: Any) -> str:
+    """What was received, short enough for one line of an error message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """``value`` as an int, or ValueError. Booleans and non-integral floats are refused."""
+    allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+    try:
+        number = int(value)
+        whole = not isinstance(value, (bool, np.bool_, str, bytes)) and number == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {allowed}, got {short(value)}")
+    return number
+
+
+def real(name: str, value: Any, allowed: str) -> float:
+    """``value`` as a finite float, or ValueError saying what is ``allowed``."""
+    try:
+        number = float(value)
+        fine = not isinstance(value, (bool, np.bool_, str, bytes)) and np.isfinite(number)
+    except (TypeError, ValueError, OverflowError):
+        fine = False
+    if not fine:
+        raise ValueError(f"{name} must be {allowed}, got {short(value)}")
+    return number
+
+
+def vector(name: str, values: ArrayLike, k: int) -> NDArray[Any]:
+    """A numeric array (integers or float64) whose last axis has length ``k``, all finite."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # a ragged nesting
+        raise ValueError(f"{name} must be a numeric array, got a ragged sequence") from error
+    if array.dtype.kind == "O":
+        array = _from_objects(name, array)
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a numeric array, got dtype {array.dtype}")
+    if array.ndim == 0 or array.shape[-1] != k:
+        raise ValueError(f"{name} must have a last axis of length k = {k}, got shape {array.shape}")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64, copy=False)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, got {_first(array, ~np.isfinite(array))}")
+    return array
+
+
+def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
+    """A non-negative ``vector`` with a positive total in each of its rows."""
+    array = vector("histogram", values, k)
+    if array.size and array.min() < 0:
+        raise ValueError(f"histogram must be non-negative (every entry >= 0), got {_first(array, array < 0)}")
+    if not (array.max(axis=-1) > 0).all():
+        raise ValueError("histogram must have a positive total, got all zeros")
+    return array
+
+
+def _from_objects(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Fractions, decimals and big integers become float64; text and nesting are refused."""
+    try:
+        if any(isinstance(value, (str, bytes)) for value in array.flat):
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be a numeric array, got dtype object") from error
+
+
+def _first(array: NDArray[Any], where: NDArray[np.bool_]) -> str:
+    position = np.unravel_index(int(np.argmax(where)), array.shape)
+    index = ", ".join(str(int(i)) for i in position)
+    return f"{array[position]} at index [{index}]"

@@ -1,0 +1,120 @@
+"""How wrong an estimate is: distances, likelihood, and the closed-form variance of Inv."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+
+
+def squared_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
+    """||theta_hat - theta||^2, the sum over categories (section 5.4). Divide by k for the mean per
+    category that the paper's figures show. (..., k) each, broadcast; one number per row."""
+    return _number((_difference(theta_hat, theta) ** 2).sum(axis=-1))
+
+
+def total_variation(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
+    """Half the sum of |theta_hat - theta| (section 5.4): the share of probability in the wrong place.
+    (..., k) each, broadcast; one number per row, from 0 to 1 for distributions."""
+    return _number(np.abs(_difference(theta_hat, theta)).sum(axis=-1) / 2)
+
+
+def max_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
+    """The largest |theta_hat_i - theta_i| over the categories. (..., k) each; one number per row."""
+    return _number(np.abs(_difference(theta_hat, theta)).max(axis=-1))
+
+
+def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Any:
+    """-sum_i c_i log(q + (p - q) theta_i) in nats: summed over reports when the histogram holds counts, per
+    report when it holds frequencies.
+
+    Args:
+        histogram: (..., k) counts or frequencies, used as they are.
+        theta: (..., k) estimate, broadcast against the histogram. May have negative entries (Inv).
+        mechanism: the randomized response that produced the reports.
+
+    Returns:
+        One number per row; infinite when a category that was reported has probability <= 0.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    counts = _validate.histogram(histogram, mechanism.k)
+    estimate = _validate.vector("theta", theta, mechanism.k)
+    # log(q + (p-q) theta) = log q + log(1 + E theta) stays finite where q underflows.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if mechanism.blur >= 1e-290:
+            log_ratio = np.log1p(estimate * (mechanism.truth / mechanism.blur))
+        else:
+            log_ratio = np.logaddexp(0.0, mechanism.epsilon + np.log(estimate))
+        terms = np.where(counts > 0, counts * -(mechanism.log_q + log_ratio), 0.0)
+    terms = np.where(np.isnan(terms), np.inf, terms)
+    return _number(terms.sum(axis=-1))
+
+
+def inv_variance(
+    theta: ArrayLike,
+    n: float,
+    mechanism: RandomizedResponse,
+    *,
+    users: Literal["fixed", "sampled"] = "fixed",
+) -> Array:
+    """Variance of each entry of Inv.
+
+    With a fixed population of users,
+        Var = [q (1 - q) + theta_i (p - q)(1 - p - q)] / (N (p - q)^2);
+    the printed eq. (8) has N (p - q) below, a misprint. When the users are themselves a random sample,
+        Var = m (1 - m) / (N (p - q)^2) with m = q + (p - q) theta_i.
+
+    Args:
+        theta: (..., k) true shares, or an estimate plugged in.
+        n: number of users, > 0.
+        mechanism: the randomized response.
+        users: "fixed" when theta is the histogram of the users themselves, "sampled" when it is the
+            population they were drawn from.
+
+    Returns:
+        Same shape as ``theta``.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    shares = _validate.vector("theta", theta, mechanism.k)
+    n = _validate.real("n", n, "a number > 0")
+    if n <= 0:
+        raise ValueError(f"n must be a number > 0, got {n!r}")
+    q, keep = mechanism.q, mechanism.keep
+    if users == "fixed":
+        # 1 - p - q = (k - 2) q, without the cancellation.
+        per_report = q * ((1 - q) + shares * keep * (mechanism.k - 2))
+    elif users == "sampled":
+        seen = q + keep * shares
+        # 1 - (q + keep theta) = q (k - 1) + keep (1 - theta), without the cancellation.
+        per_report = seen * (q * (mechanism.k - 1) + keep * (1 - shares))
+    else:
+        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+    variance: Array = per_report / keep / keep / n
+    return variance
+
+
+def _difference(theta_hat: ArrayLike, theta: ArrayLike) -> Array:
+    estimate, truth = np.asarray(theta_hat), np.asarray(theta)
+    for name, array in (("theta_hat", estimate), ("theta", truth)):
+        if array.ndim == 0 or array.dtype.kind not in "iufb":
+            raise ValueError(f"{name} must be a numeric array of shape (..., k)")
+    if estimate.shape[-1] != truth.shape[-1]:
+        raise ValueError(
+            f"theta_hat must have a last axis of length k = {truth.shape[-1]} like theta, "
+            f"got shape {estimate.shape}"
+        )
+    difference: Array = np.subtract(estimate, truth, dtype=np.float64)
+    return difference
+
+
+def _number(values: Any) -> Any:
+    return float(values) if np.ndim(values) == 0 else values

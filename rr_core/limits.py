@@ -1,0 +1,17 @@
+"""Every limit of the project, in one place: widgets, links, validators and property tests read it here.
+
+Only ``EPSILON_MAX`` is a limit of the mathematics (beyond it nothing changes in double precision);
+the others say what the app offers a person.
+"""
+
+# The mathematics: every 0 < epsilon <= EPSILON_MAX is accepted by rr_core.
+EPSILON_MAX = 5000.0
+
+# The app.
+K_MIN, K_MAX = 2, 1_500_000
+EPSILON_APP_MIN, EPSILON_APP_MAX = 0.01, 20.0
+N_MIN, N_MAX = 1, 1_000_000_000
+S_MIN, S_MAX = 0.0, 5.0
+SEED_MIN, SEED_MAX = 0, 2**32 - 1
+MAX_UPLOAD_BYTES = 200 * 1024 * 1024
+REPEATS_MIN, REPEATS_MAX = 10, 10_000

@@ -1,0 +1,215 @@
+"""Populations to estimate: shapes for any k, and a few small published tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rr_core import _validate
+from rr_core._validate import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A distribution over k categories, with the names and the people behind it where they are known.
+
+    Attributes:
+        key: what tells this population from every other one; equal keys mean equal contents.
+        probabilities: (k,) shares, summing to one; read-only.
+        labels: the k category names, or None when they are the ranks 1..k.
+        counts: (k,) the people themselves when the source is a table of counts, else None; read-only.
+        source: where it comes from, one line.
+    """
+
+    key: str
+    probabilities: Array
+    labels: tuple[str, ...] | None = None
+    counts: NDArray[np.int64] | None = None
+    source: str = ""
+
+    @property
+    def k(self) -> int:
+        return len(self.probabilities)
+
+    @property
+    def total(self) -> int | None:
+        """Number of people in the table of counts, or None when only shares are known."""
+        return None if self.counts is None else int(self.counts.sum())
+
+    @classmethod
+    def from_weights(
+        cls, weights: ArrayLike, labels: Sequence[str] | None = None, source: str = ""
+    ) -> Population:
+        """A population from counts (integers) or shares (anything non-negative), at least two entries.
+
+        Raises:
+            ValueError: when the weights are not a (k,) histogram or the labels are not k names.
+        """
+        array = np.asarray(weights)
+        if array.ndim != 1 or array.size < 2:
+            raise ValueError(f"weights must have shape (k,) with k >= 2, got {array.shape}")
+        array = _validate.histogram(array, array.size)
+        if labels is not None and len(labels) != array.size:
+            raise ValueError(f"labels must be k = {array.size} names, got {len(labels)}")
+        names = None if labels is None else tuple(labels)
+        counts = _frozen(array.astype(np.int64)) if array.dtype.kind in "iu" else None
+        digest = hashlib.sha256(np.ascontiguousarray(array).tobytes())
+        digest.update("\x00".join(names or ()).encode("utf-8", "surrogatepass"))
+        shares = _frozen(array / array.sum())
+        return cls(f"weights:{digest.hexdigest()}", shares, names, counts, source)
+
+
+def zipf(k: int, s: float) -> Array:
+    """Zipf's law: (k,) probabilities proportional to rank^-s, rank = 1..k.
+
+    Args:
+        k: number of categories, an integer >= 2.
+        s: exponent >= 0; 0 is uniform, larger is more concentrated.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    k = _validate.integer("k", k, 2)
+    s = _validate.real("s", s, "a number >= 0")
+    if s < 0:
+        raise ValueError(f"s must be a number >= 0, got {s!r}")
+    weights = np.arange(1, k + 1, dtype=np.float64) ** -s
+    return _normalised(weights)
+
+
+def uniform(k: int) -> Array:
+    """(k,) equal probabilities."""
+    return np.full(k, 1 / k)
+
+
+def geometric(k: int) -> Array:
+    """(k,) probabilities that halve every tenth of the categories (every category below k = 10)."""
+    return _normalised(np.exp2(-np.arange(k) / max(k / 10, 1)))
+
+
+def two_humps(k: int) -> Array:
+    """(k,) two bell shapes: 60% around a quarter of the way, 40%, wider, around seven tenths."""
+    x = (np.arange(k) + 0.5) / k
+    left, right = (np.exp(-0.5 * ((x - at) / width) ** 2) for at, width in ((0.25, 0.07), (0.7, 0.1)))
+    return _normalised(0.6 * _normalised(left) + 0.4 * _normalised(right))
+
+
+def dominant(k: int) -> Array:
+    """(k,) the first category holds 80%; the others share the rest equally."""
+    weights = np.full(k, 0.2 / (k - 1))
+    weights[0] = 0.8
+    return weights
+
+
+def step(k: int) -> Array:
+    """(k,) the first fifth of the categories (at least one) holds 80%, equally; the others hold 20%."""
+    top = max(k // 5, 1)
+    weights = np.full(k, 0.2 / (k - top))
+    weights[:top] = 0.8 / top
+    return weights
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities."""
+
+    name: str
+    build: Callable[[int, float], Array]
+
+
+SHAPES: dict[str, Shape] = {
+    "zipf": Shape("Zipf", zipf),
+    "uniform": Shape("Uniform", lambda k, s: uniform(k)),
+    "geometric": Shape("Geometric", lambda k, s: geometric(k)),
+    "humps": Shape("Two humps", lambda k, s: two_humps(k)),
+    "dominant": Shape("One dominant category", lambda k, s: dominant(k)),
+    "step": Shape("Step", lambda k, s: step(k)),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small published table of counts."""
+
+    name: str
+    rows: tuple[tuple[str, int], ...]
+    source: str
+
+    def population(self, key: str) -> Population:
+        labels, counts = zip(*self.rows, strict=True)
+        array = np.array(counts, dtype=np.int64)
+        shares = _frozen(array / array.sum())
+        return Population(key, shares, tuple(labels), _frozen(array), self.source)
+
+
+def _letters(counts: str) -> tuple[tuple[str, int], ...]:
+    return tuple(zip("abcdefghijklmnopqrstuvwxyz", map(int, counts.split()), strict=True))
+
+
+TABLES: dict[str, Table] = {
+    "letters": Table(
+        "Letters of Moby-Dick",
+        _letters(
+            "76494 16605 22144 37659 115034 20477 20495 61783 64386 1062 7939 42055 22908 "
+            "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
+        ),
+        "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
+    ),
+    "schooling": Table(
+        "Schooling (census)",
+        (
+            ("HS-grad", 10501), ("Some-college", 7291), ("Bachelors", 5355), ("Masters", 1723),
+            ("Assoc-voc", 1382), ("11th", 1175), ("Assoc-acdm", 1067), ("10th", 933),
+            ("7th-8th", 646), ("Prof-school", 576), ("9th", 514), ("12th", 433),
+            ("Doctorate", 413), ("5th-6th", 333), ("1st-4th", 168), ("Preschool", 51),
+        ),
+        "Schooling of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+    ),
+    "work": Table(
+        "Work class (census)",
+        (
+            ("Private", 22696), ("Self-emp-not-inc", 2541), ("Local-gov", 2093), ("?", 1836),
+            ("State-gov", 1298), ("Self-emp-inc", 1116), ("Federal-gov", 960),
+            ("Without-pay", 14), ("Never-worked", 7),
+        ),
+        "Work class of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+    ),
+}  # fmt: skip
+
+UPLOAD = "upload"
+DISTRIBUTIONS: dict[str, str] = {
+    **{key: shape.name for key, shape in SHAPES.items()},
+    **{key: table.name for key, table in TABLES.items()},
+    UPLOAD: "Your own file",
+}
+
+
+def build(dist: str, k: int, s: float) -> Population:
+    """The population called ``dist`` (a key of SHAPES or TABLES); tables ignore k and s.
+
+    Raises:
+        ValueError: for an unknown name.
+    """
+    if dist in TABLES:
+        return TABLES[dist].population(dist)
+    if dist not in SHAPES:
+        known = ", ".join([*SHAPES, *TABLES])
+        raise ValueError(f"dist must be one of {known}, got {_validate.short(dist)}")
+    k = _validate.integer("k", k, 2)
+    name = f"{dist}:{k}:{float(s)!r}" if dist == "zipf" else f"{dist}:{k}"
+    return Population(name, _frozen(SHAPES[dist].build(k, s)), source=SHAPES[dist].name)
+
+
+def _normalised(weights: Array) -> Array:
+    result: Array = weights / weights.sum()
+    return result
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,286 @@
+"""A scenario: population, k, epsilon, N and seed, as one value that fits in a link.
+
+The same scenario gives the same users and the same reports everywhere: both draws come from streams that
+depend on the seed alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core import _validate, limits, sampling
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
+
+_USERS, _NOISE, _REPEATS = 0, 1, 2  # independent random streams of one seed
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a person chose. Limits are those of module ``limits``.
+
+    Attributes:
+        dist: key of the distribution (``populations.DISTRIBUTIONS``).
+        k: number of categories; set by the table itself where dist is a table.
+        s: Zipf exponent; only dist="zipf" uses it.
+        epsilon: privacy budget.
+        n: number of users.
+        seed: which draw of users and of noise.
+    """
+
+    dist: str = "zipf"
+    k: int = 12
+    s: float = 1.0
+    epsilon: float = 1.0
+    n: int = 1000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.dist not in DISTRIBUTIONS:
+            known = ", ".join(DISTRIBUTIONS)
+            raise ValueError(f"dist must be one of {known}, got {_validate.short(self.dist)}")
+        if self.dist in TABLES:
+            object.__setattr__(self, "k", len(TABLES[self.dist].rows))
+        for field in FIELDS:
+            object.__setattr__(self, field.name, field.checked(getattr(self, field.name)))
+
+    @property
+    def mechanism(self) -> RandomizedResponse:
+        return RandomizedResponse(self.k, self.epsilon)
+
+    def population(self) -> Population:
+        """The population, for every distribution but an upload."""
+        if self.dist == UPLOAD:
+            raise ValueError("dist = 'upload' has no population of its own: pass the uploaded one")
+        return build(self.dist, self.k, self.s)
+
+    def draw(self, population: Population | None = None) -> Draw:
+        """The users of this scenario and one noisy histogram of their reports.
+
+        Args:
+            population: needed when dist is "upload"; then it fixes k.
+        """
+        population = self.population() if population is None else population
+        if population.k != self.k:
+            raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
+        users = _stream(self.seed, _USERS)
+        if population.counts is not None and self.n == population.total:
+            true_counts = population.counts
+        else:
+            true_counts = sampling.multinomial(self.n, population.probabilities, users)
+        counts = self.mechanism.randomize_histogram(true_counts, _stream(self.seed, _NOISE))
+        for array in (true_counts, counts):
+            array.flags.writeable = False
+        return Draw(self, population, true_counts, counts)
+
+    def to_query(self) -> dict[str, str]:
+        """The query parameters of a link to this scenario."""
+        return {field.parameter: field.format(getattr(self, field.name)) for field in ALL_FIELDS}
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], default: Scenario | None = None
+    ) -> tuple[Scenario, tuple[str, ...]]:
+        """The scenario of a link, and one plain sentence for each value that had to be changed.
+
+        Args:
+            query: query parameters; unknown ones are left alone, missing ones take the default.
+            default: the scenario that fills the gaps.
+        """
+        scenario, notes = default or cls(), []
+        for field in ALL_FIELDS:
+            if field.parameter in query:
+                value, note = field.parse(query[field.parameter], getattr(scenario, field.name))
+                changes: dict[str, Any] = {field.name: value}
+                scenario = replace(scenario, **changes)
+                notes += [note] if note else []
+        return scenario, tuple(notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One collection: who the users are, and what was reported.
+
+    Attributes:
+        scenario: the choice it came from.
+        population: what the users were drawn from.
+        true_counts: (k,) the users' actual counts; read-only.
+        counts: (k,) reports per category; read-only.
+    """
+
+    scenario: Scenario
+    population: Population
+    true_counts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @property
+    def mechanism(self) -> RandomizedResponse:
+        return self.scenario.mechanism
+
+    @property
+    def theta(self) -> Array:
+        """(k,) shares of these users, the truth the estimates are after."""
+        shares: Array = self.true_counts / self.scenario.n
+        return shares
+
+    def repeat(self, first: int, how_many: int, *, new_users: bool = False) -> tuple[NDArray, NDArray]:
+        """Further collections of the same scenario: true counts and reports, (how_many, k) each.
+
+        Collection number i is the same however the work is split into calls.
+
+        Args:
+            first: number of the first collection.
+            how_many: how many.
+            new_users: draw the users anew from the population each time, rather than keep them.
+        """
+        truths = np.empty((how_many, self.scenario.k), dtype=np.int64)
+        reports = np.empty_like(truths)
+        for i in range(how_many):
+            rng = _stream(self.scenario.seed, _REPEATS, first + i)
+            truths[i] = (
+                sampling.multinomial(self.scenario.n, self.population.probabilities, rng)
+                if new_users
+                else self.true_counts
+            )
+            reports[i] = self.mechanism.randomize_histogram(truths[i], rng)
+        return truths, reports
+
+
+def _stream(*key: int) -> np.random.Generator:
+    return np.random.default_rng(key)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One numeric field: its parameter in a link, its label on screen, and its range."""
+
+    name: str
+    parameter: str
+    label: str
+    low: float
+    high: float
+    whole: bool
+
+    def checked(self, value: object) -> float:
+        if self.whole:
+            return _validate.integer(self.name, value, int(self.low), int(self.high))
+        allowed = f"a number from {self.low:g} to {self.high:g}"
+        number = _validate.real(self.name, value, allowed)
+        if not self.low <= number <= self.high:
+            raise ValueError(f"{self.name} must be {allowed}, got {number!r}")
+        return number
+
+    def parse(self, text: str, fallback: float) -> tuple[float, str]:
+        try:
+            number = float(text.replace("_", "x"))  # Python's 1_000 is not a number to a person
+            if math.isnan(number):
+                raise ValueError
+        except ValueError:
+            return fallback, (
+                f"The link's {self.label} is “{_cut(text)}”, which is not a number; "
+                f"{self.show(fallback)} is used instead."
+            )
+        if not self.low <= number <= self.high:
+            near = self.low if number < self.low else self.high
+            near = int(near) if self.whole else near
+            return near, (
+                f"The link's {self.label} is {_cut(text)}, outside the range from {self.show(self.low)} "
+                f"to {self.show(self.high)}; {self.show(near)} is used instead."
+            )
+        if not self.whole:
+            return number, ""
+        # Through int, so that large whole numbers keep every digit.
+        rounded = int(text) if text.strip().lstrip("+").isdigit() else round(number)
+        note = f"The link's {self.label} is {_cut(text)}, not a whole number; {rounded:,} is used instead."
+        return rounded, "" if rounded == number else note
+
+    def format(self, value: float) -> str:
+        return str(value) if self.whole else repr(float(value)).removesuffix(".0")
+
+    def show(self, value: float) -> str:
+        return f"{int(value):,}" if self.whole else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The distribution: a key of DISTRIBUTIONS."""
+
+    name: str = "dist"
+    parameter: str = "dist"
+
+    def parse(self, text: str, fallback: str) -> tuple[str, str]:
+        key = text.strip().lower()
+        if key in DISTRIBUTIONS:
+            return key, ""
+        return fallback, (
+            f"The link's distribution “{_cut(text)}” is not known here; "
+            f"{DISTRIBUTIONS[fallback]} is used instead."
+        )
+
+    def format(self, value: str) -> str:
+        return value
+
+
+FIELDS = (
+    Number("k", "k", "Categories K", limits.K_MIN, limits.K_MAX, True),
+    Number("s", "s", "Zipf exponent s", limits.S_MIN, limits.S_MAX, False),
+    Number("epsilon", "eps", "Privacy ε", limits.EPSILON_APP_MIN, limits.EPSILON_APP_MAX, False),
+    Number("n", "n", "Users N", limits.N_MIN, limits.N_MAX, True),
+    Number("seed", "seed", "Seed", limits.SEED_MIN, limits.SEED_MAX, True),
+)
+ALL_FIELDS: tuple[Choice | Number, ...] = (Choice(), *FIELDS)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A scenario worth starting from, and why."""
+
+    name: str
+    scenario: Scenario
+    why: str
+
+
+PRESETS = (
+    Preset("First look", Scenario(), "small enough to follow every bar"),
+    Preset(
+        "Blog: K = 10, ε = ln 3",
+        Scenario("zipf", 10, 1.0, math.log(3), 100_000, 1),
+        "the worked example of the blog post on debiasing k-RR",
+    ),
+    Preset(
+        "Paper: near uniform (s = 0.01)",
+        Scenario("zipf", 10_000, 0.01, 4.0, 1_000_000, 1),
+        "K = 10,000, ε = 4, N = 1,000,000 of Figures 1 and 2",
+    ),
+    Preset(
+        "Paper: moderate (s = 1.3)",
+        Scenario("zipf", 10_000, 1.3, 4.0, 1_000_000, 1),
+        "the same, moderately concentrated",
+    ),
+    Preset(
+        "Paper: concentrated (s = 2.5)",
+        Scenario("zipf", 10_000, 2.5, 4.0, 1_000_000, 1),
+        "the same, highly concentrated",
+    ),
+    Preset(
+        "Paper: IBU setting (K = 500)",
+        Scenario("zipf", 500, 1.3, 1.0, 10_000, 1),
+        "one setting of Figure 4, where IBU needs thousands of iterations",
+    ),
+    Preset(
+        "Industrial: K = 1,423,000",
+        Scenario("zipf", 1_423_000, 1.3, 8.0, 1_664_500, 1),
+        "the size of the income table in the paper",
+    ),
+)
