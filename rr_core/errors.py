@@ -46,15 +46,19 @@ def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: R
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
-    # log(q + (p-q) theta) = log q + log(1 + E theta) stays finite where q underflows.
+    return _number(report_loss(counts, estimate, mechanism).sum(axis=-1))
+
+
+def report_loss(counts: Array, theta: Array, mechanism: RandomizedResponse) -> Array:
+    """-c log(q + (p - q) theta), entry by entry; infinite where a report of probability <= 0 was seen."""
+    # log q + log(1 + E theta) stays finite where q underflows.
     with np.errstate(divide="ignore", invalid="ignore"):
         if mechanism.blur >= 1e-290:
-            log_ratio = np.log1p(estimate * (mechanism.truth / mechanism.blur))
+            log_ratio = np.log1p(theta * (mechanism.truth / mechanism.blur))
         else:
-            log_ratio = np.logaddexp(0.0, mechanism.epsilon + np.log(estimate))
+            log_ratio = np.logaddexp(0.0, mechanism.epsilon + np.log(theta))
         terms = np.where(counts > 0, counts * -(mechanism.log_q + log_ratio), 0.0)
-    terms = np.where(np.isnan(terms), np.inf, terms)
-    return _number(terms.sum(axis=-1))
+    return np.where(np.isnan(terms), np.inf, terms)
 
 
 def inv_variance(

@@ -17,6 +17,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import mle_rule
 from rr_core.mechanism import RandomizedResponse
+from rr_core.optimality import frequencies, level_gap
 from rr_core.profile import Profile, Rows, as_rows, profile, scatter, table_size
 
 # Iterations between two calls of a progress callback: some tens of milliseconds of work.
@@ -181,7 +182,7 @@ def _run(
     marks: list[int],
     progress: Callable[[int], bool] | None,
 ) -> tuple[list[Array], list[int], bool]:
-    phi = _frequencies(levels)
+    phi = frequencies(levels)
     weighted = phi * levels.multiplicities
     truth, blur = mechanism.truth, max(mechanism.blur, _TINY)
     theta = theta.copy()
@@ -212,16 +213,10 @@ def _run(
     return thetas, reached, stopped
 
 
-def _frequencies(levels: Profile) -> Array:
-    total = (levels.values * levels.multiplicities).sum(axis=-1, keepdims=True)
-    phi: Array = levels.values / total
-    return phi
-
-
 def _measure(levels: Profile, mechanism: RandomizedResponse, theta: Array) -> tuple[Array, Array, Array]:
     """Per row: squared distance to MLE*, log-likelihood gap, certificate."""
     truth, blur = mechanism.truth, max(mechanism.blur, _TINY)
-    phi, multiplicities = _frequencies(levels), levels.multiplicities
+    phi, multiplicities = frequencies(levels), levels.multiplicities
     order = np.argsort(-levels.values, axis=-1, kind="stable")
     ranked = Profile(
         np.take_along_axis(levels.values, order, -1), np.take_along_axis(multiplicities, order, -1)
@@ -231,7 +226,4 @@ def _measure(levels: Profile, mechanism: RandomizedResponse, theta: Array) -> tu
     seen = blur + truth * theta
     with np.errstate(divide="ignore", over="ignore"):
         gap = (multiplicities * phi * np.log1p(truth * (best - theta) / seen)).sum(axis=-1)
-        redraw = (multiplicities * phi * (blur / seen)).sum(axis=-1)
-        factor = redraw[:, None] + phi * (truth / seen)
-    factor = np.where(multiplicities > 0, factor, -np.inf)
-    return distance, gap, factor.max(axis=-1) - 1
+    return distance, gap, level_gap(levels, theta, mechanism)

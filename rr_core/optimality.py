@@ -8,6 +8,10 @@ from numpy.typing import ArrayLike
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
+from rr_core.profile import Profile
+
+# Stands for a blur that underflowed to zero, so that an unreported category at exactly zero is not 0/0.
+_TINY = 1e-300
 
 
 def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Array:
@@ -19,7 +23,7 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
     phi = counts / counts.sum(axis=-1, keepdims=True)
-    blur = max(mechanism.blur, 1e-300)  # an underflowed blur would make 0/0 of an unreported zero
+    blur = max(mechanism.blur, _TINY)
     seen = blur + mechanism.truth * estimate
     with np.errstate(divide="ignore", over="ignore"):
         redraw = (phi * (blur / seen)).sum(axis=-1, keepdims=True)
@@ -46,3 +50,21 @@ def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     """
     gap: Array = update_factors(histogram, theta, mechanism).max(axis=-1) - 1
     return float(gap) if gap.ndim == 0 else gap
+
+
+def level_gap(levels: Profile, theta: Array, mechanism: RandomizedResponse) -> Array:
+    """`optimality_gap` of each row of a profile, where ``theta`` (rows, levels) is constant on levels."""
+    blur = max(mechanism.blur, _TINY)
+    phi, seen = frequencies(levels), blur + mechanism.truth * theta
+    with np.errstate(divide="ignore", over="ignore"):
+        redraw = (levels.multiplicities * phi * (blur / seen)).sum(axis=-1, keepdims=True)
+        factors = redraw + phi * (mechanism.truth / seen)
+    gap: Array = np.where(levels.multiplicities > 0, factors, -np.inf).max(axis=-1) - 1
+    return gap
+
+
+def frequencies(levels: Profile) -> Array:
+    """(rows, levels) share of the reports that one category of each level received."""
+    total = (levels.values * levels.multiplicities).sum(axis=-1, keepdims=True)
+    phi: Array = levels.values / total
+    return phi

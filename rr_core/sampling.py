@@ -20,7 +20,7 @@ Counts = NDArray[np.int64]
 
 # Below this many users per category, throwing users one by one into k boxes beats splitting the total
 # down a tree of binomials (measured; the law is the same either way).
-_USERS_PER_BOX = 6
+_USERS_PER_BOX = 8
 
 
 def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:

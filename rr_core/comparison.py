@@ -1,0 +1,138 @@
+"""The four estimators side by side on one draw: estimates, errors, zeros, certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rr_core._validate import Array
+from rr_core.errors import (
+    max_error,
+    negative_log_likelihood,
+    report_loss,
+    squared_error,
+    total_variation,
+)
+from rr_core.estimators import (
+    RuleMaker,
+    inv,
+    inv_n,
+    inv_n_rule,
+    inv_p,
+    inv_p_rule,
+    inv_rule,
+    mle_rule,
+    mle_star,
+)
+from rr_core.mechanism import RandomizedResponse
+from rr_core.optimality import level_gap
+from rr_core.profile import profile, table_size
+from rr_core.scenario import Draw
+
+Estimator = Callable[[ArrayLike, RandomizedResponse], Array]
+ESTIMATORS: dict[str, Estimator] = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
+RULES: dict[str, RuleMaker] = {
+    "inv": inv_rule,
+    "inv_n": inv_n_rule,
+    "inv_p": inv_p_rule,
+    "mle_star": mle_rule,
+}
+VALID = ("inv_n", "inv_p", "mle_star")  # the three that always give a distribution
+
+Target = Literal["users", "population"]
+METRICS = ("mse", "tv", "max", "nll")
+
+# Errors this close are equal: with no negatives the three repairs coincide up to rounding.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The estimators on one draw.
+
+    Attributes:
+        target: what the errors are measured against: "users", their own histogram, or "population", the
+            distribution they were drawn from.
+        truth: (k,) that target.
+        estimates: (k,) by estimator.
+        errors: by metric ("mse" the sum over categories, "tv", "max", "nll" per report), then estimator.
+        zeros: number of categories set to zero by each estimator (for Inv: exactly zero).
+        certificate: optimality gap of MLE*; zero up to rounding proves it is the maximum likelihood.
+    """
+
+    target: Target
+    truth: Array
+    estimates: dict[str, Array]
+    errors: dict[str, dict[str, float]]
+    zeros: dict[str, int]
+    certificate: float
+
+    def best(self, metric: str) -> tuple[str, ...]:
+        """The valid estimators with the smallest error; all three when they tie."""
+        return ranked(np.array([self.errors[metric][name] for name in VALID]))[0]
+
+    def worst(self, metric: str) -> tuple[str, ...]:
+        """The valid estimators with the largest error; none when all three tie."""
+        return ranked(np.array([self.errors[metric][name] for name in VALID]))[1]
+
+
+def truth_of(draw: Draw, target: Target) -> Array:
+    """(k,) what the estimates are measured against."""
+    return draw.theta if target == "users" else draw.population.probabilities
+
+
+def measure(
+    reports: NDArray[np.int64], estimate: Array, truth: Array, mechanism: RandomizedResponse
+) -> dict[str, Array]:
+    """Every metric of one estimator, one number per row of ``reports`` (..., k)."""
+    total = reports.sum(axis=-1)
+    return {
+        "mse": squared_error(estimate, truth),
+        "tv": total_variation(estimate, truth),
+        "max": max_error(estimate, truth),
+        "nll": negative_log_likelihood(reports, estimate, mechanism) / total,
+    }
+
+
+def compare(draw: Draw, target: Target = "users") -> Comparison:
+    """Run the four estimators on one draw and measure them.
+
+    What depends on the counts alone (likelihood, certificate, zeros) is worked out on the profile, so that
+    it costs nothing at k in the millions.
+    """
+    truth, mechanism = truth_of(draw, target), draw.mechanism
+    rows = draw.counts[None]
+    size = table_size(rows)
+    levels = profile(rows, size)
+    rules = {name: make(levels, mechanism) for name, make in RULES.items()}
+    estimates = {name: rule.apply(rows, size)[0] for name, rule in rules.items()}
+    on_levels = {name: rule.at(levels.values)[0] for name, rule in rules.items()}
+    differences = {name: estimate - truth for name, estimate in estimates.items()}
+    errors = {
+        "mse": {name: float(difference @ difference) for name, difference in differences.items()},
+        "tv": {name: float(np.abs(difference).sum() / 2) for name, difference in differences.items()},
+        "max": {name: float(max(d.max(), -d.min())) for name, d in differences.items()},
+        "nll": {
+            name: float(levels.multiplicities[0] @ report_loss(levels.values[0], theta, mechanism))
+            / draw.scenario.n
+            for name, theta in on_levels.items()
+        },
+    }
+    zeros = {name: int((levels.multiplicities[0] * (theta == 0)).sum()) for name, theta in on_levels.items()}
+    certificate = float(level_gap(levels, on_levels["mle_star"][None], mechanism)[0])
+    return Comparison(target, truth, estimates, errors, zeros, certificate)
+
+
+def ranked(errors: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Best and worst of the three valid estimators; near-equal errors share, a three-way tie has no worst."""
+    slack = _TIE * max(float(np.abs(errors).max()), 1e-300)
+    best = tuple(name for name, error in zip(VALID, errors, strict=True) if error <= errors.min() + slack)
+    if len(best) == len(VALID):
+        return best, ()
+    return best, tuple(
+        name for name, error in zip(VALID, errors, strict=True) if error >= errors.max() - slack
+    )

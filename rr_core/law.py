@@ -1,0 +1,153 @@
+"""The law of one category's number of reports, and what follows from it: bands and negatives.
+
+With t of the N users in a category its reports are Binomial(t, p) + Binomial(N - t, q).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import signal, special, stats
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+
+# Beyond this variance the normal law gives every quantile to within one report.
+_NORMAL_VARIANCE = 400.0
+_WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
+
+
+@dataclass(frozen=True)
+class Band:
+    """Per category: expected reports, and the limits between which an observed bar falls.
+
+    Attributes:
+        expected: (m,) q N + (p - q) t.
+        low, high: (m,) the central range of probability at least ``level``, in reports.
+        level: the probability asked for.
+    """
+
+    expected: Array
+    low: Array
+    high: Array
+    level: float
+
+
+def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[int, Array]:
+    """Exact law of the reports of a category that ``t`` of ``n`` users have.
+
+    Returns:
+        (first, pmf): pmf[i] = Pr(reports = first + i), over all values that matter (what is left out has
+        probability below 1e-30).
+    """
+    n = _validate.integer("n", n, 1)
+    t = _validate.integer("t", t, 0, n)
+    first_true, true_pmf = _binomial(t, mechanism.p)
+    first_false, false_pmf = _binomial(n - t, mechanism.q)
+    if min(true_pmf.size, false_pmf.size) < 64:
+        pmf = np.convolve(true_pmf, false_pmf)
+    else:
+        pmf = np.maximum(signal.fftconvolve(true_pmf, false_pmf), 0.0)
+    return first_true + first_false, pmf
+
+
+def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, level: float = 0.95) -> Band:
+    """Where the reports of categories with these true counts should fall, with probability ``level``.
+
+    Quantiles of the exact law while it is narrow, of the normal law with the same mean and variance
+    once the two agree to a report. Each distinct true count is worked out once.
+
+    Args:
+        true_counts: (m,) users in each category, whole numbers from 0 to n.
+        n: all users.
+        mechanism: the randomized response.
+        level: probability of the central range, between 0 and 1.
+    """
+    counts = np.asarray(true_counts)
+    level = _validate.real("level", level, "a number between 0 and 1")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    distinct, where = np.unique(counts, return_inverse=True)
+    expected = mechanism.q * n + mechanism.keep * distinct
+    deviation = np.sqrt(report_variance(distinct, n, mechanism))
+    z = stats.norm.ppf((1 + level) / 2)
+    low, high = np.floor(expected - z * deviation), np.ceil(expected + z * deviation)
+    for i in np.flatnonzero(deviation**2 < _NORMAL_VARIANCE):
+        first, pmf = report_distribution(int(distinct[i]), n, mechanism)
+        cumulative = np.cumsum(pmf)
+        low[i] = first + np.searchsorted(cumulative, (1 - level) / 2)
+        high[i] = first + np.minimum(np.searchsorted(cumulative, (1 + level) / 2), pmf.size - 1)
+    return Band(expected[where], np.maximum(low, 0)[where], high[where], level)
+
+
+def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:
+    """Variance of the reports of categories with these true counts: t p (1-p) + (n-t) q (1-q)."""
+    t = np.asarray(true_counts, dtype=np.float64)
+    p, q, others = mechanism.p, mechanism.q, mechanism.k - 1
+    variance: Array = t * p * (others * q) + (n - t) * q * (1 - q)
+    return variance
+
+
+def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
+    """Chance that Inv is negative for a category that nobody has, for each number of users ``n``.
+
+    Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
+    distribution function. It tends to 1/2 as N grows (section 5.1).
+
+    Args:
+        n: numbers of users, >= 1, any shape.
+        mechanism: the randomized response.
+    """
+    users = np.asarray(n, dtype=np.float64)
+    if not (users >= 1).all():
+        raise ValueError(f"n must be numbers >= 1, got {_validate.short(n)}")
+    most = np.ceil(users * mechanism.q) - 1  # the largest count below N q
+    # The distribution function of the binomial, as the incomplete beta function.
+    chance: Array = special.betainc(users - most, most + 1, 1 - mechanism.q)
+    return np.where(most < 0, 0.0, chance)
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """The negative entries of one Inv estimate.
+
+    Attributes:
+        count: how many categories are below zero.
+        total: their sum, <= 0.
+        lowest: the smallest entry.
+        share: count / k.
+        empty: categories that no user has.
+        empty_negative: how many of those are below zero.
+    """
+
+    count: int
+    total: float
+    lowest: float
+    share: float
+    empty: int
+    empty_negative: int
+
+
+def negatives(estimate: ArrayLike, true_counts: ArrayLike) -> Negatives:
+    """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts."""
+    values, truth = np.asarray(estimate), np.asarray(true_counts)
+    below: NDArray[np.bool_] = values < 0
+    return Negatives(
+        count=int(below.sum()),
+        total=float(values[below].sum()),
+        lowest=float(values.min()),
+        share=float(below.mean()),
+        empty=int((truth == 0).sum()),
+        empty_negative=int((below & (truth == 0)).sum()),
+    )
+
+
+def _binomial(n: int, p: float) -> tuple[int, Array]:
+    centre, deviation = n * p, math.sqrt(n * p * (1 - p))
+    first = max(0, math.floor(centre - _WIDTH * deviation - 60))
+    last = min(n, math.ceil(centre + _WIDTH * deviation + 60))
+    return first, stats.binom.pmf(np.arange(first, last + 1), n, p)

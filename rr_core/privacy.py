@@ -1,0 +1,50 @@
+"""What one report tells: the coin behind it, and what an onlooker can conclude."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+
+
+@dataclass(frozen=True)
+class Report:
+    """One person's answer: ``truth``, whether the coin said to keep it, and the ``report`` sent."""
+
+    truth: int
+    kept: bool
+    report: int
+
+
+def answer(truth: int, mechanism: RandomizedResponse, rng: np.random.Generator | int) -> Report:
+    """Randomize one person's category (0..k-1) and say what the coin did: with probability p - q the
+    truth is kept, otherwise the report is drawn uniformly from all k categories."""
+    truth = _validate.integer("truth", truth, 0, mechanism.k - 1)
+    rng = np.random.default_rng(rng)
+    kept = bool(rng.random() < mechanism.keep)
+    return Report(truth, kept, truth if kept else int(rng.integers(mechanism.k)))
+
+
+def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> Array:
+    """What an onlooker who knows the population believes after seeing one report (Bayes' rule).
+
+    Args:
+        report: the category reported, 0..k-1.
+        prior: (k,) shares of the population.
+        mechanism: the randomized response.
+
+    Returns:
+        (k,) Pr(truth = x | report), proportional to prior_x times p (x = report) or q (otherwise). The odds
+        of any two categories change by a factor of at most e^eps.
+    """
+    report = _validate.integer("report", report, 0, mechanism.k - 1)
+    shares = _validate.histogram(prior, mechanism.k)
+    weights = shares * mechanism.q
+    weights[report] = shares[report] * mechanism.p
+    belief: Array = weights / weights.sum()
+    return belief

@@ -1,0 +1,124 @@
+"""The same collection many times over: the distribution of each estimator's error, its bias and variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.comparison import ESTIMATORS, METRICS, VALID, Target, measure, ranked, truth_of
+from rr_core.scenario import Draw
+
+# Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
+_CELLS_PER_STEP = 400_000
+
+
+@dataclass(eq=False)
+class Repeats:
+    """Results over ``done`` collections of one scenario.
+
+    Attributes:
+        target: "users" (the same users report again) or "population" (new users each time).
+        done: collections so far.
+        errors: by metric, (done, 4) in the order of ESTIMATORS.
+        best, worst: by metric, how many times each valid estimator had the smallest or largest error; ties
+            are shared in equal parts, and a three-way tie counts for nobody.
+        tied: by metric, how many collections were such a three-way tie.
+        empty_negative: share of empty categories below zero under Inv, per collection; nan if none is empty.
+    """
+
+    target: Target
+    truth: Array
+    done: int = 0
+    errors: dict[str, Array] = field(default_factory=lambda: {m: np.empty((0, 4)) for m in METRICS})
+    best: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
+    worst: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
+    tied: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METRICS, 0))
+    empty_negative: Array = field(default_factory=lambda: np.empty(0))
+    _deviation: Array = field(default_factory=lambda: np.empty(0))
+
+    def bias2(self, name: str) -> float:
+        """Squared bias, summed over categories; corrected for the variance of a mean over ``done`` draws, so
+        that it is unbiased itself (and may come out slightly negative when the bias is nil)."""
+        index, done = list(ESTIMATORS).index(name), self.done
+        mean = self._deviation[index] / done
+        raw = float(mean @ mean)
+        return raw - self._spread(index, raw) / done if done > 1 else raw
+
+    def variance(self, name: str) -> float:
+        """Variance, summed over categories (unbiased; nan from one collection)."""
+        index = list(ESTIMATORS).index(name)
+        mean = self._deviation[index] / self.done
+        return self._spread(index, float(mean @ mean))
+
+    def _spread(self, index: int, raw_bias2: float) -> float:
+        mse = float(self.errors["mse"][:, index].mean())
+        return (mse - raw_bias2) * self.done / (self.done - 1) if self.done > 1 else float("nan")
+
+    def mean_bias(self, name: str) -> Array:
+        """(k,) mean of estimate minus truth."""
+        mean: Array = self._deviation[list(ESTIMATORS).index(name)] / self.done
+        return mean
+
+
+def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats]:
+    """Collect ``times`` times over, yielding the growing result after each short step of work.
+
+    Collection i is the same whatever ``times`` is. Stop by not asking for the next item.
+
+    Args:
+        draw: the scenario's draw; its users report again ("users"), or new users are drawn ("population").
+        times: how many collections, an integer >= 1.
+        target: what errors are measured against.
+    """
+    times = _validate.integer("times", times, 1)
+    truth = truth_of(draw, target)
+    result = Repeats(target, truth, _deviation=np.zeros((len(ESTIMATORS), draw.scenario.k)))
+    step = max(1, min(times, _CELLS_PER_STEP // draw.scenario.k))
+    for first in range(0, times, step):
+        _add(result, draw, first, min(step, times - first))
+        yield result
+
+
+def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
+    truths, reports = draw.repeat(first, how_many, new_users=result.target == "population")
+    measured = []
+    for index, estimator in enumerate(ESTIMATORS.values()):
+        estimate = estimator(reports, draw.mechanism)
+        measured.append(measure(reports, estimate, result.truth, draw.mechanism))
+        result._deviation[index] += (estimate - result.truth).sum(axis=0)
+        if index == 0:
+            shares = _empty_negative(estimate, truths)
+            result.empty_negative = np.concatenate([result.empty_negative, shares])
+    for metric in METRICS:
+        errors = np.stack([one[metric] for one in measured], axis=-1)
+        result.errors[metric] = np.concatenate([result.errors[metric], errors])
+        for row in errors[:, 1:]:
+            _score(result, metric, row)
+    result.done += how_many
+
+
+def _score(result: Repeats, metric: str, errors: Array) -> None:
+    best, worst = ranked(errors)
+    if not worst:
+        result.tied[metric] += 1
+        return
+    for tally, names in ((result.best, best), (result.worst, worst)):
+        for name in names:
+            tally[metric][name] += 1 / len(names)
+
+
+def _empty_negative(estimate: Array, truths: Array) -> Array:
+    empty = truths == 0
+    below = (estimate < 0) & empty
+    shares: Array = np.divide(
+        below.sum(axis=-1), empty.sum(axis=-1), out=np.full(len(truths), np.nan), where=empty.any(axis=-1)
+    )
+    return shares
+
+
+def _tally() -> dict[str, dict[str, float]]:
+    return {metric: dict.fromkeys(VALID, 0.0) for metric in METRICS}
