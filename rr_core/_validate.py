@@ -75,7 +75,7 @@ def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Fractions, decimals and big integers become float64; text and nesting are refused."""
     try:
-        if any(isinstance(value, (str, bytes)) for value in array.flat):
+        if any(value is None or isinstance(value, (str, bytes)) for value in array.flat):
             raise TypeError
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -67,17 +67,29 @@ class Rule:
         return out
 
 
+class _InvRule(Rule):
+    """c/N + (k c - N) gain, where k c - N = k (c - cut) - base. In one term, as above, the negatives of Inv
+    would cancel: an entry with k c = N is c/N exactly, at every epsilon."""
+
+    def at(self, counts: Rows) -> Array:
+        out = np.subtract(counts, self.cut[:, None], dtype=np.float64)
+        out *= self.support[:, None]
+        out -= self.base[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            out *= self.slope[:, None]
+            out += counts / self.kept_total[:, None]
+        return out
+
+
 RuleMaker = Callable[[Profile, RandomizedResponse], Rule]
 
 
 def inv_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
-    """Inv keeps every category; its base is the estimate of the smallest count."""
-    k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
-    cut, total = levels.values[:, -1], levels.totals
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        base = (truth * cut - blur * levels.below[:, -1]) / (truth * total)
-        slope = (truth + blur * k) / (truth * total)
-    return Rule(cut, base, slope, np.full(len(cut), float(k)), total)
+    """Inv keeps every category."""
+    k, cut, total = mechanism.k, levels.values[:, -1], levels.totals
+    with np.errstate(over="ignore", divide="ignore"):
+        gain = mechanism.blur / mechanism.truth / total
+    return _InvRule(cut, levels.below[:, -1], gain, np.full(len(cut), float(k)), total)
 
 
 def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import mle_rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.optimality import frequencies, level_gap
-from rr_core.profile import Profile, Rows, as_rows, profile, scatter, table_size
+from rr_core.profile import Profile, as_rows, profile, scatter, table_size
 
 # Iterations between two calls of a progress callback: some tens of milliseconds of work.
 _CHUNK = 2000
@@ -43,17 +45,13 @@ class IBUPath:
     log_likelihood_gap: Array
     certificate: Array
     stopped: bool
-    _levels: Profile
-    _rows: Rows
     _thetas: tuple[Array, ...]
+    _spread: Callable[[Array], Array]
     _shape: tuple[int, ...]
 
     def estimate(self, index: int) -> Array:
         """(..., k) the estimate at ``iterations[index]``."""
-        theta = self._thetas[index]
-        if theta.shape == self._rows.shape:
-            return theta.reshape(self._shape).copy()
-        return scatter(self._rows, self._levels, theta).reshape(self._shape)
+        return self._spread(self._thetas[index]).reshape(self._shape)
 
 
 def ibu(
@@ -99,8 +97,7 @@ def ibu_path(
     marks = sorted({_validate.integer("iterations", t, 0) for t in iterations})
     if not marks:
         raise ValueError("iterations must name at least one iteration, got none")
-    rows = as_rows(checked)
-    levels, theta = _start(rows, start, mechanism.k)
+    levels, theta, spread = _start(checked, start)
     thetas, reached, stopped = _run(levels, mechanism, theta, marks, progress)
     records = [_measure(levels, mechanism, theta) for theta in thetas]
     shape = (*checked.shape[:-1], len(thetas))
@@ -113,9 +110,8 @@ def ibu_path(
         gap,
         certificate,
         stopped,
-        levels,
-        rows,
         tuple(thetas),
+        spread,
         checked.shape,
     )
 
@@ -138,13 +134,19 @@ def ibu_channel(
         ValueError: naming the argument.
     """
     n_iterations = _validate.integer("n_iterations", n_iterations, 0)
-    matrix = np.asarray(channel, dtype=np.float64)
+    try:
+        matrix = np.asarray(channel, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("channel must be a numeric (k_in, k_out) matrix") from error
     if matrix.ndim != 2 or not np.isfinite(matrix).all() or (matrix < 0).any():
         raise ValueError(
             f"channel must be a (k_in, k_out) matrix of probabilities >= 0, got shape {matrix.shape}"
         )
-    if not np.allclose(matrix.sum(axis=1), 1, atol=1e-9):
-        raise ValueError("channel must have rows that sum to 1, got other sums")
+    sums = matrix.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-9):
+        raise ValueError(
+            f"channel must have rows that sum to 1, got sums from {sums.min():.9g} to {sums.max():.9g}"
+        )
     counts = _validate.histogram(histogram, matrix.shape[1])
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k_out,), got {counts.shape}")
@@ -157,22 +159,45 @@ def ibu_channel(
     return theta
 
 
-def _start(rows: Rows, start: ArrayLike | None, k: int) -> tuple[Profile, Array]:
-    """The levels IBU runs on, and theta on them. Any start but the uniform one can tell categories of
-    the same count apart, so it runs on the categories themselves."""
+def _start(
+    histogram: NDArray[Any], start: ArrayLike | None
+) -> tuple[Profile, Array, Callable[[Array], Array]]:
+    """The levels IBU runs on, theta on them, and how to spread a theta on levels over the categories.
+
+    A level is a set of categories that IBU cannot tell apart: same count, and same start. The rows of a
+    batch with a start of their own run on the categories themselves.
+    """
+    rows, k = as_rows(histogram), histogram.shape[-1]
     if start is None:
         levels = profile(rows, table_size(rows))
-        return levels, np.full(levels.values.shape, 1 / k)
-    theta = np.broadcast_to(_distribution("start", start, k), rows.shape).astype(np.float64)
+        return levels, np.full(levels.values.shape, 1 / k), partial(scatter, rows, levels)
+    given = _distribution("start", start, k)
+    if given.shape not in (histogram.shape, (k,)):
+        raise ValueError(
+            f"start must have shape (k,) or that of the histogram, {histogram.shape}, got {given.shape}"
+        )
+    theta = np.broadcast_to(given, histogram.shape).reshape(rows.shape)
     values = rows.astype(np.float64)
-    return Profile(values, np.ones_like(values)), theta
+    if len(rows) != 1:
+        return Profile(values, np.ones_like(values)), theta, np.copy
+    counts, count_of = np.unique(values[0], return_inverse=True)
+    starts, start_of = np.unique(theta[0], return_inverse=True)
+    pairs, pair_of, sizes = np.unique(
+        count_of * starts.size + start_of, return_inverse=True, return_counts=True
+    )
+    levels = Profile(counts[pairs // starts.size][None], sizes[None].astype(np.float64))
+    return levels, starts[pairs % starts.size][None], lambda on_levels: on_levels[:, pair_of]
 
 
 def _distribution(name: str, values: ArrayLike, k: int) -> Array:
     array = _validate.vector(name, values, k).astype(np.float64)
-    if (array < 0).any() or (np.abs(array.sum(axis=-1) - 1) > 1e-9).any():
-        raise ValueError(f"{name} must be a distribution (entries >= 0 with sum 1)")
-    return array.reshape(-1, k)[0] if array.size == k else array.reshape(-1, k)
+    sums = array.sum(axis=-1)
+    if (array < 0).any() or (np.abs(sums - 1) > 1e-9).any():
+        raise ValueError(
+            f"{name} must be a distribution (entries >= 0 with sum 1), got entries from {array.min():.6g} "
+            f"with sum {np.ravel(sums)[np.argmax(np.abs(sums - 1))]:.12g}"
+        )
+    return array
 
 
 def _run(

@@ -16,8 +16,8 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 
-# Beyond this variance the normal law gives every quantile to within one report.
-_NORMAL_VARIANCE = 400.0
+# Beyond this variance the normal law gives the quantiles of a 95% band to within about one report.
+_NORMAL_VARIANCE = 100.0
 _WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
 
 

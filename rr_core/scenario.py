@@ -19,7 +19,7 @@ from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
 
-_USERS, _NOISE, _REPEATS = 0, 1, 2  # independent random streams of one seed
+_USERS, _NOISE, _REPEATS, _OTHER = 0, 1, 2, 3  # independent random streams of one seed
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class Scenario:
     @property
     def mechanism(self) -> RandomizedResponse:
         return RandomizedResponse(self.k, self.epsilon)
+
+    def stream(self, *key: int) -> np.random.Generator:
+        """A random stream of this scenario's seed for anything else that is drawn, by any integers >= 0."""
+        return _stream(self.seed, _OTHER, *key)
 
     def population(self) -> Population:
         """The population, for every distribution but an upload."""

@@ -1,0 +1,119 @@
+"""The download row: data as CSV, the chart as interactive HTML, and a script that recomputes the page."""
+
+from __future__ import annotations
+
+import io
+
+import plotly.graph_objects as go
+import pyarrow as pa
+import streamlit as st
+from pyarrow import csv as arrow_csv
+
+from pages._ui.safe_text import csv_cell
+from pages._ui.work import Work
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+
+COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
+
+
+def row(work: Work, chart: go.Figure, name: str) -> None:
+    """Three buttons; each file is made when its button is pressed, without a rerun."""
+    data, html, script = st.columns(3)
+    data.download_button(
+        "Download data (CSV)",
+        lambda: data_csv(work),
+        f"{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"{name}_csv",
+        width="stretch",
+    )
+    html.download_button(
+        "Download chart (HTML)",
+        lambda: chart_html(chart),
+        f"{name}.html",
+        "text/html",
+        on_click="ignore",
+        key=f"{name}_html",
+        width="stretch",
+    )
+    script.download_button(
+        "Download script (Python)",
+        lambda: script_text(work.scenario),
+        f"{name}.py",
+        "text/x-python",
+        on_click="ignore",
+        key=f"{name}_script",
+        width="stretch",
+    )
+
+
+def data_csv(work: Work) -> bytes:
+    """One row per category at full precision; names cannot run as spreadsheet formulas."""
+    draw, estimates = work.draw, work.comparison().estimates
+    labels = draw.population.labels
+    names = pa.array(range(1, work.scenario.k + 1)) if labels is None else pa.array(map(csv_cell, labels))
+    columns = [names, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
+    table = pa.table(dict(zip(COLUMNS, map(pa.array, columns), strict=True)))
+    out = io.BytesIO()
+    arrow_csv.write_csv(table, out, arrow_csv.WriteOptions(quoting_style="needed", quoting_header="needed"))
+    return out.getvalue()
+
+
+def chart_html(chart: go.Figure) -> bytes:
+    """A page of its own that opens offline, with everything a person can hover and zoom."""
+    light = go.Figure(chart).update_layout(template="plotly_white", title=None)
+    page: str = light.to_html(include_plotlyjs=True, full_html=True, default_height="80vh")
+    return page.encode()
+
+
+def script_text(scenario: Scenario) -> str:
+    """Python that prints this page's numbers with ``rr_core`` alone."""
+    settings = (
+        f"dist={scenario.dist!r}, k={scenario.k}, s={scenario.s!r}, epsilon={scenario.epsilon!r}, "
+        f"n={scenario.n}, seed={scenario.seed}"
+    )
+    return _SCRIPT.format(settings=settings, draw=_UPLOADED if scenario.dist == UPLOAD else _BUILT_IN)
+
+
+_SCRIPT = '''"""Recomputes the numbers of one scenario. Run it from the folder that holds rr_core."""
+
+from rr_core import Scenario
+from rr_core.comparison import compare
+from rr_core.law import negative_chance, negatives
+
+scenario = Scenario({settings})
+{draw}
+result = compare(draw, "users")  # or "population"
+
+print(f"p = {{draw.mechanism.p:.10g}}, q = {{draw.mechanism.q:.10g}}")
+found = negatives(result.estimates["inv"], draw.true_counts)
+print(f"Inv: {{found.count}} negatives, sum {{found.total:.10g}}")
+print(f"chance that an empty category goes negative: {{float(negative_chance(scenario.n, draw.mechanism)):.10g}}")
+for metric, errors in result.errors.items():
+    print(metric, {{name: float(f"{{value:.10g}}") for name, value in errors.items()}})
+print("certificate of MLE*:", result.certificate)
+print("category,true,observed,inv,inv_n,inv_p,mle_star")
+labels = draw.population.labels or range(1, scenario.k + 1)
+for i, label in enumerate(labels):
+    estimates = [float(result.estimates[name][i]) for name in ("inv", "inv_n", "inv_p", "mle_star")]
+    print(label, int(draw.true_counts[i]), int(draw.counts[i]), *estimates, sep=",")
+    if i == 19:
+        print("... the first 20 of", scenario.k)
+        break
+'''
+_BUILT_IN = "draw = scenario.draw()"
+_UPLOADED = """
+# The file stayed with you: a table with the columns category,count in the order used in the app. The
+# data CSV downloaded from the app also works: set COUNT = "true".
+import csv
+
+from rr_core import Population
+
+FILE, CATEGORY, COUNT = "distribution.csv", "category", "count"
+with open(FILE, newline="", encoding="utf-8-sig") as file:
+    rows = list(csv.DictReader(file))
+numbers = [float(row[COUNT]) for row in rows]
+weights = [int(number) for number in numbers] if all(n.is_integer() for n in numbers) else numbers
+draw = scenario.draw(Population.from_weights(weights, [row[CATEGORY] for row in rows]))"""

@@ -1,0 +1,99 @@
+"""One scenario per session, always in the address bar.
+
+The session's scenario is the only truth. Widgets are drawn from it and change it in callbacks alone; the
+address is written from it. The address has the say at three moments: the first run, the browser's Back or
+Forward, and arriving on another page. (Bound widgets, ``bind="query-params"``, were tried: the Back button
+then returns to a bare address, a value outside its range falls back without a word, and the two widgets of
+one quantity fight over it.)
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages._ui import state
+from rr_core.populations import TABLES, UPLOAD
+from rr_core.scenario import ALL_FIELDS, Scenario
+
+_PARAMETERS = tuple(field.parameter for field in ALL_FIELDS)
+_STALE_SECONDS = 2.0
+STAYED = (
+    "This link is about a file that stayed with its owner: uploaded files never leave the browser session "
+    "they belong to. If you have the file, upload it below; until then the link's other settings are shown "
+    "with a Zipf distribution."
+)
+
+
+@dataclass(slots=True)
+class _Link:
+    scenario: Scenario
+    notes: tuple[str, ...] = ()
+    page: str = ""
+    before: Scenario | None = None  # what links already on screen may carry, just after a change
+    changed: float = 0.0
+
+
+def _link() -> _Link:
+    link: _Link = st.session_state.setdefault("_link", _Link(Scenario()))
+    return link
+
+
+def current() -> Scenario:
+    """The scenario of this session."""
+    return _link().scenario
+
+
+def change(**fields: Any) -> None:
+    """Change the scenario; for widget callbacks."""
+    link = _link()
+    if fields.get("dist") in TABLES:
+        fields["k"] = len(TABLES[fields["dist"]].rows)
+    link.before, link.changed, link.notes = link.scenario, time.monotonic(), ()
+    link.scenario = replace(link.scenario, **fields)
+
+
+def sync(page: str) -> tuple[str, ...]:
+    """Read the address when it has the say, write it when it lags.
+
+    Returns:
+        Plain sentences about values of the link that had to be changed.
+    """
+    first = "_link" not in st.session_state
+    link = _link()
+    address = st.query_params.to_dict()
+    query = {name: address[name] for name in _PARAMETERS if name in address}
+    if query and (first or _from_history() or page != link.page):
+        scenario, notes = _read(query)
+        # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
+        outrun = scenario == link.before and time.monotonic() - link.changed < _STALE_SECONDS
+        if first or _from_history() or not outrun:
+            link.scenario, link.notes = scenario, notes
+    link.page = page
+    wanted = link.scenario.to_query()
+    if query != wanted:
+        others = {name: text for name, text in address.items() if name not in _PARAMETERS}
+        st.query_params.from_dict(wanted | others)  # one message, one history entry, no rerun
+    return link.notes
+
+
+def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
+    scenario, notes = Scenario.from_query(query)
+    uploaded = state.uploaded()
+    if scenario.dist != UPLOAD:
+        state.close_upload()
+        return scenario, notes
+    if uploaded is None:
+        state.open_upload(keep_users=True)
+        return replace(scenario, dist="zipf"), (STAYED, *notes)
+    return replace(scenario, k=uploaded.population.k), notes
+
+
+def _from_history() -> bool:
+    """Whether this run was started by the browser's Back or Forward (not public in Streamlit 1.67)."""
+    context = get_script_run_ctx()
+    return context is not None and bool(getattr(context, "is_history_navigation", False))

@@ -1,0 +1,43 @@
+"""The grouped navigation: every page that exists, with its icon. Links carry the scenario."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import link
+
+# page file, label, icon, what it answers
+LAB = [
+    (
+        "pages/noisy_histogram.py",
+        "Noisy histogram",
+        ":material/bar_chart:",
+        "What the noise does to a histogram, and what one report gives away.",
+    ),
+    (
+        "pages/inv_negatives.py",
+        "Inv and its negatives",
+        ":material/trending_down:",
+        "Why the unbiased estimate falls below zero, and why more users do not cure it.",
+    ),
+    (
+        "pages/estimators.py",
+        "Estimators",
+        ":material/balance:",
+        "Three repairs against the truth, on one draw and over many.",
+    ),
+]
+_GROUPS = {
+    "Start": [("app.py", "Home", ":material/home:")],
+    "Lab": [entry[:3] for entry in LAB],
+    "Read": [("pages/reference.py", "Reference", ":material/menu_book:")],
+}
+
+
+def draw() -> None:
+    """Draw the navigation where it is called (the sidebar)."""
+    query = link.current().to_query()
+    for group, entries in _GROUPS.items():
+        st.caption(group)
+        for path, label, icon in entries:
+            st.page_link(path, label=label, icon=icon, query_params=query)

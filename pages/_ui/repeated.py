@@ -1,0 +1,101 @@
+"""Repeated collections: run, watch, stop, and see bias, variance and who wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import chart
+from pages._ui.work import Work
+from rr_core.comparison import METRICS, Target
+from rr_core.figures.repeated import METRIC_TITLES, bias_and_variance, error_distribution, wins
+from rr_core.populations import UPLOAD
+from rr_core.repeats import Repeats, repeat
+
+_CHOICES = (50, 200, 1000)
+_LARGEST_SHARED = 20_000  # a run keeps four numbers per category
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A result, complete or stopped, and what it is about."""
+
+    about: tuple[Any, ...]
+    result: Repeats
+    asked: int
+
+
+def section(work: Work, target: Target) -> None:
+    """Choose how many, run with progress, stop, and show what came of it."""
+    about = (work.scenario, work.draw.population.key, target)
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    times = left.segmented_control(
+        "How many collections", _CHOICES, default=_CHOICES[1], key="repeat_times", format_func="{:,}".format
+    )
+    times = times or _CHOICES[1]
+    middle.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width="stretch")
+    stop = right.empty()
+    if st.session_state.get("_repeat_asked") == (about, times):
+        stop.button("Stop", on_click=_forget, width="stretch", key="repeat_stop")
+        _run(work, target, about, times)
+        stop.empty()
+    run: _Run | None = st.session_state.get("_repeat_run")
+    if run is None or run.about != about:
+        st.caption(
+            "The same users report again and again with new noise."
+            if target == "users"
+            else "New users are drawn from the population each time, and report with new noise."
+        )
+        return
+    _show(run)
+
+
+def _ask(request: tuple[Any, int]) -> None:
+    st.session_state["_repeat_asked"] = request
+
+
+def _forget() -> None:
+    st.session_state.pop("_repeat_asked", None)
+
+
+def _run(work: Work, target: Target, about: tuple[Any, ...], times: int) -> None:
+    """Work in short steps; pressing Stop (or anything else) ends it at the next step, and keeps the rest."""
+    shared = _finished() if work.scenario.dist != UPLOAD and work.scenario.k <= _LARGEST_SHARED else None
+    if shared is not None and (about, times) in shared:
+        st.session_state["_repeat_run"] = shared[about, times]
+        _forget()
+        return
+    bar = st.progress(0.0, "Collecting…")
+    for result in repeat(work.draw, times, target):
+        st.session_state["_repeat_run"] = _Run(about, result, times)
+        bar.progress(result.done / times, f"{result.done:,} of {times:,} collections")
+    bar.empty()
+    _forget()
+    if shared is not None:
+        while len(shared) >= 32:
+            shared.pop(next(iter(shared)), None)
+        shared[about, times] = st.session_state["_repeat_run"]
+
+
+@st.cache_resource(show_spinner=False)
+def _finished() -> dict[tuple[Any, int], _Run]:
+    """Finished runs, for the whole class: a scenario that one student ran is there for the next."""
+    return {}
+
+
+def _show(run: _Run) -> None:
+    result = run.result
+    if result.done < run.asked:
+        st.info(f"Stopped after {result.done:,} of {run.asked:,} collections; this is what they show.")
+    metric = st.segmented_control(
+        "Error measure", METRICS, default="mse", format_func=METRIC_TITLES.__getitem__, key="repeat_metric"
+    )
+    metric = metric or "mse"
+    chart.show(error_distribution(result, metric), "error_distribution")
+    left, right = st.columns(2)
+    with left:
+        chart.show(bias_and_variance(result), "bias_and_variance")
+    with right:
+        chart.show(wins(result, metric), "wins")

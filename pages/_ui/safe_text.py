@@ -1,0 +1,39 @@
+"""Words from files, made safe to show and to save.
+
+Labels come from strangers' files. They are kept as they are (`tables` removes only control
+characters) and made safe at the moment they are shown: one function per place they go to. Pure
+functions, no Streamlit. What charts need is in `rr_core.figures.labels`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rr_core.figures.labels import plain
+
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# The first characters that make a spreadsheet evaluate a cell; the last four are the full-width
+# forms, which some spreadsheets accept as well.
+_FORMULA_START = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&@/])")
+
+
+def markdown(text: str, max_length: int = 400) -> str:
+    """Text for a Streamlit call that reads markdown (`st.error`, `st.caption`), shown literally.
+
+    Every character that markdown, Streamlit's ``:colour[…]``, LaTeX or automatic links could act on
+    is escaped. Error sentences of `tables` quote the file, so they need it.
+    """
+    return _MARKDOWN.sub(r"\\\1", plain(text, max_length))
+
+
+def csv_cell(label: str) -> str:
+    """A label for a CSV cell that no spreadsheet will run as a formula.
+
+    Text whose first visible character is one of ``= + - @`` (or a tab or line break) gets an
+    apostrophe in front; plain numbers such as -9000 are left alone. Quoting is the writer's work.
+    """
+    if _PLAIN_NUMBER.fullmatch(label.strip()):
+        return label
+    starts_badly = label.startswith(_FORMULA_START) or label.lstrip().startswith(_FORMULA_START)
+    return "'" + label if starts_badly else label

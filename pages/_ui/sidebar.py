@@ -1,0 +1,168 @@
+"""The scenario's widgets. Each shows the session's scenario and changes it in its callback."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import link, state
+from rr_core import limits
+from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
+from rr_core.scenario import PRESETS, Scenario
+
+_PRESETS = {preset.name: preset for preset in PRESETS}
+# About twenty steps per factor of ten, to three digits: 0.01 ... 20.
+_EPSILONS = [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)] + [limits.EPSILON_APP_MAX]
+_USERS = [10**i for i in range(1, 10)]
+_MISSING = object()
+
+
+def draw() -> None:
+    """Draw the scenario's widgets where it is called (the sidebar)."""
+    scenario = link.current()
+    preset = next((name for name, p in _PRESETS.items() if p.scenario == scenario), None)
+    st.selectbox(
+        "Preset",
+        list(_PRESETS),
+        index=None,
+        placeholder="Your own settings",
+        help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
+        **_shows("preset", preset, _put_preset),
+    )
+    shown = UPLOAD if state.upload_open() else scenario.dist
+    st.selectbox(
+        "Distribution",
+        list(DISTRIBUTIONS),
+        format_func=DISTRIBUTIONS.__getitem__,
+        help="How the users' true answers are spread over the categories.",
+        **_shows("dist", shown, _put_distribution),
+    )
+    _categories(scenario)
+    _privacy(scenario)
+    _users(scenario)
+    st.number_input(
+        "Seed",
+        limits.SEED_MIN,
+        limits.SEED_MAX,
+        help="Which random draw of users and noise. The same seed gives the same numbers everywhere.",
+        **_shows("seed", scenario.seed),
+    )
+    left, right = st.columns(2)
+    left.button("New draw", on_click=_new_draw, width="stretch", help="Next seed: new users, new noise.")
+    right.button("Reset", on_click=_reset, width="stretch", help="Back to the first look.")
+
+
+def _categories(scenario: Scenario) -> None:
+    fixed = scenario.dist in TABLES or scenario.dist == UPLOAD
+    st.number_input(
+        "Categories K",
+        limits.K_MIN,
+        limits.K_MAX,
+        disabled=fixed,
+        help="Fixed by the table." if fixed else "How many answers there are to choose from.",
+        **_shows("k", scenario.k),
+    )
+    if scenario.dist == "zipf":
+        st.slider(
+            "Zipf exponent s",
+            limits.S_MIN,
+            limits.S_MAX,
+            step=0.01,
+            help="Share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
+            **_shows("s", scenario.s),
+        )
+
+
+def _privacy(scenario: Scenario) -> None:
+    mechanism = scenario.mechanism
+    st.select_slider(
+        "Privacy ε",
+        _EPSILONS,
+        format_func=lambda epsilon: f"{epsilon:g}",
+        help="Privacy budget. One report changes the odds between any two answers by at most e^ε.",
+        **_shows("epsilon", _nearest(_EPSILONS, scenario.epsilon), slot="slider"),
+    )
+    st.caption(
+        "← more private · more accurate →  \n"
+        f"p = {mechanism.p:.4g} · q = {mechanism.q:.4g} · e^ε = {math.exp(scenario.epsilon):,.4g}"
+    )
+    st.number_input(
+        "Exact ε",
+        limits.EPSILON_APP_MIN,
+        limits.EPSILON_APP_MAX,
+        step=0.1,
+        format="%.6g",
+        **_shows("epsilon", scenario.epsilon, slot="box"),
+    )
+
+
+def _users(scenario: Scenario) -> None:
+    st.select_slider(
+        "Users N",
+        _USERS,
+        format_func=_power,
+        help="How many people report, one report each.",
+        **_shows("n", _nearest(_USERS, scenario.n), slot="slider"),
+    )
+    st.number_input("Exact N", limits.N_MIN, limits.N_MAX, **_shows("n", scenario.n, slot="box"))
+
+
+def _shows(
+    field: str, value: object, put: Callable[[Any], None] | None = None, slot: str = ""
+) -> dict[str, Any]:
+    """Arguments that make a widget show ``value`` and put what the person chooses into the scenario."""
+    key = f"scenario_{field}_{slot}" if slot else f"scenario_{field}"
+    if st.session_state.get(key, _MISSING) != value:  # only then: writing the same value makes it bounce
+        st.session_state[key] = value
+
+    def take() -> None:
+        chosen = st.session_state.get(key, value)  # gone when a page switch overtook this change
+        if chosen == value:
+            return
+        if put is None:
+            link.change(**{field: chosen})
+        else:
+            put(chosen)
+
+    return {"key": key, "on_change": take}
+
+
+def _put_preset(name: str | None) -> None:
+    if name is not None:
+        state.close_upload()
+        link.change(**asdict(_PRESETS[name].scenario))
+
+
+def _put_distribution(dist: str) -> None:
+    held = state.uploaded()
+    if dist != UPLOAD:
+        state.close_upload()
+        link.change(dist=dist)
+    elif held is None:
+        state.open_upload()
+    else:
+        link.change(dist=UPLOAD, k=held.population.k)
+
+
+def _new_draw() -> None:
+    link.change(seed=(link.current().seed + 1) % (limits.SEED_MAX + 1))
+
+
+def _reset() -> None:
+    state.close_upload()
+    link.change(**asdict(Scenario()))
+
+
+def _nearest(grid: Sequence[float], value: float) -> Any:
+    """The grid's point nearest to a positive value, by ratio."""
+    i = bisect_left(grid, value)
+    return min(grid[max(i - 1, 0) : i + 1], key=lambda point: abs(math.log(point / value)))
+
+
+def _power(n: int) -> str:
+    return "10" + str(len(str(n)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

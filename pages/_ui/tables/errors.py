@@ -1,0 +1,24 @@
+"""The one exception that a file can cause, and how its text is quoted in a sentence."""
+
+from __future__ import annotations
+
+from rr_core.figures.labels import plain
+
+
+class UnreadableFile(ValueError):
+    """A file from which no distribution can be made.
+
+    ``str(error)`` is one plain sentence, two at most, for a person who does not program: what is
+    wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
+    (`pages._ui.safe_text.markdown` escapes it).
+    """
+
+
+def quote(text: str, max_length: int = 40) -> str:
+    """The offending text, shortened and in quotation marks."""
+    return f"“{plain(text, max_length)}”"
+
+
+def megabytes(size: int) -> str:
+    """A limit in words: ``200 MB``."""
+    return f"{size / 2**20:,.0f} MB"

@@ -1,0 +1,158 @@
+"""Counts and probabilities from text or from Arrow numbers.
+
+What a number may look like: 5, +5, 1e3 (= 1000), 0.25, .25, a typographic minus, and 12% if every value has
+the sign. Spaces and apostrophes may group digits (1 234). A comma is a thousands separator when every
+number with a comma is grouped in threes and starts with no zero (1,234), else a decimal comma (0,25), in
+which case points group digits (1.234,5). The rule looks at the whole column and is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pages._ui.tables.errors import UnreadableFile, quote
+from pages._ui.tables.parquet import is_number, to_text
+from pages._ui.tables.schema import Table
+
+MAX_COUNT = 2**53
+"""The largest count, and total: every integer up to here is exact as a double."""
+
+_INTEGER = r"^[+-]?[0-9]{1,18}$"
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_SPACED = r"^[+-]?[0-9]{1,3}([ '\x{a0}\x{2019}\x{202f}][0-9]{3})+([.,][0-9]+)?$"
+_WITH_COMMA = r"^[+-]?[0-9.]*,[0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$"
+_DECIMAL_COMMA = r"^[+-]?([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?$"
+_POINT_GROUPS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?$"
+_NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Distinct numbers, with NaN where there is none, and what was assumed to read them."""
+
+    values: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+    percent: bool = False
+
+
+def parse(distinct: Any) -> Numbers:
+    """The numbers in an Arrow array of distinct text or numbers; what is none becomes NaN."""
+    if is_number(distinct.type):
+        return Numbers(_from_arrow(distinct))
+    text = pc.utf8_trim_whitespace(pc.replace_substring(to_text(distinct), "\u2212", "-"))
+    # A plus sign is the only thing Arrow's integers do not take.
+    if pc.all(pc.match_substring_regex(text, _INTEGER)).as_py():
+        return Numbers(pc.cast(pc.utf8_ltrim(text, "+"), pa.int64()).to_numpy(zero_copy_only=False))
+    notes: list[str] = []
+    text, percent = _without_percent(text)
+    spaced = pc.match_substring_regex(text, _SPACED)
+    if pc.any(spaced).as_py():
+        text = pc.if_else(spaced, pc.replace_substring_regex(text, r"[ '\x{a0}\x{2019}\x{202f}]", ""), text)
+    text = _without_commas(text, notes)
+    numeric = pc.or_(pc.match_substring_regex(text, _DECIMAL), pc.match_substring_regex(text, _NOT_FINITE))
+    cells = pc.if_else(numeric, text, "nan").to_pylist()
+    return Numbers(np.array([float(cell) for cell in cells], dtype=np.float64), tuple(notes), percent)
+
+
+def check(
+    table: Table,
+    distinct: Any,
+    values: npt.NDArray[Any],
+    codes: npt.NDArray[Any],
+    kept: npt.NDArray[np.bool_],
+) -> None:
+    """Refuse the first row whose number is not a count or a probability.
+
+    `codes` gives for each row the position of its number among the distinct ones. Rows that are not `kept`
+    are ignored.
+
+    Raises
+    ------
+    UnreadableFile
+        With the place and the text of the first missing, non-numeric, infinite, negative or too large number.
+    """
+    good = (values >= 0) & (values <= MAX_COUNT)
+    if good.all():
+        return
+    offending = np.flatnonzero(~good[codes] & kept)
+    if not offending.size:
+        return
+    first = int(offending[0])
+    value = values[codes[first]]
+    text = to_text(distinct.slice(int(codes[first]), 1))[0].as_py().strip()
+    if (
+        not text
+        and np.isnan(value)
+        and pa.types.is_floating(distinct.type)
+        and distinct[int(codes[first])].is_valid
+    ):
+        text = "NaN"
+    where = f"{table.unit.capitalize()} {table.place(first):,}"
+    raise UnreadableFile(_complaint(where, table.unit, text, float(value)))
+
+
+def _complaint(where: str, unit: str, text: str, value: float) -> str:
+    """What is wrong with the number at a place, and how to mend it."""
+    if not text:
+        advice = f"Write a number there (0 if nobody is in the category) or delete the {unit}"
+        return f"{where} has no count. {advice}."
+    if pc.match_substring_regex(pa.scalar(text), _NOT_FINITE).as_py() or np.isinf(value):
+        problem = "is not a finite number"
+        advice = f"Replace it by a number, 0 or more, or delete the {unit}"
+    elif np.isnan(value):
+        problem, advice = "is not a number", "Write it with digits only, such as 1234 or 0.25"
+    elif value < 0:
+        problem, advice = "is negative", "Counts and probabilities must be 0 or more"
+    else:
+        problem, advice = "is too large", f"Counts may go up to {MAX_COUNT:,}"
+    return f"{where}: the count {quote(text)} {problem}. {advice}."
+
+
+def _from_arrow(numbers: Any) -> npt.NDArray[Any]:
+    if pa.types.is_signed_integer(numbers.type) and numbers.null_count == 0:
+        return np.asarray(pc.cast(numbers, pa.int64()).to_numpy(zero_copy_only=False))
+    doubles = pc.fill_null(pc.cast(numbers, pa.float64(), safe=False), np.nan)
+    return np.asarray(doubles.to_numpy(zero_copy_only=False))
+
+
+def whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers as int64 when nothing is lost by it."""
+    if (
+        values.dtype.kind != "f"
+        or not np.all(np.abs(values) <= MAX_COUNT)
+        or np.any(values != np.rint(values))
+    ):
+        return values
+    return values.astype(np.int64)
+
+
+def _without_percent(text: Any) -> tuple[Any, bool]:
+    """Percent signs removed if every number has one."""
+    signed = pc.ends_with(text, "%")
+    if not pc.any(signed).as_py() or not pc.all(pc.or_(signed, pc.equal(text, ""))).as_py():
+        return text, False
+    return pc.utf8_rtrim(text, "% \u00a0\u202f"), True
+
+
+def _without_commas(text: Any, notes: list[str]) -> Any:
+    """Commas resolved, see the module's docstring."""
+    commas = pc.match_substring_regex(text, _WITH_COMMA)
+    if not pc.any(commas).as_py():
+        return text
+    numbers = pc.filter(text, commas)
+    if pc.all(pc.match_substring_regex(numbers, _THOUSANDS)).as_py():
+        notes.append("Commas in the counts were read as thousands separators: 1,234 is 1234.")
+        return pc.if_else(commas, pc.replace_substring(text, ",", ""), text)
+    notes.append("Commas in the counts were read as decimal commas: 0,25 is 0.25.")
+    grouped = pc.match_substring_regex(text, _POINT_GROUPS)
+    if pc.any(pc.and_(grouped, commas)).as_py():
+        text = pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
+    decimal = pc.match_substring_regex(text, _DECIMAL_COMMA)
+    return pc.if_else(decimal, pc.replace_substring(text, ",", "."), text)

@@ -1,0 +1,151 @@
+"""Uploading a distribution: choose a file, see what was understood, use it or not.
+
+Until "Use this distribution" is pressed, the previous population stays. A file is read into counts once and
+kept in this session only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import link, state
+from pages._ui.safe_text import markdown
+from pages._ui.tables import EXTENSIONS, Distribution, Preview, UnreadableFile, inspect, read_distribution
+from rr_core import limits
+from rr_core.figures.labels import plain
+from rr_core.populations import UPLOAD, Population
+
+EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
+_LAYOUTS = {"counts": "one row per category, with a count or share", "values": "one row per person"}
+_ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"}
+
+
+def panel() -> None:
+    """The upload panel when it is open, else one line about the file in use."""
+    held = state.uploaded()
+    if held is not None and not state.upload_open():
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.caption(
+            f"Your file **{markdown(held.file_name)}**: {markdown(held.understood)}. It stays in this session."
+        )
+        right.button("Another file", on_click=state.open_upload, width="stretch")
+        return
+    with st.container(border=True):
+        _choose()
+
+
+def _choose() -> None:
+    st.subheader("Upload a distribution")
+    st.markdown(
+        "A table with a **category** and a **count** (or share) per row, or **one person per row**. CSV, TSV, "
+        "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read in memory for this "
+        "session only: it is not stored, not logged and not shown to anybody else."
+    )
+    file = st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file")
+    if file is None:
+        left, right, _ = st.columns([2, 1, 3])
+        left.download_button(
+            "Download an example file", EXAMPLE, "example.csv", "text/csv", on_click="ignore", width="stretch"
+        )
+        right.button("Cancel", on_click=state.close_upload, width="stretch")
+        return
+    try:
+        _confirm(file.getvalue(), file.name)
+    except UnreadableFile as error:
+        st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
+        st.button("Cancel", on_click=state.close_upload)
+
+
+def _confirm(data: bytes, name: str) -> None:
+    options, preview = _options(data, name)
+    key = (preview.sha256, name, *options.values())
+    held = st.session_state.get("_reading")
+    if held is None or held[0] != key:
+        with st.spinner("Reading the file…"):
+            held = (key, read_distribution(data, name, **options))
+        st.session_state["_reading"] = held
+    _understood(preview, held[1])
+    left, right, _ = st.columns([2, 1, 3])
+    left.button("Use this distribution", type="primary", on_click=_use, args=(held[1], name), width="stretch")
+    right.button("Cancel", on_click=state.close_upload, width="stretch")
+
+
+def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
+    """What the person says about the file, starting from what it seems to be."""
+    preview = inspect(data, name)
+    has_header: bool | None = None
+    columns = st.columns(4)
+    if preview.has_header is not None:
+        has_header = columns[3].toggle("First row is a header", preview.has_header, key="upload_header")
+        if has_header != preview.has_header:
+            preview = inspect(data, name, has_header=has_header)
+    positions = list(range(len(preview.columns)))
+    layouts = list(_LAYOUTS)
+    layout = columns[0].selectbox(
+        "The file has",
+        layouts,
+        index=layouts.index(preview.layout),
+        format_func=_LAYOUTS.__getitem__,
+    )
+
+    def column(place: Any, label: str, suggested: int) -> int:
+        chosen: int = place.selectbox(
+            label, positions, index=suggested, format_func=lambda i: _column_name(preview, i)
+        )
+        return chosen
+
+    options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+    options["category"] = column(columns[1], "Category column", preview.category)
+    if layout == "counts":
+        suggested = preview.count if preview.count is not None else positions[-1]
+        options["count"] = column(columns[2], "Count column", suggested)
+    options["order"] = columns[3].selectbox(
+        "Order of categories", list(_ORDERS), format_func=_ORDERS.__getitem__
+    )
+    return options, preview
+
+
+def _column_name(preview: Preview, position: int) -> str:
+    return preview.columns[position] or f"column {position + 1}"
+
+
+def _understood(preview: Preview, read: Distribution) -> None:
+    people = f"{read.total:,.6g} in all" if read.kind == "shares" else f"{read.total:,} people"
+    st.success(markdown(f"Understood: {read.rows:,} rows, {read.k:,} categories, {people}."))
+    remarks = [f"{_form(preview)}."]
+    remarks += [
+        f"Left out: {drop.rows:,} rows ({drop.reason}), the first in line {drop.first_line:,}."
+        for drop in read.dropped
+    ]
+    if read.merged:
+        remarks.append(f"{read.merged:,} rows repeated a category and were added to its first row.")
+    if read.kind != "shares" and read.total > limits.N_MAX:
+        remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
+    st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
+    pairs = zip(read.labels[:5], read.weights[:5], strict=True)
+    st.text("First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:,.6g}" for label, weight in pairs))
+
+
+def _form(preview: Preview) -> str:
+    separators = {",": "comma", ";": "semicolon", "\t": "tab"}
+    if preview.format == "parquet":
+        return "Parquet table"
+    parts = [f"Text in {preview.encoding}"]
+    if preview.separator is not None:
+        parts.append(f"separated by {separators.get(preview.separator, preview.separator)}")
+    parts.append("with a header" if preview.has_header else "without a header")
+    return ", ".join(parts) + (", gzipped" if preview.compression else "")
+
+
+def _use(read: Distribution, name: str) -> None:
+    labels = [str(label) for label in read.labels]
+    population = Population.from_weights(read.weights, labels, source=name)
+    people = "shares only" if population.total is None else f"{population.total:,} people"
+    changes: dict[str, Any] = {"dist": UPLOAD, "k": population.k}
+    if population.total is not None and not state.keeps_users():
+        changes["n"] = min(population.total, limits.N_MAX)
+    state.use(state.Uploaded(population, name, f"{population.k:,} categories, {people}"))
+    st.session_state.pop("_reading", None)
+    link.change(**changes)

@@ -1,0 +1,94 @@
+"""Shared work: one session computes a scenario, a whole class reads it.
+
+Arrays are read-only and handed out as they are. Uploads are computed per session and never enter the shared
+caches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import streamlit as st
+
+from pages._ui import state
+from rr_core.comparison import Comparison, Target, compare
+from rr_core.figures.view import Order, rank_order
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Draw, Scenario
+from rr_core.summaries import (
+    Closeness,
+    EmptyShare,
+    NoiseSummary,
+    closeness,
+    empty_negative_share,
+    noise_summary,
+)
+
+# A scenario of 1.5 million categories holds about 100 MB, one of 20,000 about 1 MB.
+_LARGE = 20_000
+_KEPT_SMALL, _KEPT_LARGE = 128, 3
+
+
+@dataclass(eq=False)
+class Work:
+    """A scenario's draw, and what pages derive from it; each part is computed when first asked for."""
+
+    draw: Draw
+    _comparisons: dict[Target, Comparison] = field(default_factory=dict)
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.draw.scenario
+
+    def comparison(self, target: Target = "users") -> Comparison:
+        if target not in self._comparisons:
+            self._comparisons[target] = compare(self.draw, target)
+        return self._comparisons[target]
+
+    @cached_property
+    def noise(self) -> NoiseSummary:
+        return noise_summary(self.draw)
+
+    @cached_property
+    def empty_share(self) -> EmptyShare:
+        return empty_negative_share(self.draw)
+
+    @cached_property
+    def closeness(self) -> Closeness:
+        return closeness(self.draw, self.comparison().estimates["mle_star"])
+
+    @cached_property
+    def by_truth(self) -> Order:
+        """Categories from the most to the least frequent true count."""
+        return rank_order(self.draw.true_counts)
+
+
+def work(scenario: Scenario) -> Work:
+    """The shared work of a scenario, or this session's own when it is about an uploaded file."""
+    if scenario.dist == UPLOAD:
+        return _own(scenario)
+    return _large(scenario) if scenario.k > _LARGE else _small(scenario)
+
+
+@st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
+def _small(scenario: Scenario) -> Work:
+    return Work(scenario.draw())
+
+
+@st.cache_resource(max_entries=_KEPT_LARGE, show_spinner="Drawing the users and their reports…")
+def _large(scenario: Scenario) -> Work:
+    return Work(scenario.draw())
+
+
+def _own(scenario: Scenario) -> Work:
+    upload = state.uploaded()
+    if upload is None:
+        raise RuntimeError("a scenario about an upload needs the upload in this session")
+    key = (scenario, upload.population.key)
+    held = st.session_state.get("_own_work")
+    if held is None or held[0] != key:
+        held = (key, Work(scenario.draw(upload.population)))
+        st.session_state["_own_work"] = held
+    own: Work = held[1]
+    return own

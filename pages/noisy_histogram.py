@@ -1,0 +1,48 @@
+"""Noisy histogram: what randomized response does to a histogram, and to one person's answer."""
+
+import streamlit as st
+
+from pages._ui import chart, downloads, person, view_picker
+from pages._ui.frame import open_page
+from rr_core.figures.histogram import noisy_histogram
+
+page = open_page("noisy_histogram", "What does the noise do to a histogram?")
+draw = page.work.draw
+
+st.markdown(
+    "Every user reports one category, sometimes the wrong one on purpose. **Grey** is the truth, which nobody "
+    "gets to see; **blue** is what arrives; the **diamond** is what we expect to arrive."
+)
+view = view_picker.pick(page.work)
+figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view)
+chart.show(figure, "noisy_histogram")
+
+summary = page.work.noise
+columns = st.columns(4)
+columns[0].metric("Reports that are the truth", f"{summary.truthful:.1%}", help="p: the chance that one is.")
+columns[1].metric("Reports moved", f"{summary.moved:.1%}", help="Half the sum of |observed − true|, over N.")
+columns[2].metric("Largest change of a bar", f"{summary.largest_change:+,}", help="In reports.")
+columns[3].metric("Bars inside their 95% band", f"{summary.inside_band:.1%}")
+
+st.markdown(
+    "**Try:** drag **Privacy ε** to the left: the blue bars flatten until every category gets the same N/K "
+    "reports. Press **New draw**: the diamonds stay, the bars dance around them inside their bands."
+)
+downloads.row(page.work, figure, "noisy_histogram")
+
+person.section(page.work)
+
+with st.expander("Formulas"):
+    st.markdown(
+        r"""
+A user with category $x$ reports $y$ with probability (paper, eq. 1)
+
+$$\Pr(y \mid x) = p = \frac{e^\varepsilon}{e^\varepsilon + K - 1}\ \text{if } y = x, \qquad
+q = \frac{1}{e^\varepsilon + K - 1}\ \text{otherwise.}$$
+
+The expected share of reports is $q + (p-q)\,\theta$. A bar with $t$ true users among $N$ is
+$\mathrm{Binomial}(t, p) + \mathrm{Binomial}(N - t, q)$; its 95% band comes from that law.
+The noise is drawn on the histogram: each user keeps the truth with probability $p - q$ and is otherwise thrown
+uniformly into all $K$ categories, which is the same law at a cost that does not depend on $N$.
+"""
+    )

@@ -1,0 +1,1 @@
+"""Plotly figures: pure functions from numbers to ``go.Figure``. The only place that imports Plotly."""

@@ -1,0 +1,262 @@
+"""Estimates drawn: Inv with its negatives hatched, and the four estimators against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.errors import inv_variance
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, percent
+from rr_core.figures.view import Bars, Curve, View
+from rr_core.mechanism import RandomizedResponse
+
+TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
+_GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
+
+
+def inv_with_negatives(
+    estimate: Array,
+    theta: Array,
+    n: int,
+    mechanism: RandomizedResponse,
+    view: View,
+    zoom: bool = False,
+) -> go.Figure:
+    """Inv against the truth with its ±1 and ±2 standard-error bands; what is below zero is hatched.
+
+    Args:
+        estimate: (k,) Inv.
+        theta: (k,) the users' true shares.
+        n: number of users.
+        mechanism: the randomized response.
+        view: what to draw.
+        zoom: keep to the values that a category nobody has can take.
+    """
+    below = int((estimate < 0).sum())
+    if isinstance(view, Bars):
+        shown = view.pick(theta)
+        error = np.sqrt(inv_variance(theta, n, mechanism)[view.categories])
+        traces = _inv_bars(view, view.pick(estimate), shown, error)
+    else:
+        traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
+    reading = (
+        f"Inv gives a negative share to {below:,} of {len(estimate):,} categories (hatched, below the zero "
+        "line); the grey bands are one and two standard errors around the truth."
+        if below
+        else "In this draw Inv gives no negative share: every category lies at or above the zero line."
+    )
+    return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, bargap=0.2)
+
+
+def estimates(
+    by_name: Mapping[str, Array],
+    truth: Array,
+    n: int,
+    mechanism: RandomizedResponse,
+    view: View,
+    zoom: bool = False,
+) -> go.Figure:
+    """The truth and the four estimators, by category.
+
+    Args:
+        by_name: (k,) estimate by estimator name.
+        truth: (k,) what they estimate.
+        n: number of users.
+        mechanism: the randomized response.
+        view: what to draw.
+        zoom: keep to the values that a category nobody has can take.
+    """
+    zeros = {name: int((by_name[name] == 0).sum()) for name in ESTIMATES[1:]}
+    if isinstance(view, Bars):
+        traces = _estimate_bars(view, by_name, truth)
+    else:
+        traces = _estimate_curves(view, by_name, truth)
+    reading = (
+        f"Of {len(truth):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
+        f"InvP {zeros['inv_p']:,}; each moves the mass of the negatives elsewhere in its own way."
+        if zeros["inv_p"]
+        else "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
+    )
+    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04}
+    return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, **layout)
+
+
+def _share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:
+    more: dict[str, Any] = {"tickformat": SHARE}
+    if zoom:
+        error = float(np.sqrt(inv_variance(np.zeros(mechanism.k), n, mechanism)[0]))
+        more["range"] = [-4 * error, 6 * error]
+    return axis("Share of users", **more)
+
+
+def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[dict[str, Any]]:
+    band = [
+        {
+            "type": "bar",
+            "name": f"truth ± {width} standard error{'s' if width > 1 else ''}",
+            "x": view.x,
+            "y": 2 * width * error,
+            "base": truth - width * error,
+            "offset": -0.46,
+            "width": 0.92,
+            "marker": {"color": TRUTH.faded(opacity)},
+            "hoverinfo": "skip",
+        }
+        for width, opacity in ((2, 0.18), (1, 0.24))
+    ]
+    bars = {
+        "type": "bar",
+        "name": "Inv (negatives hatched)",
+        "x": view.x,
+        "y": estimate,
+        "offset": -0.3,
+        "width": 0.6,
+        "customdata": view.names,
+        "marker": {"color": INV.colour, **_hatched(estimate)},
+        "hovertemplate": "%{customdata}<br>Inv: %{y:.4~%}<extra></extra>",
+    }
+    return [*band, bars, _truth_marks(view, truth)]
+
+
+def _hatched(values: Array) -> dict[str, Any]:
+    """Marker settings that hatch the bars below zero."""
+    pattern = {
+        "shape": np.where(values < 0, "/", "").tolist(),
+        "fillmode": "overlay",
+        "fgcolor": INV.colour,
+        "bgcolor": INV.faded(0.15),
+        "size": 7,
+        "solidity": 0.45,
+    }
+    return {"line": {"color": INV.colour, "width": 1}, "pattern": pattern}
+
+
+def _truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
+    """Short grey lines at the height of the truth."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Truth",
+        "x": view.x,
+        "y": truth,
+        "customdata": view.names,
+        "marker": {
+            "symbol": "line-ew-open",
+            "size": max(5, min(26, 520 // max(len(truth), 1))),
+            "color": TRUTH.colour,
+            "line": {"width": 3, "color": TRUTH.colour},
+        },
+        "hovertemplate": "%{customdata}<br>truth: %{y:.4~%}<extra></extra>",
+    }
+
+
+def _line(view: Curve, name: str, y: Any, hover: list[Any], **line: Any) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": view.x,
+        "y": np.asarray(y, dtype=np.float32),
+        "customdata": hover,
+        "line": line,
+        "hovertemplate": "%{customdata}<br>" + name + ": mean %{y:.4~%}<extra></extra>",
+    }
+
+
+def _band(
+    view: Curve, name: str, low: Any, high: Any, colour: str, pattern: str = ""
+) -> list[dict[str, Any]]:
+    edge = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": view.x,
+        "line": {"width": 0, "color": colour},
+        "hoverinfo": "skip",
+        "legendgroup": name,
+    }
+    filled: dict[str, Any] = {"fill": "tonexty", "fillcolor": colour}
+    if pattern:
+        filled["fillpattern"] = {"shape": pattern, "fgcolor": colour, "size": 7, "solidity": 0.3}
+    return [
+        {**edge, "y": np.asarray(high, dtype=np.float32), "name": name, "showlegend": False},
+        {**edge, "y": np.asarray(low, dtype=np.float32), "name": name, **filled},
+    ]
+
+
+def _inv_curve(
+    view: Curve, estimate: Array, truth: Array, n: int, mechanism: RandomizedResponse
+) -> list[dict[str, Any]]:
+    low, high = view.low(estimate), view.high(estimate)
+    # The variance is affine in theta, so the mean over a bin needs the mean of theta alone.
+    middle = view.mean(truth)
+    error = np.sqrt(_variance_at(middle, n, mechanism))
+    spread = [
+        f"{where}<br>Inv from {percent(a)} to {percent(b)}"
+        for where, a, b in zip(view.hover, low.tolist(), high.tolist(), strict=True)
+    ]
+    colour = INV.faded(0.45)
+    return [
+        *_band(view, "truth ± 2 standard errors", middle - 2 * error, middle + 2 * error, TRUTH.faded(0.3)),
+        *_band(view, "truth ± 1 standard error", middle - error, middle + error, TRUTH.faded(0.3)),
+        *_band(view, "Inv, highest to zero", np.maximum(low, 0), np.maximum(high, 0), INV.faded(0.28)),
+        *_band(view, "Inv below zero", np.minimum(low, 0), np.minimum(high, 0), colour, "/"),
+        _line(view, "Inv", view.mean(estimate), spread, color=INV.colour, dash=INV.dash, width=2.5),
+        _line(view, "Truth", middle, view.hover, color=TRUTH.colour, width=3),
+    ]
+
+
+def _variance_at(theta: NDArray[Any], n: int, mechanism: RandomizedResponse) -> Array:
+    """Variance of Inv at any number of values of theta."""
+    line = inv_variance(np.arange(mechanism.k) == 0, n, mechanism)
+    at_one, at_zero = line[0], line[1]
+    variance: Array = at_zero + theta * (at_one - at_zero)
+    return variance
+
+
+def _estimate_bars(view: Bars, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
+    few = view.categories.size <= _GROUPED_UP_TO
+    bars = {
+        "type": "bar",
+        "name": "Truth",
+        "x": view.x,
+        "y": view.pick(truth),
+        "customdata": view.names,
+        "marker": {"color": TRUTH.colour},
+        "hovertemplate": "%{customdata}<br>truth: %{y:.4~%}<extra></extra>",
+    }
+    return [bars, *(_one_estimate(view, name, view.pick(by_name[name]), few) for name in ESTIMATES)]
+
+
+def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[str, Any]:
+    quantity = QUANTITIES[name]
+    common = {
+        "name": quantity.name,
+        "x": view.x,
+        "y": values,
+        "customdata": view.names,
+        "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{y:.4~%}<extra></extra>",
+    }
+    marker: dict[str, Any] = {"color": quantity.colour}
+    if not grouped:
+        marker |= {"symbol": quantity.symbol, "size": 7}
+        return {"type": "scatter", "mode": "markers", "marker": marker, **common}
+    if name == "inv":
+        marker |= _hatched(values)
+    return {"type": "bar", "marker": marker, **common}
+
+
+def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
+    ordered = {name: by_name[name][view.order] for name in ESTIMATES}
+    low, high = view.low(ordered["inv"]), view.high(ordered["inv"])
+    traces = _band(view, "Inv, lowest to highest", low, high, INV.faded(0.2))
+    traces.append(_line(view, "Truth", view.mean(truth[view.order]), view.hover, color=TRUTH.colour, width=4))
+    for name in ESTIMATES:
+        quantity = QUANTITIES[name]
+        style = {"color": quantity.colour, "dash": quantity.dash, "width": 2.5}
+        traces.append(_line(view, quantity.name, view.mean(ordered[name]), view.hover, **style))
+    return traces

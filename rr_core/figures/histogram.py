@@ -1,0 +1,142 @@
+"""The noisy histogram: true, observed and expected counts, and the band an observed bar should fall in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core.figures.style import COUNT, QUANTITIES, axis, figure
+from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import Band, report_band
+from rr_core.mechanism import RandomizedResponse
+
+TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
+
+
+def noisy_histogram(
+    true_counts: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    mechanism: RandomizedResponse,
+    view: View,
+) -> go.Figure:
+    """True counts beside reports, with what randomized response makes us expect and a 95% band.
+
+    Args:
+        true_counts, counts: (k,) users and reports per category.
+        mechanism: the randomized response.
+        view: what to draw of the k categories.
+    """
+    n = int(true_counts.sum())
+    if isinstance(view, Bars):
+        truth, seen = view.pick(true_counts), view.pick(counts)
+        band = report_band(truth, n, mechanism)
+        traces = _bars(view, truth, seen, band)
+        inside = int(((seen >= band.low) & (seen <= band.high)).sum())
+        reading = (
+            f"Noise flattens the histogram: each true bar (grey) becomes a report bar (blue) near its "
+            f"expected count (diamond); {inside} of the {len(seen)} drawn fall inside their 95% band."
+        )
+    else:
+        traces = _curve(view, true_counts[view.order], counts[view.order], n, mechanism)
+        reading = (
+            "Noise flattens the histogram: reports (blue) leave the true counts (grey) and gather around "
+            f"the expected counts (dashed), never far below N·q = {n * mechanism.q:,.3g} reports."
+        )
+    return figure(traces, view.axis(), _count_axis(traces), reading, barmode="group", bargap=0.25)
+
+
+def _count_axis(traces: list[dict[str, Any]]) -> dict[str, Any]:
+    return axis("Users or reports (count)", tickformat=COUNT, rangemode="tozero")
+
+
+def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
+    names = view.names
+    limits = [f"{low:,.0f} to {high:,.0f}" for low, high in zip(band.low, band.high, strict=True)]
+    return [
+        {
+            "type": "bar",
+            "name": "True users",
+            "x": view.x,
+            "y": truth,
+            "customdata": names,
+            "marker": {"color": TRUTH.colour},
+            "hovertemplate": "%{customdata}<br>true users: %{y:,}<extra></extra>",
+        },
+        {
+            "type": "bar",
+            "name": "Observed reports",
+            "x": view.x,
+            "y": seen,
+            "customdata": names,
+            "marker": {"color": OBSERVED.colour},
+            "hovertemplate": "%{customdata}<br>reports: %{y:,}<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "Expected reports, 95% band",
+            "x": view.x + 0.19,
+            "y": band.expected,
+            "customdata": list(zip(names, limits, strict=True)),
+            "marker": {
+                "symbol": EXPECTED.symbol,
+                "size": 7,
+                "color": EXPECTED.colour,
+                "line": {"width": 1.6},
+            },
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": band.high - band.expected,
+                "arrayminus": band.expected - band.low,
+                "color": EXPECTED.colour,
+                "thickness": 1.6,
+                "width": 4 if len(names) <= 60 else 0,
+            },
+            "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% of the time: %{customdata[1]}"
+            "<extra></extra>",
+        },
+    ]
+
+
+def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResponse) -> list[dict[str, Any]]:
+    hover = view.hover
+    smallest, largest = view.low(truth), view.high(truth)
+    low, high = report_band(smallest, n, mechanism).low, report_band(largest, n, mechanism).high
+    observed_low, observed_high = view.low(seen), view.high(seen)
+    spread = [f"{a:,} to {b:,}" for a, b in zip(observed_low.tolist(), observed_high.tolist(), strict=True)]
+
+    def line(name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
+        return {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": view.x,
+            "y": np.asarray(y, dtype=np.float32),
+            "customdata": hover,
+            "line": {"color": colour, "dash": dash, "width": width},
+            "hovertemplate": "%{customdata}<br>" + name + ": %{y:,.4~g}<extra></extra>",
+        }
+
+    expected = mechanism.q * n + mechanism.keep * view.mean(truth)
+    return [
+        {**line("95% band", high, "rgba(0,0,0,0)", "solid", 0), "showlegend": False, "hoverinfo": "skip"},
+        {
+            **line("95% band of a bar", low, "rgba(0,0,0,0)", "solid", 0),
+            "fill": "tonexty",
+            "fillcolor": TRUTH.faded(0.25),
+            "hoverinfo": "skip",
+        },
+        line("True users", view.mean(truth), TRUTH.colour, "solid", 3),
+        {
+            **line("Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
+            "customdata": list(zip(hover, spread, strict=True)),
+            "hovertemplate": "%{customdata[0]}<br>reports: mean %{y:,.4~g}, %{customdata[1]}<extra></extra>",
+        },
+        line("Lowest observed", observed_low, OBSERVED.faded(0.7), "dot", 1),
+        line("Highest observed", observed_high, OBSERVED.faded(0.7), "dot", 1),
+        line("Expected reports", expected, EXPECTED.colour, EXPECTED.dash, 2),
+    ]

@@ -1,0 +1,52 @@
+"""The minute's story: truth, reports and estimate in one small figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core.comparison import Comparison
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure
+from rr_core.figures.view import Bars, View
+from rr_core.scenario import Draw
+
+
+def story(draw: Draw, result: Comparison, view: View) -> go.Figure:
+    """Shares of truth, of reports, and the maximum-likelihood estimate, per category or along the ranks."""
+    series = {
+        "truth": ("Truth (hidden)", draw.theta),
+        "observed": ("Reports", draw.counts / draw.scenario.n),
+        "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
+    }
+    traces = [_trace(view, key, name, values) for key, (name, values) in series.items()]
+    reading = (
+        "The reports (blue) are flatter than the hidden truth (grey); the estimate (green) undoes the noise "
+        "and comes back close to the truth."
+    )
+    y = axis("Share of users or reports", tickformat=SHARE, rangemode="tozero")
+    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.25, height=370)
+
+
+def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:
+    quantity = QUANTITIES[key]
+    common = {"name": name, "x": view.x}
+    if isinstance(view, Bars):
+        return {
+            **common,
+            "type": "bar",
+            "y": view.pick(values),
+            "customdata": view.names,
+            "marker": {"color": quantity.colour},
+            "hovertemplate": "%{customdata}<br>" + name + ": %{y:.3~%}<extra></extra>",
+        }
+    return {
+        **common,
+        "type": "scatter",
+        "mode": "lines",
+        "y": view.mean(values[view.order]).astype(np.float32),
+        "customdata": view.hover,
+        "line": {"color": quantity.colour, "dash": quantity.dash, "width": 3},
+        "hovertemplate": "%{customdata}<br>" + name + ": mean %{y:.3~%}<extra></extra>",
+    }

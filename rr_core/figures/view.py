@@ -1,0 +1,153 @@
+"""What of k categories is drawn: a few as bars, or all of them as a thinned curve over their rank.
+
+A browser takes a few hundred bars or a couple of thousand points; k goes up to 1.5 million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rr_core.figures import labels as _labels
+from rr_core.figures.style import axis
+
+MOST_BARS = 200
+_MOST_BINS = 360
+Order = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Some categories, one by one, in drawing order.
+
+    Attributes:
+        categories: (m,) which ones.
+        labels: the k category names, or None for numbers.
+        title: what the horizontal axis says.
+    """
+
+    categories: Order
+    labels: Sequence[str] | None
+    title: str
+
+    @cached_property
+    def names(self) -> list[str]:
+        return _labels.names(self.labels, self.categories)
+
+    @property
+    def x(self) -> NDArray[np.int32]:
+        """Positions, not names: two names cut to the same text must stay two bars."""
+        return np.arange(self.categories.size, dtype=np.int32)
+
+    def pick(self, values: ArrayLike) -> NDArray[Any]:
+        return np.asarray(values)[self.categories]
+
+    def axis(self) -> dict[str, Any]:
+        stride = max(1, -(-self.categories.size // 40))
+        short = [name if len(name) <= 18 else name[:17] + "…" for name in self.names]
+        return axis(
+            self.title,
+            tickmode="array",
+            tickvals=self.x[::stride],
+            ticktext=short[::stride],
+            range=[-0.6, self.categories.size - 0.4],
+            showgrid=False,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """All categories ordered, cut into bins of neighbouring ranks that widen down the tail.
+
+    Attributes:
+        order: (k,) categories from first rank to last.
+        starts: (b,) first position of each bin.
+        title: what the horizontal axis says.
+    """
+
+    order: Order
+    starts: Order
+    title: str
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        return np.diff(self.starts, append=self.order.size)
+
+    @property
+    def x(self) -> NDArray[np.float32]:
+        """Geometric middle of each bin's ranks, counted from 1."""
+        first = self.starts + 1
+        return np.sqrt(first * (self.starts + self.sizes)).astype(np.float32)
+
+    @property
+    def hover(self) -> list[str]:
+        """The ranks in each bin, in words."""
+        return [
+            f"rank {a + 1:,}" if n == 1 else f"ranks {a + 1:,}–{a + n:,}"
+            for a, n in zip(self.starts.tolist(), self.sizes.tolist(), strict=True)
+        ]
+
+    def low(self, ordered: NDArray[Any]) -> NDArray[Any]:
+        """Smallest value in each bin, of values already in ``order``."""
+        return np.minimum.reduceat(ordered, self.starts)
+
+    def high(self, ordered: NDArray[Any]) -> NDArray[Any]:
+        return np.maximum.reduceat(ordered, self.starts)
+
+    def mean(self, ordered: NDArray[Any]) -> NDArray[np.float64]:
+        total: NDArray[np.float64] = np.add.reduceat(ordered, self.starts, dtype=np.float64) / self.sizes
+        return total
+
+    def axis(self) -> dict[str, Any]:
+        top = float(np.log10(self.order.size))
+        return axis(self.title, type="log", range=[-0.03, top + 0.03], dtick=1, tickformat=",d")
+
+
+View = Bars | Curve
+
+
+def rank_order(values: ArrayLike) -> Order:
+    """Categories from the largest value to the smallest, ties in their own order."""
+    return np.argsort(-np.asarray(values), kind="stable")
+
+
+def curve(order: Order, title: str) -> Curve:
+    """All categories, in at most a few hundred bins: every rank at first, wider and wider bins after."""
+    k = order.size
+    edges = np.unique(np.floor(np.geomspace(1, k + 1, _MOST_BINS)).astype(np.intp)) - 1
+    return Curve(order, edges[edges < k], title)
+
+
+def bars(order: Order, labels: Sequence[str] | None, title: str, most: int = MOST_BARS) -> Bars:
+    """The first ``most`` categories of an order."""
+    return Bars(order[:most], labels, title)
+
+
+def natural_order(k: int) -> Order:
+    """Categories as listed."""
+    return np.arange(k)
+
+
+def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BARS) -> Order:
+    """Categories whose names contain one of the comma-separated words (or have these numbers, from 1).
+
+    Whole matches come first, then partial ones, at most ``most`` in all.
+    """
+    words = [word.strip().casefold() for word in wanted.split(",") if word.strip()]
+    if labels is None:
+        numbers = [int(word) - 1 for word in words if word.isdigit() and 1 <= int(word) <= k]
+        return np.array(list(dict.fromkeys(numbers))[:most], dtype=np.intp)
+    folded = [label.casefold() for label in labels] if words else []
+    whole = [i for word in words for i, label in enumerate(folded) if label == word]
+    partial = [i for word in words for i, label in enumerate(folded) if word in label]
+    return np.array(list(dict.fromkeys(whole + partial))[:most], dtype=np.intp)
+
+
+def with_category(order: Order, category: int) -> Order:
+    """The order itself when it holds the category, else with the category in place of the last one."""
+    return order if (order == category).any() else np.append(order[:-1], category)

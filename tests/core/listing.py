@@ -1,0 +1,29 @@
+"""The supplement's MLE and IBU (section A) in our own words, operation by operation.
+
+An oracle for the tests; ``tests.benchmarks.core`` times the same loops.
+"""
+
+import numpy as np
+
+
+def mle(phi, p):
+    """Drop the smallest entries while their estimate would be negative, subtracting them one by one."""
+    phi = np.asarray(phi, dtype=np.float64)
+    k = len(phi)
+    q = (1 - p) / (k - 1)
+    order = np.argsort(phi)
+    dropped, kept_mass = 0, 1.0
+    while dropped < k and q * kept_mass > (1 - dropped * q) * phi[order[dropped]]:
+        kept_mass -= phi[order[dropped]]
+        dropped += 1
+    scale = (p - q) * kept_mass / (1 - dropped * q)
+    theta = np.zeros(k)
+    theta[order[dropped:]] = phi[order[dropped:]] / scale - q / (p - q)
+    return theta
+
+
+def ibu_step(phi, p, theta):
+    """One O(k) iteration, eq. (5)."""
+    q = (1 - p) / (len(phi) - 1)
+    ratio = phi / (q + (p - q) * theta)
+    return theta * (q * np.sum(ratio) + (p - q) * ratio)

@@ -1,0 +1,156 @@
+"""Batches, dtypes, strides and ownership: the same numbers however the histogram is stored."""
+
+import numpy as np
+import pytest
+
+from rr_core import (
+    RandomizedResponse,
+    ibu,
+    inv,
+    inv_n,
+    inv_p,
+    inv_variance,
+    mle_star,
+    negative_log_likelihood,
+    optimality_gap,
+    squared_error,
+    total_variation,
+    update_factors,
+)
+
+ESTIMATORS = [inv, inv_n, inv_p, mle_star, lambda histogram, mechanism: ibu(histogram, mechanism, 5)]
+NAMES = ["inv", "inv_n", "inv_p", "mle_star", "ibu"]
+every_estimator = pytest.mark.parametrize("estimate", ESTIMATORS, ids=NAMES)
+
+MECHANISM = RandomizedResponse(6, 1.2)
+COUNTS = np.array([12, 0, 7, 31, 7, 2])
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+LONG = 2500  # beyond the switch to distinct values row by row
+
+
+def batch(shape, k, seed=0):
+    histogram = np.random.default_rng(seed).integers(0, 30, (*shape, k))
+    histogram[..., 0] += 1
+    return histogram
+
+
+@every_estimator
+@pytest.mark.parametrize(("shape", "k"), [((5,), 6), ((1,), 6), ((3, 2), 6), ((2, 1, 2), 2), ((3,), LONG)])
+@pytest.mark.parametrize("scale", [1, 1000, 0.001], ids=["counts", "large counts", "frequencies"])
+def test_a_batch_is_its_rows_one_by_one(estimate, shape, k, scale):
+    histogram, mechanism = batch(shape, k) * scale, RandomizedResponse(k, 1.2)
+    together = estimate(histogram, mechanism)
+    assert together.shape == histogram.shape
+    for index in np.ndindex(*shape):
+        np.testing.assert_allclose(
+            together[index], estimate(histogram[index], mechanism), rtol=1e-13, atol=1e-16
+        )
+
+
+@every_estimator
+def test_rows_of_very_different_size_do_not_disturb_each_other(estimate):
+    rows = np.array([[1e-250, 3e-250, 0], [1e250, 0, 5e250], [1.0, 2.0, 3.0]])
+    together = estimate(rows, RandomizedResponse(3, 2.0))
+    for row, alone in zip(together, rows, strict=True):
+        np.testing.assert_allclose(row, estimate(alone / alone.max(), RandomizedResponse(3, 2.0)), atol=1e-14)
+
+
+@every_estimator
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+@pytest.mark.parametrize("k", [6, LONG])
+def test_an_empty_batch_gives_an_empty_batch(estimate, shape, k):
+    result = estimate(np.zeros((*shape, k), dtype=np.int64), RandomizedResponse(k, 1.2))
+    assert result.shape == (*shape, k)
+
+
+@every_estimator
+@pytest.mark.parametrize("dtype", [*INTEGERS, np.float16, np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("copies", [1, 500], ids=["short", "long"])
+def test_every_numeric_dtype_gives_the_same_estimate(estimate, dtype, copies):
+    counts = np.tile(COUNTS, copies)
+    mechanism = RandomizedResponse(counts.size, 1.2)
+    np.testing.assert_allclose(
+        estimate(counts.astype(dtype), mechanism), estimate(counts, mechanism), rtol=1e-13, atol=1e-16
+    )
+
+
+@every_estimator
+def test_lists_and_tuples_are_histograms_too(estimate):
+    expected = estimate(COUNTS, MECHANISM)
+    for given in (COUNTS.tolist(), tuple(COUNTS.tolist()), [float(c) for c in COUNTS]):
+        np.testing.assert_allclose(estimate(given, MECHANISM), expected, rtol=1e-13)
+    np.testing.assert_allclose(estimate([COUNTS.tolist()] * 2, MECHANISM), [expected] * 2, rtol=1e-13)
+
+
+@every_estimator
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.int32])
+@pytest.mark.parametrize("k", [6, LONG])
+def test_strided_transposed_fortran_and_byteswapped_arrays(estimate, dtype, k):
+    rows, mechanism = batch((4,), k).astype(dtype), RandomizedResponse(k, 1.2)
+    expected = estimate(rows, mechanism)
+    wide = np.zeros((4, 2 * k), dtype=dtype)
+    wide[:, ::2] = rows
+    layouts = {
+        "every second entry": wide[:, ::2],
+        "reversed twice": rows[:, ::-1].copy()[:, ::-1],
+        "Fortran order": np.asfortranarray(rows),
+        "transposed": np.ascontiguousarray(rows.T).T,
+        "byte-swapped": rows.astype(rows.dtype.newbyteorder()),
+        "broadcast": np.broadcast_to(rows[:1], (4, k)),
+    }
+    for name, layout in layouts.items():
+        wanted = np.repeat(expected[:1], 4, axis=0) if name == "broadcast" else expected
+        np.testing.assert_allclose(estimate(layout, mechanism), wanted, rtol=1e-13, atol=1e-16, err_msg=name)
+        np.testing.assert_allclose(
+            estimate(layout[0], mechanism), wanted[0], rtol=1e-13, atol=1e-16, err_msg=name
+        )
+
+
+@every_estimator
+@pytest.mark.parametrize("k", [6, LONG])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_inputs_may_be_read_only_and_are_left_alone(estimate, k, dtype):
+    histogram = batch((2,), k).astype(dtype)
+    before = histogram.copy()
+    histogram.flags.writeable = False
+    for given in (histogram, histogram[0]):
+        result = estimate(given, RandomizedResponse(k, 1.2))
+        assert result.flags.writeable
+        assert result.dtype == np.float64
+        assert not np.shares_memory(result, given)
+        result[...] = -1
+    np.testing.assert_array_equal(histogram, before)
+
+
+@every_estimator
+def test_two_calls_do_not_share_their_result(estimate):
+    first = estimate(COUNTS, MECHANISM)
+    kept = first.copy()
+    estimate(COUNTS, MECHANISM)[...] = 9
+    np.testing.assert_array_equal(first, kept)
+
+
+@every_estimator
+def test_permuting_the_categories_permutes_the_estimate(estimate):
+    """Theorem 5."""
+    order = np.random.default_rng(2).permutation(6)
+    np.testing.assert_allclose(
+        estimate(COUNTS[order], MECHANISM), estimate(COUNTS, MECHANISM)[order], rtol=1e-13, atol=1e-16
+    )
+
+
+def test_numbers_per_row_have_the_shape_of_the_batch():
+    histogram = batch((3, 2), 6)
+    theta = mle_star(histogram, MECHANISM)
+    assert optimality_gap(histogram, theta, MECHANISM).shape == (3, 2)
+    assert update_factors(histogram, theta, MECHANISM).shape == (3, 2, 6)
+    assert negative_log_likelihood(histogram, theta, MECHANISM).shape == (3, 2)
+    assert squared_error(theta, theta[0, 0]).shape == total_variation(theta, theta[0, 0]).shape == (3, 2)
+    assert inv_variance(theta, 100, MECHANISM).shape == (3, 2, 6)
+    for single in (
+        optimality_gap(histogram[0, 0], theta[0, 0], MECHANISM),
+        negative_log_likelihood(histogram[0, 0], theta[0, 0], MECHANISM),
+        squared_error(theta[0, 0], theta[0, 1]),
+        total_variation(theta[0, 0], theta[0, 1]),
+    ):
+        assert type(single) is float

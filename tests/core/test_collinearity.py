@@ -1,0 +1,153 @@
+"""Theorem 2 and its extension: equal supports put InvP, MLE* and InvN on one line."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from rr_core import RandomizedResponse, collinearity, inv, inv_n, inv_p, mle_star
+from tests.core import exact
+from tests.core.histograms import counts, everyday_epsilons
+
+
+def by_geometry(histogram, mechanism):
+    """Position and residual from the three estimates themselves."""
+    start, middle, end = (make(histogram, mechanism) for make in (inv_p, mle_star, inv_n))
+    along, offset = end - start, middle - start
+    position = along @ offset / (along @ along)
+    return position, np.linalg.norm(offset - position * along)
+
+
+def random_cases(how_many, seed, *, same_support):
+    """Random histograms whose supports are (or are not) all equal and whose estimates differ."""
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < how_many:
+        k = int(rng.integers(3, 30))
+        mechanism = RandomizedResponse(k, rng.uniform(0.3, 4))
+        histogram = rng.multinomial(rng.integers(20, 2000), rng.dirichlet(np.full(k, rng.uniform(0.3, 3))))
+        place = collinearity(histogram, mechanism)
+        if place.same_support is same_support and not math.isnan(place.position):
+            found.append((histogram, mechanism, place))
+    return found
+
+
+@given(counts(), everyday_epsilons)
+def test_supports_are_nested(histogram, epsilon):
+    mechanism = RandomizedResponse(len(histogram), epsilon)
+    near, best, far = (make(histogram, mechanism) > 0 for make in (inv_p, mle_star, inv_n))
+    assert (near <= best).all()
+    assert (best <= far).all()
+    place = collinearity(histogram, mechanism)
+    np.testing.assert_array_equal(place.supports, [near.sum(), best.sum(), far.sum()])
+    assert place.same_support is bool(near.sum() == far.sum())
+
+
+def test_equal_supports_are_collinear_with_mle_star_strictly_between():
+    for histogram, mechanism, place in random_cases(400, 1, same_support=True):
+        assert place.residual < 1e-13
+        assert 0 < place.position < 1
+        position, residual = by_geometry(histogram, mechanism)
+        assert residual < 1e-13
+        distance = np.linalg.norm(inv_n(histogram, mechanism) - inv_p(histogram, mechanism))
+        assert place.position == pytest.approx(position, rel=1e-9, abs=1e-14 / distance)
+
+
+def test_position_is_keep_times_one_plus_nu_over_the_mass_of_the_support():
+    for histogram, mechanism, place in random_cases(200, 2, same_support=True):
+        raw, support = inv(histogram, mechanism), mle_star(histogram, mechanism) > 0
+        nu = -raw[raw < 0].sum()
+        mass = histogram[support].sum() / histogram.sum()
+        assert place.position == pytest.approx((1 + nu) * mechanism.keep / mass, rel=1e-12)
+
+
+def test_unequal_supports_are_generically_not_collinear():
+    off = [place.residual > 1e-9 for *_, place in random_cases(300, 3, same_support=False)]
+    assert np.mean(off) > 0.9
+
+
+def test_residual_and_position_of_unequal_supports_are_the_projection():
+    for histogram, mechanism, place in random_cases(100, 4, same_support=False):
+        position, residual = by_geometry(histogram, mechanism)
+        assert place.position == pytest.approx(position, rel=1e-9, abs=1e-12)
+        assert place.residual == pytest.approx(residual, rel=1e-9, abs=1e-14)
+
+
+@given(counts(max_k=7), everyday_epsilons)
+def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):
+    k = len(histogram)
+    place = collinearity(histogram, RandomizedResponse(k, epsilon))
+    position, residual2 = exact.collinear_position(histogram, exact.channel_from_epsilon(k, epsilon))
+    if position is None:
+        assert math.isnan(place.position)
+    else:
+        assert place.position == pytest.approx(float(position), rel=1e-9)
+    assert place.residual == pytest.approx(math.sqrt(residual2), rel=1e-9, abs=1e-14)
+
+
+def theorem2_cases(how_many, seed):
+    rng = np.random.default_rng(seed)
+    found = 0
+    while found < how_many:
+        k = int(rng.integers(3, 20))
+        mechanism = RandomizedResponse(k, rng.uniform(0.3, 4))
+        histogram = rng.multinomial(5000, rng.dirichlet(np.full(k, 30)))
+        phi = np.sort(histogram / histogram.sum())
+        if phi[0] < mechanism.q and phi[1] >= (k * mechanism.q - phi[0]) / (k - 1):
+            found += 1
+            yield histogram, mechanism, phi
+
+
+def test_theorem_2_puts_mle_star_at_one_over_t():
+    for histogram, mechanism, phi in theorem2_cases(200, 5):
+        place = collinearity(histogram, mechanism)
+        assert place.theorem2_holds
+        assert place.same_support
+        t = (1 - phi[0]) / (mechanism.p - phi[0])
+        assert t > 1
+        assert place.position == pytest.approx(1 / t, rel=1e-12)
+        near, best, far = (make(histogram, mechanism) for make in (inv_p, mle_star, inv_n))
+        np.testing.assert_allclose(far - near, t * (best - near), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "holds"),
+    [
+        # k = 4, p = 1/2, q = 1/6: with a smallest count of 1 in 24 the second must be (4/6 - 1/24)/3 = 5/24.
+        ([12, 6, 5, 1], True),
+        ([13, 6, 4, 1], False),
+        ([6, 6, 6, 6], False),
+        ([10, 10, 2, 2], False),
+        ([24, 0, 0, 0], False),
+    ],
+)
+def test_the_conditions_of_theorem_2(histogram, holds):
+    assert collinearity(histogram, RandomizedResponse.from_p(4, 0.5)).theorem2_holds is holds
+
+
+@pytest.mark.parametrize(
+    "histogram",
+    [[25, 26, 27, 28], [1, 1, 1, 1], [9, 0, 0, 0], [500, 500, 0, 0]],
+    ids=["inside", "equal", "one", "two"],
+)
+def test_position_is_nan_where_inv_p_and_inv_n_coincide(histogram):
+    mechanism = RandomizedResponse(4, 1.0)
+    np.testing.assert_allclose(inv_n(histogram, mechanism), inv_p(histogram, mechanism), atol=1e-15)
+    place = collinearity(histogram, mechanism)
+    assert math.isnan(place.position)
+    assert place.residual == pytest.approx(0, abs=1e-15)
+    assert place.same_support
+
+
+def test_a_batch_gives_arrays_with_the_numbers_of_its_rows():
+    mechanism = RandomizedResponse(6, 1.0)
+    batch = np.random.default_rng(6).integers(0, 40, (3, 2, 6))
+    together = collinearity(batch, mechanism)
+    for index in np.ndindex(3, 2):
+        alone = collinearity(batch[index], mechanism)
+        for field in ("same_support", "theorem2_holds", "position", "residual"):
+            np.testing.assert_allclose(
+                getattr(together, field)[index], getattr(alone, field), rtol=1e-12, atol=1e-15
+            )
+            assert isinstance(getattr(alone, field), bool | float)
+        np.testing.assert_array_equal(together.supports[index], alone.supports)

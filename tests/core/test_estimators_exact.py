@@ -1,0 +1,151 @@
+"""The four estimators against exact rational arithmetic, within the promised 2e-12.
+
+The promise is normwise: the largest error over the largest entry. Entry by entry an estimate can be no
+better than its own conditioning: an entry that is the small difference of two terms carries the rounding
+of e^eps (one unit in the last place of a double) on those terms. So the entrywise tests take the size of the
+two terms as the scale, which makes them strict for every entry that does not cancel.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rr_core
+from rr_core import RandomizedResponse
+from tests.core import exact
+from tests.core.histograms import both_ways, counts, epsilons, families
+
+NAMES = tuple(exact.ESTIMATORS)
+# Below the smallest normal double nothing has a relative accuracy.
+UNDERFLOW = exact.Fraction(1, 10**290)
+
+
+def check(name, histogram, mechanism, channel):
+    computed = getattr(rr_core, name)(histogram, mechanism)
+    truth = exact.ESTIMATORS[name](np.asarray(histogram).tolist(), channel)
+    assert exact.normwise_error(computed, truth) < exact.TOLERANCE
+    return computed, truth
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("k", [2, 3, 4, 11, 64])
+def test_every_family_at_every_epsilon_is_exact(name, k):
+    for mechanism, channel in both_ways(k):
+        for histogram in families(k, np.random.default_rng(k)).values():
+            check(name, histogram, mechanism, channel)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("k", "epsilon"), [(500, 0.3), (2047, 6.0), (2048, 6.0), (3001, 1e-6), (3001, 3.0)])
+def test_large_k_is_exact_on_both_sides_of_the_long_row_switch(name, k, epsilon):
+    channel, mechanism = exact.channel_from_epsilon(k, epsilon), RandomizedResponse(k, epsilon)
+    chosen = families(k, np.random.default_rng(k))
+    for family in ("noisy Zipf", "huge counts", "frequencies"):
+        check(name, chosen[family], mechanism, channel)
+
+
+@given(counts(), epsilons)
+def test_any_counts_at_any_epsilon_are_exact(histogram, epsilon):
+    mechanism, channel = (
+        make(len(histogram), epsilon) for make in (RandomizedResponse, exact.channel_from_epsilon)
+    )
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+
+
+@given(counts(), st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_any_counts_at_any_p_are_exact(histogram, fraction):
+    k = len(histogram)
+    p = 1 / k + fraction * (1 - 1 / k)
+    if not (exact.Fraction(p) * k > 1 and p < 1 and p > 1 / k):
+        return
+    mechanism, channel = RandomizedResponse.from_p(k, p), exact.channel_from_p(k, p)
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=2, max_size=9).filter(lambda x: max(x) > 0), epsilons)
+def test_any_floats_at_any_epsilon_are_exact(histogram, epsilon):
+    mechanism, channel = (
+        make(len(histogram), epsilon) for make in (RandomizedResponse, exact.channel_from_epsilon)
+    )
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("k", [2, 5, 40, 300])
+def test_each_entry_is_exact_on_the_scale_of_its_own_terms(name, k):
+    for mechanism, channel in both_ways(k) if k < 100 else both_ways(k)[3:8]:
+        for histogram in families(k, np.random.default_rng(k + 1)).values():
+            if histogram.dtype.kind == "i":
+                computed, truth = check(name, histogram, mechanism, channel)
+                scale = exact.terms(name, histogram.tolist(), channel)
+                scale = [max(term, UNDERFLOW) for term in scale]
+                assert exact.elementwise_error(computed, truth, scale) < exact.TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["inv_n", "inv_p", "mle_star"])
+def test_zeros_and_positives_are_those_of_exact_arithmetic(name):
+    rng = np.random.default_rng(3)
+    for epsilon in (0.2, 1.0, 3.0, 7.0):
+        for k in (2, 6, 50):
+            mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+            histogram = rng.integers(0, 60, k) + 1
+            computed, truth = check(name, histogram, mechanism, channel)
+            np.testing.assert_array_equal(computed > 0, [value > 0 for value in truth])
+
+
+@pytest.mark.parametrize("name", ["inv_n", "inv_p", "mle_star"])
+def test_an_entry_that_is_exactly_on_the_edge_is_exactly_zero(name):
+    """k = 4, p = 1/2 (so q = 1/6): Inv of the third count, 2 of 12, is exactly zero."""
+    theta = getattr(rr_core, name)([6, 3, 2, 1], RandomizedResponse.from_p(4, 0.5))
+    assert theta[2] == 0 == theta[3]
+    assert (theta[:2] > 0).all()
+
+
+def test_counts_and_their_frequencies_give_the_same_estimate():
+    mechanism, histogram = RandomizedResponse(7, 1.5), np.array([5, 0, 9, 1, 30, 2, 17])
+    for name in NAMES:
+        estimate = getattr(rr_core, name)
+        np.testing.assert_allclose(
+            estimate(histogram / 64, mechanism), estimate(histogram, mechanism), rtol=1e-14, atol=1e-15
+        )
+
+
+def test_no_reports_lost_to_noise_when_epsilon_is_huge():
+    """At eps = 5000, where q underflows to zero, every estimate is the histogram itself."""
+    histogram = np.array([5, 0, 9, 1, 0, 17])
+    for name in NAMES:
+        estimate = getattr(rr_core, name)(histogram, RandomizedResponse(6, 5000))
+        np.testing.assert_allclose(estimate, histogram / 32, rtol=1e-15)
+
+
+def test_nearly_no_information_leaves_the_most_reported_categories():
+    """At eps = 1e-12 the repaired estimates stand on the ties of the largest count alone."""
+    histogram = [3, 7, 7, 1, 0, 7]
+    for name in ("inv_p", "mle_star"):
+        estimate = getattr(rr_core, name)(histogram, RandomizedResponse(6, 1e-12))
+        np.testing.assert_allclose(estimate, np.equal(histogram, 7) / 3, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [1e-12, 0.1, 1.0, 8.0, 5000.0])
+def test_estimates_sum_to_one_and_repairs_are_distributions(name, epsilon):
+    rng = np.random.default_rng(5)
+    for k in (2, 9, 500, 4000):
+        histogram = rng.integers(0, 50, k) + rng.integers(0, 2, k)
+        estimate = getattr(rr_core, name)(histogram, RandomizedResponse(k, epsilon))
+        assert math.fsum(estimate) == pytest.approx(1, abs=1e-14 * np.abs(estimate).sum())
+        assert name == "inv" or estimate.min() >= 0
+
+
+def test_counts_beyond_2_to_the_53_are_taken_as_their_nearest_double():
+    histogram = np.array([2**60 + 1, 2**61 + 3, 2**62 - 1, 5], dtype=np.int64)
+    mechanism, channel = RandomizedResponse(4, 1.0), exact.channel_from_epsilon(4, 1.0)
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+        check(name, histogram.astype(np.uint64) * np.uint64(3), mechanism, channel)

@@ -1,0 +1,183 @@
+"""IBU: the listing's iterates, at the price of the distinct counts."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from rr_core import (
+    RandomizedResponse,
+    ibu,
+    ibu_channel,
+    ibu_path,
+    mle_star,
+    negative_log_likelihood,
+    optimality_gap,
+    sampling,
+    squared_error,
+    zipf,
+)
+from tests.core import listing
+from tests.core.histograms import counts, everyday_epsilons
+
+
+def noisy(k, n, mechanism, seed=0):
+    rng = np.random.default_rng(seed)
+    return mechanism.randomize_histogram(sampling.multinomial(n, zipf(k, 1.0), rng), rng)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon"), [(2, 40, 0.5), (12, 1000, 1.0), (500, 10_000, 1.0), (3000, 5000, 5.0)]
+)
+def test_every_iterate_is_that_of_the_listing(k, n, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    histogram = noisy(k, n, mechanism)
+    path = ibu_path(histogram, mechanism, range(60))
+    theta = np.full(k, 1 / k)
+    for t in range(60):
+        np.testing.assert_allclose(path.estimate(t), theta, rtol=1e-12)
+        theta = listing.ibu_step(histogram / histogram.sum(), mechanism.p, theta)
+
+
+@pytest.mark.parametrize("start", [None, "interior", "with a zero"])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (7, 0.3), (40, 3.0)])
+def test_the_general_channel_gives_the_same_iterates(k, epsilon, start):
+    mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(k)
+    histogram = rng.integers(0, 30, k) + 1
+    if start is not None:
+        start_values = rng.dirichlet(np.ones(k))
+        start_values[0] *= start == "interior"
+        start = start_values / start_values.sum()
+    for n_iterations in (0, 1, 2, 25):
+        np.testing.assert_allclose(
+            ibu(histogram, mechanism, n_iterations, start),
+            ibu_channel(histogram, mechanism.matrix(), n_iterations, start),
+            rtol=1e-11, atol=1e-300,
+        )  # fmt: skip
+
+
+def test_a_channel_with_more_reports_than_truths():
+    channel = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    truth = np.array([0.35, 0.65])
+    np.testing.assert_allclose(ibu_channel(truth @ channel, channel, 5000), truth, atol=1e-9)
+    assert ibu_channel([5, 0, 0], np.eye(3), 10).tolist() == [1, 0, 0]
+
+
+@given(counts(), everyday_epsilons)
+def test_the_likelihood_never_falls_and_the_certificate_bounds_the_gap(histogram, epsilon):
+    path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(0, 40, 2))
+    assert (np.diff(path.log_likelihood_gap) <= 1e-13).all()
+    assert (path.log_likelihood_gap >= -1e-13).all()
+    assert (path.certificate >= path.log_likelihood_gap - 1e-12).all()
+
+
+@given(counts(), everyday_epsilons)
+def test_iterates_are_distributions(histogram, epsilon):
+    theta = ibu(histogram, RandomizedResponse(len(histogram), epsilon), 50)
+    assert theta.min() >= 0
+    assert theta.sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("start", [None, "interior"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
+def test_the_path_records_distance_gap_and_certificate(shape, start):
+    mechanism, rng = RandomizedResponse(9, 1.0), np.random.default_rng(1)
+    histogram = rng.integers(0, 50, (*shape, 9)) + 1
+    start = None if start is None else rng.dirichlet(np.ones(9))
+    path = ibu_path(histogram, mechanism, [30, 0, 7, 7], start)
+    assert path.iterations.tolist() == [0, 7, 30]
+    assert path.stopped is False
+    best = mle_star(histogram, mechanism)
+    phi = histogram / histogram.sum(axis=-1, keepdims=True)
+    for index in range(3):
+        theta = path.estimate(index)
+        np.testing.assert_allclose(
+            theta, ibu(histogram, mechanism, path.iterations[index], start), rtol=1e-13
+        )
+        np.testing.assert_allclose(path.squared_distance[..., index], squared_error(theta, best), rtol=1e-10)
+        np.testing.assert_allclose(
+            path.certificate[..., index], optimality_gap(histogram, theta, mechanism), rtol=1e-9, atol=1e-13
+        )
+        losses = [negative_log_likelihood(phi, x, mechanism) for x in (theta, best)]
+        np.testing.assert_allclose(path.log_likelihood_gap[..., index], losses[0] - losses[1], atol=1e-13)
+
+
+def test_progress_is_reported_and_can_stop_the_run():
+    seen = []
+    path = ibu_path(
+        [5, 3, 1], RandomizedResponse(3, 0.5), [10, 9_000], progress=lambda done: seen.append(done) or False
+    )
+    assert seen == sorted(seen)
+    assert seen[-1] == 9_000
+    assert not path.stopped
+    stopped = ibu_path(
+        [5, 3, 1], RandomizedResponse(3, 0.5), [10, 5_000, 9_000], progress=lambda done: done > 10
+    )
+    assert stopped.stopped
+    assert stopped.iterations.tolist() == [10]
+    assert stopped.squared_distance.shape == (1,)
+    at_once = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [50_000], progress=lambda done: True)
+    assert at_once.stopped
+    reached = int(at_once.iterations[0])
+    assert 0 < reached < 50_000
+    np.testing.assert_allclose(
+        at_once.estimate(-1), ibu([5, 3, 1], RandomizedResponse(3, 0.5), reached), rtol=1e-13
+    )
+
+
+def test_no_iteration_returns_the_start():
+    mechanism = RandomizedResponse(3, 1.0)
+    np.testing.assert_allclose(ibu([5, 3, 1], mechanism, 0), np.full(3, 1 / 3), rtol=1e-15)
+    np.testing.assert_array_equal(ibu([5, 3, 1], mechanism, 0, start=[0.2, 0.3, 0.5]), [0.2, 0.3, 0.5])
+
+
+def test_what_starts_at_zero_stays_at_zero():
+    for epsilon in (0.5, 8.0, 5000.0):
+        theta = ibu([5, 3, 1], RandomizedResponse(3, epsilon), 200, start=[0.5, 0.0, 0.5])
+        assert theta[1] == 0
+        assert theta.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3)])
+def test_a_batch_with_one_start_or_a_start_per_row(shape):
+    mechanism, rng = RandomizedResponse(5, 1.0), np.random.default_rng(2)
+    histogram = rng.integers(1, 30, (*shape, 5))
+    shared, own = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5), size=shape)
+    for start in (shared, own):
+        together = ibu(histogram, mechanism, 13, start)
+        for index in np.ndindex(*shape):
+            alone = ibu(histogram[index], mechanism, 13, np.broadcast_to(start, histogram.shape)[index])
+            np.testing.assert_allclose(together[index], alone, rtol=1e-13)
+
+
+def test_any_interior_start_ends_at_mle_star():
+    mechanism, rng = RandomizedResponse(6, 2.0), np.random.default_rng(3)
+    histogram = [50, 30, 20, 10, 5, 2]
+    for _ in range(5):
+        theta = ibu(histogram, mechanism, 20_000, rng.dirichlet(np.ones(6)))
+        np.testing.assert_allclose(theta, mle_star(histogram, mechanism), atol=1e-6)
+
+
+def test_a_huge_epsilon_converges_at_once():
+    np.testing.assert_allclose(
+        ibu([5, 0, 3, 1], RandomizedResponse(4, 5000), 2), np.array([5, 0, 3, 1]) / 9, rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize("start", ["uniform", "by halves"])
+def test_an_iteration_at_a_million_categories_costs_the_distinct_pairs(start):
+    """5,000 iterations on a million categories would take most of a minute in O(k) each."""
+    k = 1_000_000
+    mechanism = RandomizedResponse(k, 8.0)
+    histogram = noisy(k, 1_200_000, mechanism)
+    halves = np.where(np.arange(k) < k // 2, 1.5, 0.5) / k
+    given_start = None if start == "uniform" else halves
+    begin = time.perf_counter()
+    theta = ibu(histogram, mechanism, 5000, given_start)
+    assert time.perf_counter() - begin < 5
+    step = listing.ibu_step(
+        histogram / histogram.sum(), mechanism.p, np.full(k, 1 / k) if given_start is None else halves
+    )
+    np.testing.assert_allclose(ibu(histogram, mechanism, 1, given_start), step, rtol=1e-11)
+    assert optimality_gap(histogram, theta, mechanism) < optimality_gap(histogram, step, mechanism)

@@ -1,0 +1,53 @@
+"""The certificate bounds the true gap in likelihood, for any distribution."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import RandomizedResponse, mle_star, negative_log_likelihood, optimality_gap, update_factors
+from tests.core import exact
+from tests.core.histograms import counts, everyday_epsilons
+
+
+@given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.3, 1.0, 30.0]))
+def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spread):
+    mechanism = RandomizedResponse(len(histogram), epsilon)
+    theta = np.random.default_rng(seed).dirichlet(np.full(mechanism.k, spread))
+    phi = np.array(histogram) / sum(histogram)
+    best = negative_log_likelihood(phi, mle_star(histogram, mechanism), mechanism)
+    gap = negative_log_likelihood(phi, theta, mechanism) - best
+    assert optimality_gap(histogram, theta, mechanism) >= gap - 1e-12
+
+
+@given(counts(max_k=6), everyday_epsilons, st.integers(0, 2**32 - 1))
+def test_update_factors_are_those_of_exact_arithmetic(histogram, epsilon, seed):
+    k = len(histogram)
+    theta = np.random.default_rng(seed).dirichlet(np.ones(k))
+    theta[seed % k] = 0.0
+    factors = update_factors(histogram, theta, RandomizedResponse(k, epsilon))
+    truth = exact.update_factors(histogram, theta, exact.channel_from_epsilon(k, epsilon))
+    np.testing.assert_allclose(factors, [float(x) for x in truth], rtol=1e-12)
+
+
+@given(counts(), everyday_epsilons)
+def test_one_ibu_step_keeps_the_total_so_the_mean_factor_is_one(histogram, epsilon):
+    mechanism = RandomizedResponse(len(histogram), epsilon)
+    theta = np.random.default_rng(1).dirichlet(np.ones(mechanism.k))
+    assert theta @ update_factors(histogram, theta, mechanism) == pytest.approx(1, rel=1e-12)
+    assert optimality_gap(histogram, theta, mechanism) >= -1e-12
+
+
+def test_the_certificate_is_positive_away_from_the_maximum():
+    mechanism, histogram = RandomizedResponse(4, 1.0), [40, 30, 20, 10]
+    theta = mle_star(histogram, mechanism)
+    moved = theta + np.array([0.01, -0.01, 0, 0])
+    assert optimality_gap(histogram, moved, mechanism) > 1e-4
+    assert optimality_gap(histogram, np.full(4, 0.25), mechanism) > 0.01
+
+
+def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infinite():
+    assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 5000)) > 1e200
+    assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))

@@ -1,0 +1,246 @@
+"""Every bad input is a ValueError that names the argument, the allowed range and what was received."""
+
+import decimal
+import re
+
+import numpy as np
+import pytest
+
+import rr_core
+from rr_core import RandomizedResponse, collinearity, ibu, ibu_path, inv_variance, zipf
+
+MECHANISM = RandomizedResponse(3, 1.0)
+ON_HISTOGRAMS = {
+    **{name: getattr(rr_core, name) for name in ("inv", "inv_n", "inv_p", "mle_star", "collinearity")},
+    "ibu": lambda histogram, mechanism: ibu(histogram, mechanism, 3),
+    "optimality_gap": lambda histogram, mechanism: rr_core.optimality_gap(
+        histogram, [0.2, 0.3, 0.5], mechanism
+    ),
+    "update_factors": lambda histogram, mechanism: rr_core.update_factors(
+        histogram, [0.2, 0.3, 0.5], mechanism
+    ),
+    "negative_log_likelihood": lambda histogram, mechanism: rr_core.negative_log_likelihood(
+        histogram, [0.2, 0.3, 0.5], mechanism
+    ),
+}
+NOT_NUMBERS = [True, False, np.True_, "4", b"4", None, [3], (), {}, 1 + 2j, float("nan"), float("inf")]
+
+
+def refusal(call, *args, **kwargs) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is matched by the caller
+        call(*args, **kwargs)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("k", [*NOT_NUMBERS, 1, 0, -3, 2.5, 1.9999, float("-inf")], ids=repr)
+def test_wrong_k(k):
+    for call in (
+        lambda: RandomizedResponse(k, 1.0),
+        lambda: RandomizedResponse.from_p(k, 0.9),
+        lambda: zipf(k, 1.0),
+    ):
+        message = refusal(call)
+        assert message.startswith("k must be an integer >= 2, got ")
+        assert message.endswith(repr(k))
+
+
+@pytest.mark.parametrize("k", [2, 2.0, np.int8(2), np.float64(2), np.uint64(2)], ids=repr)
+def test_any_whole_number_is_a_k(k):
+    assert RandomizedResponse(k, 1.0).k == 2
+    assert type(RandomizedResponse(k, 1.0).k) is int
+
+
+@pytest.mark.parametrize(
+    "epsilon",
+    [*NOT_NUMBERS, 0, -0.0, -1.0, 5000.0001, 1e9, float("-inf"), 10**400],
+    ids=lambda value: repr(value)[:12],
+)
+def test_wrong_epsilon(epsilon):
+    message = refusal(RandomizedResponse, 3, epsilon)
+    assert message.startswith("epsilon must be a number with 0 < epsilon <= 5000, got ")
+    assert repr(epsilon)[:50].rstrip(")").split("(")[-1] in message
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-12, 5000, np.float32(1), decimal.Decimal("0.5")], ids=repr)
+def test_the_whole_range_of_epsilon_is_accepted_and_finite(epsilon):
+    for k in (2, 3, 10**6):
+        made = RandomizedResponse(k, epsilon)
+        assert np.isfinite([made.p, made.q, made.keep, made.log_q]).all()
+        assert 0 <= made.q < made.p or float(epsilon) < 1e-15
+        assert made.p <= 1
+
+
+@pytest.mark.parametrize("p", [*NOT_NUMBERS, 0, 1, 1.0, 0.25, 0.2, -0.5, 2, float("-inf")], ids=repr)
+def test_wrong_p(p):
+    message = refusal(RandomizedResponse.from_p, 4, p)
+    assert message.startswith("p must be a number with 1/k = 0.25 < p < 1, got ")
+    assert message.endswith(repr(p)) or message.endswith(repr(float(p)))
+
+
+@pytest.mark.parametrize("k", [3, 6, 7, 10, 41, 49, 1_423_000])
+def test_p_equal_to_one_over_k_as_a_double_is_refused(k):
+    assert "p must be" in refusal(RandomizedResponse.from_p, k, 1 / k)
+
+
+BAD_HISTOGRAMS = [
+    (5, r"last axis of length k = 3, got shape \(\)"),
+    ([], r"last axis of length k = 3, got shape \(0,\)"),
+    ([1, 2], r"last axis of length k = 3, got shape \(2,\)"),
+    ([1, 2, 3, 4], r"last axis of length k = 3, got shape \(4,\)"),
+    ([[1], [2], [3]], r"last axis of length k = 3, got shape \(3, 1\)"),
+    ([1, -2, 3], r"non-negative \(every entry >= 0\), got -2 at index \[1\]"),
+    ([[1, 2, 3], [4, 5, -0.5]], r"non-negative \(every entry >= 0\), got -0\.5 at index \[1, 2\]"),
+    ([1, float("nan"), 3], r"finite, got nan at index \[1\]"),
+    ([1, 2, float("inf")], r"finite, got inf at index \[2\]"),
+    ([-float("inf"), 2, 3], r"finite, got -inf at index \[0\]"),
+    ([0, 0, 0], r"positive total, got all zeros"),
+    ([0.0, -0.0, 0.0], r"positive total, got all zeros"),
+    ([[1, 2, 3], [0, 0, 0]], r"positive total, got all zeros"),
+    ([[1, 2, 3], [1, 2]], r"numeric array, got a ragged sequence"),
+    (["1", "2", "3"], r"numeric array, got dtype <U1"),
+    ([1, None, 3], r"numeric array, got dtype object"),
+    ([1, "2", 3], r"numeric array, got dtype"),
+    ([1, object(), 3], r"numeric array, got dtype object"),
+    ([1, 2, 3j], r"numeric array, got dtype complex128"),
+    (np.array([1, 2, 3], dtype="datetime64[s]"), r"numeric array, got dtype datetime64\[s\]"),
+    (None, r"numeric array, got dtype object"),
+    ("abc", r"numeric array, got dtype <U3"),
+    ({"a": 1}, r"numeric array, got dtype object"),
+]
+
+
+@pytest.mark.parametrize("name", ON_HISTOGRAMS)
+@pytest.mark.parametrize(("histogram", "said"), BAD_HISTOGRAMS, ids=[said for _, said in BAD_HISTOGRAMS])
+def test_wrong_histogram(name, histogram, said):
+    message = refusal(ON_HISTOGRAMS[name], histogram, MECHANISM)
+    assert message.startswith("histogram must ")
+    assert re.search(said, message)
+
+
+@pytest.mark.parametrize(
+    ("theta", "said"), [case for case in BAD_HISTOGRAMS if "finite" in case[1] or "k = 3" in case[1]]
+)
+def test_wrong_theta(theta, said):
+    for call in (
+        lambda: rr_core.optimality_gap([1, 2, 3], theta, MECHANISM),
+        lambda: rr_core.update_factors([1, 2, 3], theta, MECHANISM),
+        lambda: rr_core.negative_log_likelihood([1, 2, 3], theta, MECHANISM),
+        lambda: inv_variance(theta, 100, MECHANISM),
+        lambda: MECHANISM.expected(theta),
+    ):
+        message = refusal(call)
+        assert message.startswith("theta must ")
+        assert re.search(said, message)
+
+
+def test_errors_between_vectors_of_different_length():
+    for distance in (rr_core.squared_error, rr_core.total_variation, rr_core.max_error):
+        message = refusal(distance, [0.5, 0.5], [0.2, 0.3, 0.5])
+        assert message == "theta_hat must have a last axis of length k = 3 like theta, got shape (2,)"
+        assert refusal(distance, ["a", "b"], [0.5, 0.5]).startswith("theta_hat must be a numeric array")
+        assert refusal(distance, [0.5, 0.5], 3.0).startswith("theta must be a numeric array")
+
+
+@pytest.mark.parametrize("n", [0, -1, float("nan"), "9", None, True], ids=repr)
+def test_wrong_number_of_users(n):
+    assert re.match(r"n must be a number > 0, got ", refusal(inv_variance, [0.2, 0.3, 0.5], n, MECHANISM))
+
+
+def test_wrong_kind_of_users():
+    message = refusal(inv_variance, [0.2, 0.3, 0.5], 9, MECHANISM, users="random")
+    assert message == "users must be 'fixed' or 'sampled', got 'random'"
+
+
+@pytest.mark.parametrize("n_iterations", [-1, 2.5, "3", None, True, float("nan")], ids=repr)
+def test_wrong_number_of_iterations(n_iterations):
+    message = refusal(ibu, [1, 2, 3], MECHANISM, n_iterations)
+    assert message == f"n_iterations must be an integer >= 0, got {n_iterations!r}"
+    assert refusal(ibu_path, [1, 2, 3], MECHANISM, [5, n_iterations]).startswith(
+        "iterations must be an integer >= 0"
+    )
+    assert refusal(rr_core.ibu_channel, [1, 2, 3], np.eye(3), n_iterations).startswith("n_iterations must be")
+
+
+def test_no_iteration_to_record():
+    assert (
+        refusal(ibu_path, [1, 2, 3], MECHANISM, []) == "iterations must name at least one iteration, got none"
+    )
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        [0.5, 0.5],
+        [0.5, 0.6, -0.1],
+        [0.5, 0.4, 0.2],
+        [0, 0, 0],
+        [float("nan"), 0.5, 0.5],
+        ["a", "b", "c"],
+        1.0,
+    ],
+    ids=repr,
+)
+def test_wrong_start(start):
+    assert refusal(ibu, [1, 2, 3], MECHANISM, 3, start=start).startswith("start must ")
+
+
+@pytest.mark.parametrize("start", [np.full((2, 3), 1 / 3), np.full((5, 1, 3), 1 / 3)], ids=["rows", "axes"])
+def test_a_start_of_the_wrong_batch_shape(start):
+    assert refusal(ibu, np.ones((4, 3)), MECHANISM, 3, start=start).startswith("start must ")
+
+
+@pytest.mark.parametrize(
+    ("channel", "said"),
+    [
+        ([1, 2, 3], "got shape"),
+        ([[0.5, 0.6], [0.5, 0.5]], "rows that sum to 1"),
+        ([[1.5, -0.5], [0.5, 0.5]], ">= 0"),
+        ([[float("nan"), 1], [0, 1]], ">= 0"),
+        ([["a", "b"], ["c", "d"]], "numeric"),
+        ([[0.5, 0.5], [1]], "numeric"),
+    ],
+)
+def test_wrong_channel(channel, said):
+    message = refusal(rr_core.ibu_channel, [1, 2], channel, 3)
+    assert message.startswith("channel must ")
+    assert said in message
+
+
+def test_a_batch_through_a_general_channel_is_refused():
+    assert (
+        refusal(rr_core.ibu_channel, [[1, 2]], np.eye(2), 3)
+        == "histogram must have shape (k_out,), got (1, 2)"
+    )
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 3], [-1, 0], [0.5], ["a"], [None], [[0, 1], [2, 3]], [True]], ids=repr
+)
+def test_wrong_values_to_randomize(values):
+    assert refusal(MECHANISM.randomize, values).startswith("values must be integers from 0 to k - 1")
+
+
+@pytest.mark.parametrize(
+    "counts", [[1, 2], [1.5, 2, 3], [-1, 2, 3], ["a", "b", "c"], [1, 2, float("nan")], 4], ids=repr
+)
+def test_wrong_true_counts(counts):
+    assert refusal(MECHANISM.randomize_histogram, counts).startswith("counts must ")
+
+
+@pytest.mark.parametrize("s", [-0.5, float("nan"), float("inf"), "1", None, True], ids=repr)
+def test_wrong_zipf_exponent(s):
+    assert refusal(zipf, 5, s) == f"s must be a number >= 0, got {s!r}"
+
+
+def test_a_long_value_is_cut_in_the_message():
+    assert len(refusal(RandomizedResponse, "9" * 5000, 1.0)) < 120
+
+
+def test_mechanisms_are_frozen_and_compare_by_k_and_epsilon():
+    with pytest.raises(AttributeError):
+        MECHANISM.k = 4
+    assert RandomizedResponse(3, 1) == MECHANISM
+    assert hash(RandomizedResponse(3, 1)) == hash(MECHANISM)
+    assert RandomizedResponse(3, 2) != MECHANISM
+    assert collinearity([1, 2, 3], MECHANISM).supports.shape == (3,)
