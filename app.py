@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, view_picker
+from pages._ui import view_picker
 from pages._ui.frame import open_page
 from pages._ui.navigation import LAB
 from rr_core.figures.story import story
@@ -24,7 +24,7 @@ set by the privacy budget **ε**: small ε, strong privacy, much noise.
 """
     )
 with right:
-    chart.show(story(work.draw, work.comparison(), view_picker.compact(work)), "story")
+    page.lead(story(work.draw, work.comparison(), view_picker.compact(work)), "story")
 
 closeness = work.closeness
 columns = st.columns(3)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, error_table, repeated, view_picker
+from pages._ui import downloads, error_table, repeated, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.estimates import estimates
 
@@ -13,7 +13,7 @@ result = page.work.comparison(target)
 
 view = view_picker.pick(page.work)
 figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, error_table.pick_zoom())
-chart.show(figure, "estimators")
+page.lead(figure, "estimators")
 error_table.show(result, scenario.k)
 
 st.markdown(

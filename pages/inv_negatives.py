@@ -20,7 +20,7 @@ st.markdown(
 view = view_picker.pick(page.work)
 zoom = st.toggle("Zoom in near zero", key="inv_zoom")
 figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
-chart.show(figure, "inv_negatives")
+page.lead(figure, "inv_negatives")
 
 found = negatives(inv, draw.true_counts)
 columns = st.columns(4)

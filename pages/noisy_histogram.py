@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, person, view_picker
+from pages._ui import downloads, person, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.histogram import noisy_histogram
 
@@ -15,7 +15,7 @@ st.markdown(
 )
 view = view_picker.pick(page.work)
 figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view)
-chart.show(figure, "noisy_histogram")
+page.lead(figure, "noisy_histogram")
 
 summary = page.work.noise
 columns = st.columns(4)

@@ -1,5 +1,5 @@
-"""Reference."""
+"""Reference: symbols, names, formulas, estimators compared, misprints, glossary, how to cite."""
 
-from pages._ui.frame import open_page
+from pages._ui.frame import open_reading
 
-page = open_page("reference", "What does this symbol, name or formula mean?")
+open_reading("reference", "What does this symbol, name or formula mean?")

@@ -150,7 +150,8 @@ def ibu_channel(
     counts = _validate.histogram(histogram, matrix.shape[1])
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k_out,), got {counts.shape}")
-    phi = counts / counts.sum()
+    scaled = as_rows(counts)[0]
+    phi = scaled / scaled.sum()
     k_in = len(matrix)
     theta = np.full(k_in, 1 / k_in) if start is None else _distribution("start", start, k_in)
     for _ in range(n_iterations):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.profile import Profile
+from rr_core.profile import Profile, as_rows
 
 # Stands for a blur that underflowed to zero, so that an unreported category at exactly zero is not 0/0.
 _TINY = 1e-300
@@ -22,7 +22,8 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
-    phi = counts / counts.sum(axis=-1, keepdims=True)
+    scaled = as_rows(counts).reshape(counts.shape)
+    phi = scaled / scaled.sum(axis=-1, keepdims=True)
     blur = max(mechanism.blur, _TINY)
     seen = blur + mechanism.truth * estimate
     with np.errstate(divide="ignore", over="ignore"):

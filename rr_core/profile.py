@@ -78,7 +78,6 @@ def profile(rows: Rows, size: int | None) -> Profile:
     for i, (row_values, row_multiplicities) in enumerate(levels):
         values[i] = row_values[0]
         values[i, : len(row_values)] = row_values[::-1]
-        values[i, len(row_values) :] = row_values[0]
         multiplicities[i, : len(row_values)] = row_multiplicities[::-1]
     return Profile(values, multiplicities)
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import link, messages, navigation, sidebar, state, upload
+from pages._ui import chart, link, messages, navigation, sidebar, state, upload
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
+
+# Streamlit leaves six empty lines above a title; a figure below it should not need scrolling.
+_STYLE = """<style>
+[data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
+[data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,15 @@ class Page:
     scenario: Scenario
     work: Work
 
+    def lead(self, figure: go.Figure, name: str) -> None:
+        """Show the page's first figure, then the controls.
+
+        In this order the new figure is on its way to the eyes while the sidebar and the address are still
+        being refreshed, which takes a browser as long as drawing the figure.
+        """
+        chart.show(figure, name)
+        _controls(scenario=True)
+
 
 @st.cache_resource(show_spinner=False)
 def _freeze_imports() -> None:
@@ -28,24 +45,40 @@ def _freeze_imports() -> None:
     gc.freeze()
 
 
-def open_page(name: str, question: str, *, scenario: bool = True) -> Page:
-    """Draw what all pages share and return what to show.
+def open_page(name: str, question: str) -> Page:
+    """Open a page about the scenario: its title, messages, and the upload panel when it is wanted.
+
+    The page then shows its main figure with `Page.lead`, which also draws the controls.
 
     Args:
         name: the page's address.
         question: the question that the page answers; its title.
-        scenario: whether the page is about the scenario (the sidebar then holds its widgets).
     """
+    notes = _open(name, question)
+    messages.show(notes)
+    if state.upload_open() or link.current().dist == UPLOAD:
+        upload.panel()
+    return Page(link.current(), work(link.current()))
+
+
+def open_reading(name: str, question: str) -> None:
+    """Open a page that is about no scenario; the navigation still carries the current one."""
+    _open(name, question)
+    _controls(scenario=False)
+
+
+def _open(name: str, question: str) -> tuple[str, ...]:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     _freeze_imports()
-    notes = link.sync(name)
+    st.html(_STYLE)
+    notes = link.read(name)
+    st.title(question)
+    return notes
+
+
+def _controls(*, scenario: bool) -> None:
     with st.sidebar:
         navigation.draw()
         if scenario:
-            st.divider()
             sidebar.draw()
-    st.title(question)
-    messages.show(notes)
-    if scenario and (state.upload_open() or link.current().dist == UPLOAD):
-        upload.panel()
-    return Page(link.current(), work(link.current()))
+    link.write()

@@ -57,16 +57,15 @@ def change(**fields: Any) -> None:
     link.scenario = replace(link.scenario, **fields)
 
 
-def sync(page: str) -> tuple[str, ...]:
-    """Read the address when it has the say, write it when it lags.
+def read(page: str) -> tuple[str, ...]:
+    """Take the scenario from the address when the address has the say.
 
     Returns:
         Plain sentences about values of the link that had to be changed.
     """
     first = "_link" not in st.session_state
     link = _link()
-    address = st.query_params.to_dict()
-    query = {name: address[name] for name in _PARAMETERS if name in address}
+    query = _in_address()
     if query and (first or _from_history() or page != link.page):
         scenario, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
@@ -74,11 +73,20 @@ def sync(page: str) -> tuple[str, ...]:
         if first or _from_history() or not outrun:
             link.scenario, link.notes = scenario, notes
     link.page = page
-    wanted = link.scenario.to_query()
-    if query != wanted:
-        others = {name: text for name, text in address.items() if name not in _PARAMETERS}
-        st.query_params.from_dict(wanted | others)  # one message, one history entry, no rerun
     return link.notes
+
+
+def write() -> None:
+    """Put the scenario into the address when it is not there: one message, one history entry, no rerun."""
+    wanted = current().to_query()
+    if _in_address() != wanted:
+        others = {n: text for n, text in st.query_params.to_dict().items() if n not in _PARAMETERS}
+        st.query_params.from_dict(wanted | others)
+
+
+def _in_address() -> dict[str, str]:
+    address = st.query_params.to_dict()
+    return {name: address[name] for name in _PARAMETERS if name in address}
 
 
 def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:

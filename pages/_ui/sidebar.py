@@ -34,6 +34,9 @@ def draw() -> None:
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
         **_shows("preset", preset, _put_preset),
     )
+    left, right = st.columns(2)
+    left.button("New draw", on_click=_new_draw, width="stretch")
+    right.button("Reset", on_click=_reset, width="stretch")
     shown = UPLOAD if state.upload_open() else scenario.dist
     st.selectbox(
         "Distribution",
@@ -52,9 +55,6 @@ def draw() -> None:
         help="Which random draw of users and noise. The same seed gives the same numbers everywhere.",
         **_shows("seed", scenario.seed),
     )
-    left, right = st.columns(2)
-    left.button("New draw", on_click=_new_draw, width="stretch", help="Next seed: new users, new noise.")
-    right.button("Reset", on_click=_reset, width="stretch", help="Back to the first look.")
 
 
 def _categories(scenario: Scenario) -> None:

@@ -110,10 +110,18 @@ def reading(chart: go.Figure) -> str:
     return str(chart.layout.meta["reading"])
 
 
+def number(value: float, digits: int = 3) -> str:
+    """A number as text: true minus sign, powers of ten raised: -1.2e-16 -> −1.2·10⁻¹⁶."""
+    mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
+    if not exponent:
+        return mantissa
+    raised = exponent.replace("−0", "−").lstrip("+0").translate(_RAISED)
+    return f"{mantissa}·10{raised}"
+
+
 def percent(value: float, digits: int = 3) -> str:
-    """A share as text with a few significant digits and a true minus sign: 0.0123 -> 1.23%."""
-    text = f"{value * 100:.{digits}g}"
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        text = f"{mantissa}×10{int(exponent)}".replace("×10", "×10^")
-    return text.replace("-", "−") + "%"
+    """A share as text with a few significant digits: 0.0123 -> 1.23%."""
+    return number(value * 100, digits) + "%"
+
+
+_RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -17,7 +17,8 @@ from rr_core.figures import labels as _labels
 from rr_core.figures.style import axis
 
 MOST_BARS = 200
-_MOST_BINS = 360
+_MOST_BINS = 260
+_MOST_TICKS = 26
 Order = NDArray[np.intp]
 
 
@@ -48,7 +49,7 @@ class Bars:
         return np.asarray(values)[self.categories]
 
     def axis(self) -> dict[str, Any]:
-        stride = max(1, -(-self.categories.size // 40))
+        stride = max(1, -(-self.categories.size // _MOST_TICKS))
         short = [name if len(name) <= 18 else name[:17] + "…" for name in self.names]
         return axis(
             self.title,

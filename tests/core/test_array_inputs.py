@@ -6,6 +6,7 @@ import pytest
 from rr_core import (
     RandomizedResponse,
     ibu,
+    ibu_path,
     inv,
     inv_n,
     inv_p,
@@ -53,6 +54,21 @@ def test_rows_of_very_different_size_do_not_disturb_each_other(estimate):
     together = estimate(rows, RandomizedResponse(3, 2.0))
     for row, alone in zip(together, rows, strict=True):
         np.testing.assert_allclose(row, estimate(alone / alone.max(), RandomizedResponse(3, 2.0)), atol=1e-14)
+
+
+@every_estimator
+def test_long_rows_with_different_numbers_of_distinct_counts(estimate):
+    """Shorter profiles are padded; the padding must not show."""
+    mechanism, rng = RandomizedResponse(LONG, 3.0), np.random.default_rng(4)
+    rows = np.stack([np.full(LONG, 7), rng.integers(5, 60, LONG), rng.integers(90, 93, LONG)])
+    together = estimate(rows, mechanism)
+    for row, alone in zip(together, rows, strict=True):
+        np.testing.assert_allclose(row, estimate(alone, mechanism), rtol=1e-13, atol=1e-16)
+    # The certificate of a run sees the padding, too.
+    path = ibu_path(rows, mechanism, [5])
+    np.testing.assert_allclose(
+        path.certificate[:, 0], optimality_gap(rows, path.estimate(0), mechanism), rtol=1e-9, atol=1e-12
+    )
 
 
 @every_estimator

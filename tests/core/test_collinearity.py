@@ -43,6 +43,13 @@ def test_supports_are_nested(histogram, epsilon):
     assert place.same_support is bool(near.sum() == far.sum())
 
 
+def test_an_estimate_of_exactly_zero_is_outside_the_support():
+    """k = 3, p = 1/2, q = 1/4: every repair of (2, 1, 1) is (1, 0, 0), with both small counts on the edge."""
+    place = collinearity([2, 1, 1], RandomizedResponse.from_p(3, 0.5))
+    assert place.supports.tolist() == [1, 1, 1]
+    assert math.isnan(place.position)
+
+
 def test_equal_supports_are_collinear_with_mle_star_strictly_between():
     for histogram, mechanism, place in random_cases(400, 1, same_support=True):
         assert place.residual < 1e-13
@@ -116,6 +123,7 @@ def test_theorem_2_puts_mle_star_at_one_over_t():
         # k = 4, p = 1/2, q = 1/6: with a smallest count of 1 in 24 the second must be (4/6 - 1/24)/3 = 5/24.
         ([12, 6, 5, 1], True),
         ([13, 6, 4, 1], False),
+        ([10, 5, 5, 4], False),
         ([6, 6, 6, 6], False),
         ([10, 10, 2, 2], False),
         ([24, 0, 0, 0], False),
@@ -150,4 +158,15 @@ def test_a_batch_gives_arrays_with_the_numbers_of_its_rows():
                 getattr(together, field)[index], getattr(alone, field), rtol=1e-12, atol=1e-15
             )
             assert isinstance(getattr(alone, field), bool | float)
+        np.testing.assert_array_equal(together.supports[index], alone.supports)
+
+
+def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each_other():
+    mechanism, rng = RandomizedResponse(2500, 3.0), np.random.default_rng(7)
+    rows = np.stack([np.full(2500, 7), rng.integers(5, 60, 2500), rng.integers(90, 93, 2500)])
+    together = collinearity(rows, mechanism)
+    for index, row in enumerate(rows):
+        alone = collinearity(row, mechanism)
+        assert together.theorem2_holds[index] == alone.theorem2_holds
+        np.testing.assert_allclose(together.position[index], alone.position, rtol=1e-12)
         np.testing.assert_array_equal(together.supports[index], alone.supports)

@@ -149,3 +149,16 @@ def test_counts_beyond_2_to_the_53_are_taken_as_their_nearest_double():
     for name in NAMES:
         check(name, histogram, mechanism, channel)
         check(name, histogram.astype(np.uint64) * np.uint64(3), mechanism, channel)
+
+
+@pytest.mark.parametrize(
+    "histogram", [[5e-324, 1e-323, 0.0], [1e308, 1.7e308, 1e307], [3e-310, 2e-309, 1e-309]]
+)
+def test_frequencies_at_both_ends_of_the_double_range(histogram):
+    mechanism, channel = RandomizedResponse(3, 1.0), exact.channel_from_epsilon(3, 1.0)
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+    theta = rr_core.mle_star(histogram, mechanism)
+    assert abs(rr_core.optimality_gap(histogram, theta, mechanism)) < 1e-12
+    for run in (rr_core.ibu(histogram, mechanism, 9), rr_core.ibu_channel(histogram, mechanism.matrix(), 9)):
+        assert run.sum() == pytest.approx(1)

@@ -178,7 +178,7 @@ def test_the_tail_of_a_million_categories_gets_its_share(n):
         assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
 
 
-def test_a_billion_users_keep_their_total_and_are_drawn_in_no_time():
+def test_a_billion_users_keep_their_total_and_their_law():
     mechanism = RandomizedResponse(1000, 1.0)
     truth = sampling.multinomial(10**9, zipf(1000, 1.3), np.random.default_rng(10))
     reports = mechanism.randomize_histogram(truth, 11)

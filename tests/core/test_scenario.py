@@ -1,0 +1,197 @@
+"""A scenario in a link and back, and what it draws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import PRESETS, Population, RandomizedResponse, Scenario, limits, populations
+
+scenarios = st.builds(
+    Scenario,
+    dist=st.sampled_from(sorted(populations.DISTRIBUTIONS)),
+    k=st.integers(limits.K_MIN, limits.K_MAX),
+    s=st.floats(limits.S_MIN, limits.S_MAX),
+    epsilon=st.floats(limits.EPSILON_APP_MIN, limits.EPSILON_APP_MAX),
+    n=st.integers(limits.N_MIN, limits.N_MAX),
+    seed=st.integers(limits.SEED_MIN, limits.SEED_MAX),
+)
+# One draw, written down: a change here breaks every link that was ever shared.
+TRUE_COUNTS = [369, 191, 117, 88, 77, 70, 47, 41]
+REPORTS = [176, 148, 123, 110, 119, 113, 109, 102]
+PARAMETERS = ("dist", "k", "s", "eps", "n", "seed")
+
+
+@given(scenarios)
+def test_a_link_restores_the_scenario_to_the_last_digit(scenario):
+    query = scenario.to_query()
+    assert tuple(query) == PARAMETERS
+    assert Scenario.from_query(query) == (scenario, ())
+
+
+@given(st.dictionaries(st.sampled_from([*PARAMETERS, "other"]), st.text(max_size=30)))
+def test_no_text_in_a_link_raises_and_each_bad_value_gets_one_sentence(query):
+    scenario, notes = Scenario.from_query(query)
+    assert Scenario.from_query(scenario.to_query()) == (scenario, ())
+    assert len(notes) <= len(set(query) - {"other"})
+    assert all(note.startswith("The link's ") and note.endswith(" is used instead.") for note in notes)
+
+
+@given(st.dictionaries(st.sampled_from(PARAMETERS[1:]), st.floats().map(repr)))
+def test_any_number_in_a_link_gives_a_scenario_within_the_limits(query):
+    Scenario.from_query(query)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "value", "said"),
+    [
+        ("dist", "nonsense", "zipf", "distribution “nonsense” is not known here; Zipf"),
+        ("dist", "", "zipf", "not known here"),
+        ("k", "abc", 12, "Categories K is “abc”, which is not a number; 12"),
+        ("k", "", 12, "not a number"),
+        ("k", "nan", 12, "not a number"),
+        ("k", "1_000", 12, "not a number"),
+        ("k", "1", 2, "outside the range from 2 to 1,500,000; 2 is"),
+        ("k", "9" * 400, 1_500_000, "1,500,000 is"),
+        ("k", "inf", 1_500_000, "outside the range"),
+        ("k", "12.4", 12, "not a whole number; 12 is"),
+        ("n", "0", 1, "Users N is 0, outside the range from 1 to 1,000,000,000"),
+        ("n", "-1e9", 1, "outside the range"),
+        ("n", "0.6", 1, "is used instead."),
+        ("eps", "0", 0.01, "Privacy ε is 0, outside the range from 0.01 to 20"),
+        ("eps", "1e9", 20.0, "20 is used"),
+        ("eps", "ln3", 1.0, "not a number"),
+        ("s", "-0.5", 0.0, "Zipf exponent s is -0.5"),
+        ("seed", "4294967296", 4294967295, "Seed is 4294967296"),
+        ("seed", "²", 1, "not a number"),
+    ],
+)
+def test_a_bad_value_is_clamped_or_ignored_with_one_sentence(parameter, text, value, said):
+    scenario, notes = Scenario.from_query({parameter: text})
+    assert dict(zip(PARAMETERS, (scenario.dist, scenario.k, scenario.s, scenario.epsilon, scenario.n, scenario.seed),
+                    strict=True))[parameter] == value  # fmt: skip
+    assert len(notes) == 1
+    assert said in notes[0]
+    assert len(notes[0]) < 200
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"k": "1e3"}, Scenario(k=1000)),
+        ({"k": " 50 ", "eps": "2"}, Scenario(k=50, epsilon=2.0)),
+        ({"dist": " Uniform ", "n": "1000000000"}, Scenario("uniform", n=10**9)),
+        ({"dist": "letters", "k": "99"}, Scenario("letters")),
+        ({"unknown": "x"}, Scenario()),
+        ({}, Scenario()),
+    ],
+)
+def test_good_values_pass_without_a_word(query, expected):
+    assert Scenario.from_query(query) == (expected, ())
+
+
+def test_missing_values_come_from_the_default():
+    default = Scenario("uniform", 40, 2.0, 3.0, 99, 5)
+    assert Scenario.from_query({"n": "7"}, default)[0] == Scenario("uniform", 40, 2.0, 3.0, 7, 5)
+    assert Scenario.from_query({"n": "x"}, default)[0] == default
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("dist", "x"), ("k", 1), ("k", True), ("k", 1_500_001), ("s", -1), ("s", 5.1), ("epsilon", 0.001), ("epsilon", 21),
+     ("epsilon", "1"), ("n", 0), ("n", 1.5), ("n", 10**9 + 1), ("seed", -1), ("seed", 2**32), ("seed", None)],
+)  # fmt: skip
+def test_wrong_fields(field, value):
+    with pytest.raises(ValueError, match=f"{field} must be .*, got "):
+        Scenario(**{field: value})
+
+
+def test_a_table_sets_its_own_k():
+    assert Scenario("letters", 5).k == 26
+    assert Scenario("letters", 5) == Scenario("letters", 99)
+
+
+@pytest.mark.parametrize("dist", [*populations.SHAPES, *populations.TABLES])
+def test_a_draw_is_deterministic_read_only_and_complete(dist):
+    scenario = Scenario(dist, 30, 1.1, 2.0, 5000, 8)
+    first, again = scenario.draw(), scenario.draw()
+    np.testing.assert_array_equal(first.true_counts, again.true_counts)
+    np.testing.assert_array_equal(first.counts, again.counts)
+    assert first.true_counts.sum() == first.counts.sum() == 5000
+    assert first.theta.sum() == pytest.approx(1)
+    assert first.mechanism == RandomizedResponse(scenario.k, 2.0)
+    assert not first.counts.flags.writeable
+    assert not first.true_counts.flags.writeable
+
+
+def test_the_numbers_of_a_seed_are_the_same_on_every_machine():
+    draw = Scenario("zipf", 8, 1.0, 1.0, 1000, 7).draw()
+    assert draw.true_counts.tolist() == TRUE_COUNTS
+    assert draw.counts.tolist() == REPORTS
+
+
+def test_the_users_depend_on_the_seed_and_not_on_the_privacy():
+    base = Scenario(k=50, n=10_000)
+    low, high = (Scenario(k=50, n=10_000, epsilon=epsilon).draw() for epsilon in (0.1, 6.0))
+    np.testing.assert_array_equal(low.true_counts, high.true_counts)
+    assert (low.counts != high.counts).any()
+    other = Scenario(k=50, n=10_000, seed=base.seed + 1).draw()
+    assert (other.true_counts != low.true_counts).any()
+
+
+def test_users_noise_and_repeats_come_from_independent_streams():
+    """Correlations over 1,000 seeds stay within six standard errors of zero. Two categories and few users: each
+    count is one binomial, so that two uses of one stream would show."""
+    seeds, draws, n = range(1000), [], 20
+    for seed in seeds:
+        draw = Scenario("uniform", 2, 0, 3.0, n, seed).draw()
+        expected = draw.mechanism.expected(draw.theta)[0] * n
+        repeats = draw.repeat(0, 2)[1][:, 0] - expected
+        draws.append([draw.true_counts[0], draw.counts[0] - expected, *repeats])
+    off = np.corrcoef(np.array(draws).T)[np.triu_indices(4, 1)]
+    assert np.abs(off).max() < 6 / math.sqrt(len(seeds))
+
+
+@pytest.mark.parametrize("new_users", [False, True])
+def test_a_repeat_is_the_same_however_the_work_is_split(new_users):
+    draw = Scenario(k=20, n=500).draw()
+    truths, reports = draw.repeat(0, 7, new_users=new_users)
+    parts = [draw.repeat(0, 3, new_users=new_users), draw.repeat(3, 1, new_users=new_users),
+             draw.repeat(4, 3, new_users=new_users)]  # fmt: skip
+    np.testing.assert_array_equal(truths, np.concatenate([part[0] for part in parts]))
+    np.testing.assert_array_equal(reports, np.concatenate([part[1] for part in parts]))
+    assert truths.shape == reports.shape == (7, 20)
+    assert (reports.sum(axis=1) == 500).all()
+    assert len({tuple(row) for row in reports}) == 7
+    assert len({tuple(row) for row in truths}) == (7 if new_users else 1)
+    assert draw.repeat(0, 0)[0].shape == (0, 20)
+
+
+def test_a_table_with_as_many_users_as_people_has_the_people_themselves():
+    draw = Scenario("work", n=32_561).draw()
+    np.testing.assert_array_equal(draw.true_counts, draw.population.counts)
+    assert (Scenario("work", n=32_560).draw().true_counts != draw.population.counts).any()
+
+
+def test_an_upload_brings_its_own_population():
+    people = Population.from_weights([5, 3, 2])
+    scenario = Scenario("upload", k=3, n=10)
+    np.testing.assert_array_equal(scenario.draw(people).true_counts, [5, 3, 2])
+    with pytest.raises(ValueError, match="no population of its own"):
+        scenario.draw()
+    with pytest.raises(ValueError, match="population must have k = 4 categories, got 3"):
+        Scenario("upload", k=4).draw(people)
+
+
+def test_the_presets_are_those_promised():
+    settings = {(p.scenario.k, round(p.scenario.epsilon, 4), p.scenario.n) for p in PRESETS}
+    assert (10, round(math.log(3), 4), 100_000) in settings
+    assert (10_000, 4.0, 1_000_000) in settings
+    assert (500, 1.0, 10_000) in settings
+    assert any(p.scenario.k == 12 for p in PRESETS)
+    assert any(p.scenario.k == 1_423_000 for p in PRESETS)
+    assert {p.scenario.s for p in PRESETS if p.scenario.k == 10_000} == {0.01, 1.3, 2.5}
+    for preset in PRESETS:
+        assert Scenario.from_query(preset.scenario.to_query()) == (preset.scenario, ())
