@@ -8,7 +8,7 @@ from pages._ui.navigation import LAB
 from rr_core.figures.story import story
 
 page = open_page("", "How can a survey learn the truth from answers that lie?")
-work = page.work
+work, closeness = page.work, page.work.closeness
 
 left, right = st.columns([2, 3], gap="large")
 with left:
@@ -20,17 +20,18 @@ set by the privacy budget **ε**: small ε, strong privacy, much noise.
 
 1. **Truth** (grey): what people would say. Nobody sees it.
 2. **Reports** (blue): what arrives. The noise makes every answer look alike.
-3. **Estimate** (green): the most likely truth given the reports. The crowd comes back into view, no person does.
+3. **Estimate** (green): the most likely truth given the reports. The crowd comes into view, no person does.
 """
     )
 with right:
-    page.lead(story(work.draw, work.comparison(), view_picker.compact(work)), "story")
+    page.lead(story(work.draw, work.comparison(), closeness, view_picker.compact(work)), "story")
 
-closeness = work.closeness
 columns = st.columns(3)
 columns[0].metric("A report is the truth with chance", f"{work.draw.mechanism.p:.1%}", help="This is p.")
-columns[1].metric("Reports in the wrong place", f"{closeness.reports:.1%}")
-columns[2].metric("Estimate in the wrong place", f"{closeness.estimate:.1%}", help="Total variation of MLE*.")
+columns[1].metric(
+    "Reports are off by", f"{closeness.reports:.1%}", help="Share of the bars that is in the wrong place."
+)
+columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="The same, for the green bars.")
 
 st.subheader("Where to go")
 for column, (path, label, icon, promise) in zip(st.columns(len(LAB)), LAB, strict=True):

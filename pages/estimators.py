@@ -8,17 +8,20 @@ from rr_core.figures.estimates import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.scenario
-target = error_table.pick_target()
-result = page.work.comparison(target)
+with view_picker.row():
+    target = error_table.pick_target()
+    view = view_picker.pick(page.work)
+    zoom = view_picker.zoom("estimators")
 
-view = view_picker.pick(page.work)
-figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, error_table.pick_zoom())
+result = page.work.comparison(target)
+figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "estimators")
 error_table.show(result, scenario.k)
 
 st.markdown(
-    "**Try:** make the population concentrated (Zipf s = 2.5): InvP wins. Make it nearly uniform (s = 0.01): InvN "
-    "wins. **MLE\\*** stays between them. Raise ε until no estimate is negative: all four become equal."
+    "**Try:** make the population concentrated (Zipf s = 2.5): InvP usually wins. Make it nearly uniform "
+    "(s = 0.01): InvN usually wins. **MLE\\*** stays between them on average. Raise ε until no estimate is "
+    "negative: all four become equal."
 )
 downloads.row(page.work, figure, "estimators")
 

@@ -17,14 +17,16 @@ st.markdown(
     "Linear inversion (**Inv**) subtracts the expected noise and rescales. It is right on average, but a "
     "category that received fewer reports than the noise alone would bring comes out **below zero**."
 )
-view = view_picker.pick(page.work)
-zoom = st.toggle("Zoom in near zero", key="inv_zoom")
+with view_picker.row():
+    view = view_picker.pick(page.work)
+    # Over the ranks of many categories the negatives are far smaller than the largest shares.
+    zoom = view_picker.zoom("inv", on=view.is_curve)
 figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")
 
 found = negatives(inv, draw.true_counts)
 columns = st.columns(4)
-columns[0].metric("Negative categories", f"{found.count:,} of {scenario.k:,}")
+columns[0].metric(f"Negative, of {scenario.k:,}", f"{found.count:,}")
 columns[1].metric("Their share", percent(found.share))
 columns[2].metric("Their sum", percent(found.total))
 columns[3].metric("The lowest", percent(found.lowest) if found.count else "none")
@@ -32,15 +34,18 @@ columns[3].metric("The lowest", percent(found.lowest) if found.count else "none"
 st.subheader("Would more users help?")
 st.markdown(
     "No. A category that nobody has goes negative when it gets fewer than its expected N·q reports, and a count "
-    "falls below its own mean about half of the time, however many users there are. More users make the negatives "
-    "**smaller**, not **rarer**."
+    "falls below its own mean about half of the time, however many users there are (nearly always, while less than "
+    "one report is expected). More users make the negatives **smaller**, not **rarer**."
 )
 observed = page.work.empty_share
 chart.show(chance_against_users(scenario.n, draw.mechanism, observed.share), "negative_chance")
 left, right = st.columns(2)
 exact = float(negative_chance(scenario.n, draw.mechanism))
 left.metric("Chance that an empty category goes negative", percent(exact))
-right.metric("Seen in repeated draws", observed.in_words)
+seen = f"{percent(observed.share)} ± {percent(observed.standard_error, 2)}"
+right.metric("Seen in repeated draws", seen)
+if observed.emptied:
+    st.caption("Every category is in use here, so the rarest one was emptied for the repeated draws.")
 st.markdown(
     "**Try:** set **Users N** to 10⁹: the bars hug the zero line, and still about half of the empty categories "
     "are below it. Set **Privacy ε** high and K small: negatives vanish only where every category is common."

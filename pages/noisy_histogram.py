@@ -5,28 +5,33 @@ import streamlit as st
 from pages._ui import downloads, person, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.histogram import noisy_histogram
+from rr_core.figures.style import number
 
 page = open_page("noisy_histogram", "What does the noise do to a histogram?")
 draw = page.work.draw
 
 st.markdown(
     "Every user reports one category, sometimes the wrong one on purpose. **Grey** is the truth, which nobody "
-    "gets to see; **blue** is what arrives; the **diamond** is what we expect to arrive."
+    "gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
 )
-view = view_picker.pick(page.work)
-figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view)
+with view_picker.row():
+    view = view_picker.pick(page.work)
+    zoom = view_picker.zoom("noisy", "Zoom in on the reports")
+figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view, zoom)
 page.lead(figure, "noisy_histogram")
 
 summary = page.work.noise
 columns = st.columns(4)
 columns[0].metric("Reports that are the truth", f"{summary.truthful:.1%}", help="p: the chance that one is.")
-columns[1].metric("Reports moved", f"{summary.moved:.1%}", help="Half the sum of |observed − true|, over N.")
-columns[2].metric("Largest change of a bar", f"{summary.largest_change:+,}", help="In reports.")
+columns[1].metric(
+    "Histogram displaced by", f"{summary.moved:.1%}", help="Half the sum of |observed − true|, over N."
+)
+columns[2].metric("Largest change of a bar", number(summary.largest_change, 9), help="In reports.")
 columns[3].metric("Bars inside their 95% band", f"{summary.inside_band:.1%}")
 
 st.markdown(
     "**Try:** drag **Privacy ε** to the left: the blue bars flatten until every category gets the same N/K "
-    "reports. Press **New draw**: the diamonds stay, the bars dance around them inside their bands."
+    "reports. Press **New draw**: the expected counts hardly move, the blue bars dance around them inside their bands."
 )
 downloads.row(page.work, figure, "noisy_histogram")
 

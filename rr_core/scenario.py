@@ -37,10 +37,10 @@ class Scenario:
 
     dist: str = "zipf"
     k: int = 12
-    s: float = 1.0
+    s: float = 1.5
     epsilon: float = 1.0
-    n: int = 1000
-    seed: int = 1
+    n: int = 2000
+    seed: int = 5
 
     def __post_init__(self) -> None:
         if self.dist not in DISTRIBUTIONS:

@@ -15,7 +15,8 @@ from rr_core.scenario import Draw
 
 # Empty categories looked at, and time spent, when the share of negatives is observed over draws.
 _CELLS = 300_000
-_DRAWS = 200
+_DRAWS = 1000
+_WATCH = (0, 0, 0)  # its own random stream
 
 
 @dataclass(frozen=True)
@@ -52,32 +53,39 @@ def noise_summary(draw: Draw) -> NoiseSummary:
 
 @dataclass(frozen=True)
 class EmptyShare:
-    """How often an empty category went negative in repeated draws: ``negative`` of ``looks``."""
+    """How often an empty category went negative in repeated draws: ``negative`` of ``looks``.
+
+    ``emptied`` is True when no category was empty and the rarest one was emptied to look at.
+    """
 
     negative: int
     looks: int
+    emptied: bool
 
     @property
-    def share(self) -> float | None:
-        return self.negative / self.looks if self.looks else None
+    def share(self) -> float:
+        return self.negative / self.looks
 
     @property
-    def in_words(self) -> str:
-        if not self.looks:
-            return "no category is empty"
-        error = math.sqrt(self.negative * (self.looks - self.negative) / self.looks) / self.looks
-        return f"{self.negative / self.looks:.2%} ± {error:.2%}"
+    def standard_error(self) -> float:
+        return math.sqrt(self.share * (1 - self.share) / self.looks)
 
 
 def empty_negative_share(draw: Draw) -> EmptyShare:
-    """Watch the categories that nobody has over repeated draws of the same users (up to 200, fewer at large k)."""
-    empty = draw.true_counts == 0
-    if not empty.any():
-        return EmptyShare(0, 0)
+    """Watch categories that nobody has over repeated draws of the same users (up to 1,000 draws, fewer at
+    large k). Where everybody's category is in use, the users of the rarest one are given to the commonest."""
     draws = max(1, min(_DRAWS, _CELLS // draw.scenario.k))
-    _, reports = draw.repeat(0, draws)
-    below = inv(reports, draw.mechanism)[:, empty] < 0
-    return EmptyShare(int(below.sum()), int(below.size))
+    truth = draw.true_counts
+    emptied = not (truth == 0).any()
+    if emptied:
+        truth = truth.copy()
+        rarest, commonest = int(truth.argmin()), int(truth.argmax())
+        truth[commonest] += truth[rarest]
+        truth[rarest] = 0
+    rng = draw.scenario.stream(*_WATCH)
+    reports = draw.mechanism.randomize_histogram(np.broadcast_to(truth, (draws, truth.size)), rng)
+    below = inv(reports, draw.mechanism)[:, truth == 0] < 0
+    return EmptyShare(int(below.sum()), int(below.size), emptied)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ import streamlit as st
 from rr_core.comparison import ESTIMATORS, METRICS, Comparison, Target
 from rr_core.figures.style import QUANTITIES, number
 
-_TARGETS: dict[Target, str] = {
-    "users": "these users' own histogram",
-    "population": "the population they come from",
+_TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
+_AGAINST: dict[Target, str] = {
+    "users": "the true histogram of these very users",
+    "population": "the population that the users were drawn from",
 }
 _ROWS = {
     "mse": "Squared error",
@@ -22,7 +23,7 @@ _ROWS = {
 def pick_target() -> Target:
     """What the truth is: the users themselves, or the population they were drawn from."""
     chosen = st.segmented_control(
-        "Truth, and what errors are measured against",
+        "The truth to compare with",
         list(_TARGETS),
         default="users",
         format_func=_TARGETS.__getitem__,
@@ -31,16 +32,12 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def pick_zoom() -> bool:
-    return bool(st.toggle("Zoom in near zero", key="estimators_zoom"))
-
-
 def show(result: Comparison, k: int) -> None:
     """The table, what its marks mean, and what the errors are measured against."""
     rows = {_ROWS[metric]: [_cell(result, metric, name) for name in ESTIMATORS] for metric in METRICS}
-    rows["… mean per category"] = [number(result.errors["mse"][name] / k) for name in ESTIMATORS]
+    rows["… per category"] = [number(result.errors["mse"][name] / k) for name in ESTIMATORS]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
-    order = [_ROWS["mse"], "… mean per category", *(_ROWS[metric] for metric in METRICS[1:]), "Set to zero"]
+    order = [_ROWS["mse"], "… per category", *(_ROWS[metric] for metric in METRICS[1:]), "Set to zero"]
     names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
     # A markdown table costs the browser a tenth of what st.table does.
     lines = ["| Error |", "|:--|", *(f"| {row} |" for row in order)]
@@ -49,7 +46,7 @@ def show(result: Comparison, k: int) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     st.markdown("\n".join(lines))
     st.caption(
-        f"Errors against {_TARGETS[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
+        f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better."
     )
@@ -61,4 +58,6 @@ def show(result: Comparison, k: int) -> None:
 
 def _cell(result: Comparison, metric: str, name: str) -> str:
     mark = " ▲" if name in result.best(metric) else " ▼" if name in result.worst(metric) else ""
-    return number(result.errors[metric][name], 4) + (mark if result.worst(metric) else "")
+    return number(result.errors[metric][name], 7 if metric == "nll" else 4) + (
+        mark if result.worst(metric) else ""
+    )

@@ -18,6 +18,10 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
+@media (max-width: 640px) {
+  [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
+  [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
+}
 </style>"""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages._ui.work import Work
@@ -12,32 +14,42 @@ _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 
 
 def pick(work: Work) -> View:
-    """The view of this scenario's categories, with the widgets to choose it where there is a choice."""
+    """The view of this scenario's categories, with the widgets to choose it where there is a choice.
+
+    Call it inside a horizontal container: it adds up to two widgets to the row.
+    """
     k, labels = work.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    shown = left.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
+    shown = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
     if shown == _TOP:
-        most = right.slider("How many categories", 5, MOST_BARS, 30, key="view_most")
+        most = st.slider("How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
         return bars(work.by_truth, labels, f"The {most} most frequent categories (true counts)", most)
     if shown == _CHOSEN:
-        wanted = right.text_input(
-            "Category names or numbers, separated by commas",
-            key="view_names",
-            placeholder="for example: 1, 2, 17",
+        wanted = st.text_input(
+            "Names or numbers, separated by commas", key="view_names", placeholder="1, 2, 17", width=300
         )
         found = find(wanted, labels, k)
         if found.size:
             return bars(found, labels, "Chosen categories")
         if wanted:
-            right.caption("No category has such a name; all are shown.")
+            st.caption("No category has such a name: all are shown.")
     return everything(work)
+
+
+def row() -> Any:
+    """The row of controls above a figure."""
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+
+
+def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
+    """A toggle beside the view; it remembers its state per page and per kind of figure."""
+    return bool(st.toggle(label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
 
 
 def everything(work: Work) -> Curve:
     """All categories as a curve over their rank."""
-    return curve(work.by_truth, "Rank of the category by true count (logarithmic)")
+    return curve(work.by_truth, "Rank by true count (log scale)")
 
 
 def compact(work: Work) -> View:

@@ -15,13 +15,13 @@ from rr_core.mechanism import RandomizedResponse
 INV = QUANTITIES["inv"]
 
 
-def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float | None = None) -> go.Figure:
+def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float) -> go.Figure:
     """Exact chance of a negative against N, with the scenario's own N and the share observed there.
 
     Args:
         n: the scenario's number of users.
         mechanism: the randomized response.
-        observed: share of empty categories below zero in repeated draws, if known.
+        observed: share of empty categories below zero in repeated draws.
     """
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
     here = float(negative_chance(n, mechanism))
@@ -36,12 +36,11 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
             "hovertemplate": "%{x:,.0f} users<br>chance of a negative: %{y:.2%}<extra></extra>",
         },
         _point("this scenario, exact", n, here, INV.colour, "circle"),
+        _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
     ]
-    if observed is not None:
-        traces.append(_point("this scenario, observed share", n, observed, "#56B4E9", "x"))
     reading = (
         f"A category that nobody has goes negative with chance {percent(here)} at N = {n:,}; more users "
-        "bring the chance towards one half, never to zero."
+        "bring the chance towards one half, never to zero (the saw-tooth: reports are whole numbers)."
     )
     half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
@@ -49,7 +48,7 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
         axis("Chance of a negative estimate", tickformat=".0%", range=[-0.03, 1.05]),
         reading,
-        shapes=[{**half, "line": {"color": "#8C8C8C", "dash": "dash", "width": 1.5}}],
+        shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
         height=340,
     )
 

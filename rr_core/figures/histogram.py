@@ -15,12 +15,15 @@ from rr_core.mechanism import RandomizedResponse
 
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
+_MOST_DIAMONDS = 60  # beyond, the expected counts are a line and their limits a band
+
 
 def noisy_histogram(
     true_counts: NDArray[np.int64],
     counts: NDArray[np.int64],
     mechanism: RandomizedResponse,
     view: View,
+    zoom: bool = False,
 ) -> go.Figure:
     """True counts beside reports, with what randomized response makes us expect and a 95% band.
 
@@ -28,6 +31,7 @@ def noisy_histogram(
         true_counts, counts: (k,) users and reports per category.
         mechanism: the randomized response.
         view: what to draw of the k categories.
+        zoom: let the reports fill the height, where true bars may stick out.
     """
     n = int(true_counts.sum())
     if isinstance(view, Bars):
@@ -36,70 +40,85 @@ def noisy_histogram(
         traces = _bars(view, truth, seen, band)
         inside = int(((seen >= band.low) & (seen <= band.high)).sum())
         reading = (
-            f"Noise flattens the histogram: each true bar (grey) becomes a report bar (blue) near its "
-            f"expected count (diamond); {inside} of the {len(seen)} drawn fall inside their 95% band."
+            "Each report bar (blue) falls near its expected count (brown), which lies between the true bar "
+            f"(grey) and the even share N/K; {inside} of the {len(seen)} drawn are inside their 95% band."
         )
     else:
         traces = _curve(view, true_counts[view.order], counts[view.order], n, mechanism)
         reading = (
-            "Noise flattens the histogram: reports (blue) leave the true counts (grey) and gather around "
-            f"the expected counts (dashed), never far below N·q = {n * mechanism.q:,.3g} reports."
+            "Reports (blue) gather around their expected counts (brown), which lie between the true counts "
+            f"(grey) and the even share N/K; no category expects fewer than N·q = {n * mechanism.q:,.3g}."
         )
-    return figure(traces, view.axis(), _count_axis(traces), reading, barmode="group", bargap=0.25)
-
-
-def _count_axis(traces: list[dict[str, Any]]) -> dict[str, Any]:
-    return axis("Users or reports (count)", tickformat=COUNT, rangemode="tozero")
+    height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
+    y = axis("Users or reports (count)", tickformat=COUNT, **height)
+    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2)
 
 
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
     names = view.names
-    limits = [f"{low:,.0f} to {high:,.0f}" for low, high in zip(band.low, band.high, strict=True)]
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": view.x,
+            "y": values,
+            "customdata": names,
+            "marker": {"color": quantity.colour},
+            "hovertemplate": "%{customdata}<br>" + name.lower() + ": %{y:,}<extra></extra>",
+        }
+        for name, quantity, values in (("True users", TRUTH, truth), ("Observed reports", OBSERVED, seen))
+    ]
+    if len(names) <= _MOST_DIAMONDS:
+        return [*bars, _diamonds(view, band)]
+    step = {"type": "scatter", "mode": "lines", "x": view.x + 0.2, "hoverinfo": "skip"}
+    clear = {"color": EXPECTED.colour, "width": 0, "shape": "hvh"}
     return [
+        *bars,
+        {**step, "y": band.high, "line": clear, "showlegend": False, "name": "95% band"},
         {
-            "type": "bar",
-            "name": "True users",
-            "x": view.x,
-            "y": truth,
-            "customdata": names,
-            "marker": {"color": TRUTH.colour},
-            "hovertemplate": "%{customdata}<br>true users: %{y:,}<extra></extra>",
+            **step,
+            "y": band.low,
+            "line": clear,
+            "fill": "tonexty",
+            "fillcolor": EXPECTED.faded(0.3),
+            "name": "95% band of a report bar",
         },
         {
-            "type": "bar",
-            "name": "Observed reports",
-            "x": view.x,
-            "y": seen,
-            "customdata": names,
-            "marker": {"color": OBSERVED.colour},
-            "hovertemplate": "%{customdata}<br>reports: %{y:,}<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "Expected reports, 95% band",
-            "x": view.x + 0.19,
+            **step,
             "y": band.expected,
-            "customdata": list(zip(names, limits, strict=True)),
-            "marker": {
-                "symbol": EXPECTED.symbol,
-                "size": 7,
-                "color": EXPECTED.colour,
-                "line": {"width": 1.6},
-            },
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": band.high - band.expected,
-                "arrayminus": band.expected - band.low,
-                "color": EXPECTED.colour,
-                "thickness": 1.6,
-                "width": 4 if len(names) <= 60 else 0,
-            },
-            "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% of the time: %{customdata[1]}"
-            "<extra></extra>",
+            "line": {"color": EXPECTED.colour, "width": 1.5, "shape": "hvh"},
+            "name": "Expected reports",
         },
     ]
+
+
+def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
+    limits = [f"{low:,.0f} to {high:,.0f}" for low, high in zip(band.low, band.high, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Expected reports, 95% band",
+        "x": view.x + 0.19,
+        "y": band.expected,
+        "customdata": list(zip(view.names, limits, strict=True)),
+        "marker": {
+            "symbol": EXPECTED.symbol,
+            "size": 8,
+            "color": EXPECTED.colour,
+            "line": {"width": 2, "color": EXPECTED.colour},
+        },
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": band.high - band.expected,
+            "arrayminus": band.expected - band.low,
+            "color": EXPECTED.colour,
+            "thickness": 1.8,
+            "width": 5,
+        },
+        "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% of the time: %{customdata[1]}"
+        "<extra></extra>",
+    }
 
 
 def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResponse) -> list[dict[str, Any]]:

@@ -79,8 +79,10 @@ def bias_and_variance(result: Repeats) -> go.Figure:
         },
     ]
     reading = (
-        "Mean squared error split in two: Inv is all variance and no bias; the valid estimators trade "
-        "variance for bias."
+        "No collection had a negative, so the valid estimators are Inv itself: no bias, and the same variance."
+        if result.tied["mse"] == result.done
+        else "Mean squared error split in two: Inv is all variance, up to chance; the valid estimators pay "
+        "some bias for less variance."
     )
     x = axis("Squared bias + variance, summed over categories", tickformat=".3~g")
     y = axis("Estimator", autorange="reversed")

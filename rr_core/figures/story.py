@@ -8,22 +8,30 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import Comparison
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
 from rr_core.figures.view import Bars, View
 from rr_core.scenario import Draw
+from rr_core.summaries import Closeness
 
 
-def story(draw: Draw, result: Comparison, view: View) -> go.Figure:
-    """Shares of truth, of reports, and the maximum-likelihood estimate, per category or along the ranks."""
+def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go.Figure:
+    """Shares of truth, of reports, and the maximum-likelihood estimate, per category or along the ranks.
+
+    ``distance`` says how far reports and estimate are from the truth.
+    """
     series = {
         "truth": ("Truth (hidden)", draw.theta),
         "observed": ("Reports", draw.counts / draw.scenario.n),
         "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
     }
     traces = [_trace(view, key, name, values) for key, (name, values) in series.items()]
+    far, near = percent(distance.reports), percent(distance.estimate)
     reading = (
-        "The reports (blue) are flatter than the hidden truth (grey); the estimate (green) undoes the noise "
-        "and comes back close to the truth."
+        f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) undoes the "
+        f"noise and comes back to within {near}."
+        if distance.estimate < distance.reports
+        else f"With so much noise for so few users the estimate (green) is {near} away from the hidden truth "
+        f"(grey), no nearer than the reports (blue) with {far}: more users or a larger ε would help."
     )
     y = axis("Share of users or reports", tickformat=SHARE, rangemode="tozero")
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.25, height=370)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,7 @@ class Bars:
     categories: Order
     labels: Sequence[str] | None
     title: str
+    is_curve: ClassVar[bool] = False
 
     @cached_property
     def names(self) -> list[str]:
@@ -74,6 +75,7 @@ class Curve:
     order: Order
     starts: Order
     title: str
+    is_curve: ClassVar[bool] = True
 
     @property
     def sizes(self) -> NDArray[np.intp]:

@@ -1,0 +1,82 @@
+"""One server and one browser for all browser tests; every test gets tabs of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser import chromium
+from tests.browser.server import ROOT, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser.lab import Lab
+
+    OpenLab = Callable[..., Lab]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def _missing(what: str) -> None:
+    if chromium.must_be_there():
+        pytest.fail(f"CI=true, and {what}", pytrace=False)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium. Skips where there is none, and fails there when CI=true."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("Playwright is not installed: pip install -r tests/requirements.txt")
+    with sync_playwright() as playwright:
+        path = chromium.installed(playwright.chromium.executable_path)
+        if path is None:
+            _missing("no Chromium or Chrome was found: apt install chromium, or playwright install chromium")
+        started = playwright.chromium.launch(executable_path=path, args=chromium.flags())
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the app, shared by all tests that need no fresh one."""
+    with serving("app.py", ROOT, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture
+def fresh_server(browser: Browser, tmp_path: Path) -> Iterator[str]:
+    """Address of an app that has not served a single page yet."""
+    with serving("app.py", ROOT, tmp_path) as address:
+        yield address
+
+
+@pytest.fixture
+def open_lab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[OpenLab]:
+    """Open tabs, each in a profile of its own; at the end none of them may have complained."""
+    from tests.browser.lab import Lab
+
+    opened: list[Lab] = []
+
+    def start(address: str = "", *, on: str | None = None, **context: Any) -> Lab:
+        lab = Lab(browser, on or request.getfixturevalue("server"), **context)
+        opened.append(lab)
+        return lab.open(address) if address else lab
+
+    yield start
+    try:
+        for lab in opened:
+            lab.must_be_fine()
+    finally:
+        for lab in opened:
+            lab.close()

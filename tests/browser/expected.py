@@ -1,0 +1,48 @@
+"""What the app must show for a scenario, worked out with rr_core alone."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rr_core import Scenario
+from rr_core.comparison import METRICS, compare
+from rr_core.figures.style import number
+from rr_core.scenario import Draw
+
+LINK = "dist=zipf&k=1000&s=1.3&eps=2&n=100000&seed=7"
+SCENARIO = Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7)
+QUERY = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "2", "n": "100000", "seed": "7"}
+SIDEBAR = {
+    "Preset": "",
+    "Distribution": "Zipf",
+    "Categories K": "1000",
+    "Zipf exponent s": "1.30",
+    "Privacy ε": "2",
+    "Exact ε": "2",
+    "Users N": "10⁵",
+    "Exact N": "100000",
+    "Seed": "7",
+}
+ORDER = ("inv", "inv_n", "inv_p", "mle_star")
+
+
+@cache
+def drawn(scenario: Scenario = SCENARIO) -> Draw:
+    return scenario.draw()
+
+
+def errors_as_shown(draw: Draw) -> list[list[str]]:
+    """Cells of the error table without the marks of best and worst: one row per metric."""
+    result = compare(draw)
+    return [[number(result.errors[metric][name], 4) for name in ORDER] for metric in METRICS]
+
+
+def zeros_as_shown(draw: Draw) -> list[str]:
+    return [f"{compare(draw).zeros[name]:,}" for name in ORDER[1:]]
+
+
+def without_marks(table: list[list[str]]) -> tuple[list[list[str]], list[str]]:
+    """From the table on the page: its rows of errors, and its row of zeros without Inv's dash."""
+    cells = {row[0]: [cell.rstrip(" ▲▼") for cell in row[1:]] for row in table}
+    shown = [cells[name] for name in ("Squared error", "Total variation", "Largest error", "NLL per report")]
+    return shown, cells["Set to zero"][1:]

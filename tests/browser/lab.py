@@ -1,0 +1,226 @@
+"""The app in a browser tab, in the words of a person who uses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Locator, Page, expect
+
+PATIENCE = 60_000  # milliseconds; only what fails takes that long
+
+# Counts finished script runs, however short (mutation records keep every state in between), and notes when
+# the page last changed.
+_WATCH = """(() => { window.finishedRuns = 0; window.lastChange = 0;
+  new MutationObserver(changes => { for (const c of changes) if (c.oldValue === 'running') window.finishedRuns++ })
+    .observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state'],
+                        attributeOldValue: true});
+  new MutationObserver(() => { window.lastChange = performance.now() })
+    .observe(document, {subtree: true, childList: true, characterData: true}); })()"""
+# Parts of the page arrive after the run's last message, some as code to be loaded first (skeletons).
+_SETTLED = """(before) => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return app && window.finishedRuns > before && app.getAttribute('data-test-script-state') === 'notRunning'
+    && !document.querySelector('[data-testid="stSkeleton"]')
+    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(c => c.querySelector('.main-svg'))
+    && performance.now() - window.lastChange > 120 }"""
+# Two animation frames: what the last message changed has been painted.
+_PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+_FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
+_NAMES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
+_NAMES |= {"Estimators": "estimators", "Reference": "reference"}
+SCENARIO_PAGES = tuple(label for label in _NAMES if label != "Reference")
+LEAD = {
+    "Home": "story",
+    "Noisy histogram": "noisy_histogram",
+    "Inv and its negatives": "inv_negatives",
+    "Estimators": "estimators",
+}  # the key of each page's first figure
+
+
+class Lab:
+    """One tab of its own browser profile. Complaints of the page are kept in ``said``."""
+
+    def __init__(self, browser: Browser, server: str, **context: Any) -> None:
+        self.server = server
+        self.said: list[str] = []
+        options: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}, **context}
+        self.context = browser.new_context(**options)
+        self.context.add_init_script(_WATCH)
+        self.context.route(lambda url: not url.startswith(server), lambda route: route.abort())
+        self.context.set_default_timeout(PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.said.append(f"page error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self._watch(request.url))
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        # On an inner page Streamlit first looks for its server below that page's own address.
+        probe = "404" in message.text and "/_stcore/" in message.location.get("url", "")
+        if message.type == "error" and not probe:
+            self.said.append(f"console: {message.text}")
+
+    def _watch(self, url: str) -> None:
+        if not url.startswith((self.server, "data:", "blob:")):
+            self.said.append(f"asked the network for {url}")
+
+    # Going places
+
+    def open(self, address: str) -> Lab:
+        """Open an address as if typed: ``/estimators?k=10``, or a whole copied link."""
+        self.page.goto(address if address.startswith("http") else self.server + address)
+        self.settle()
+        return self
+
+    def settle(self, before: int = 0) -> None:
+        """Wait until a run after the first ``before`` ones is finished and everything is drawn."""
+        self.page.wait_for_function(_SETTLED, arg=before, timeout=PATIENCE)
+        self.page.evaluate(_PAINTED)
+
+    @contextmanager
+    def rerun(self) -> Iterator[None]:
+        """Do something that makes the app run again, and wait for that run."""
+        before = self.page.evaluate("() => window.finishedRuns")
+        yield
+        self.settle(before)
+
+    def go(self, label: str) -> None:
+        """Follow a link of the navigation."""
+        link = self.page.get_by_test_id("stSidebar").get_by_role("link", name=label, exact=True)
+        with self.rerun():
+            link.click(delay=80)
+        self.page.wait_for_url(lambda url: urlsplit(url).path.strip("/") == _NAMES[label])
+
+    def back(self) -> None:
+        self._step("back")
+
+    def forward(self) -> None:
+        self._step("forward")
+
+    def _step(self, where: str) -> None:
+        before = self.page.url
+        with self.rerun():
+            self.page.evaluate(f"() => history.{where}()")
+            self.page.wait_for_url(lambda url: url != before)
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.settle()
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.page.url).path
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.page.url).query))
+
+    # Using the widgets
+
+    def press(self, name: str) -> None:
+        with self.rerun():
+            self.page.get_by_role("button", name=name, exact=True).click(delay=80)
+
+    def choose(self, label: str, option: str) -> None:
+        """Pick an option of a selection box."""
+        box = self.page.get_by_role("combobox", name=label, exact=True)
+        box.click(delay=80)
+        with self.rerun():
+            self.page.get_by_role("option", name=option, exact=True).click(delay=80)
+
+    def pick(self, option: str) -> None:
+        """Pick one of a row of choices."""
+        with self.rerun():
+            self.page.get_by_role("radio", name=option, exact=True).click(delay=80)
+
+    def type(self, label: str, value: object) -> None:
+        """Type a number into its box and press Enter."""
+        box = self.page.get_by_role("spinbutton", name=label, exact=True)
+        box.fill(str(value))
+        with self.rerun():
+            box.press("Enter")
+
+    def slider(self, label: str) -> Locator:
+        return self.page.get_by_role("group", name=label, exact=True).get_by_role("slider")
+
+    def slide(self, label: str, key: str = "ArrowRight") -> None:
+        with self.rerun():
+            self.slider(label).press(key)
+
+    def upload(self, name: str, data: bytes) -> None:
+        """Give a file to the upload panel, opening it first where it is closed."""
+        chooser = self.page.locator('[data-testid="stFileUploader"] input[type="file"]')
+        if not chooser.count():
+            self.choose("Distribution", "Your own file")
+        with self.rerun():
+            if len(data) < 40_000_000:
+                chooser.set_input_files(FilePayload(name=name, mimeType="text/csv", buffer=data))
+        # A large file is on its way for a while; the app runs again when it has arrived.
+        expect(self.page.get_by_role("button", name="Cancel")).to_be_visible()
+
+    def use(self, name: str, data: bytes) -> None:
+        self.upload(name, data)
+        self.press("Use this distribution")
+
+    # Reading the page
+
+    def sidebar(self) -> dict[str, str]:
+        """What the scenario's widgets show, by label."""
+        side = self.page.get_by_test_id("stSidebar")
+        shown = {}
+        for role in ("combobox", "spinbutton"):
+            for box in side.get_by_role(role).all():
+                shown[box.get_attribute("aria-label") or ""] = box.input_value()
+        for slider in side.get_by_role("slider").all():
+            shown[slider.get_attribute("aria-label") or ""] = slider.get_attribute("aria-valuetext") or ""
+        return shown
+
+    def chart(self, key: str) -> Locator:
+        return self.page.locator(f".st-key-{key} .js-plotly-plot")
+
+    def figure(self, key: str) -> str:
+        """Everything that a figure draws, as text to compare."""
+        text: str = self.chart(key).evaluate(_FIGURE)
+        return text
+
+    def layout(self, key: str) -> dict[str, Any]:
+        text: str = self.chart(key).evaluate("plot => JSON.stringify(plot.layout)")
+        layout: dict[str, Any] = json.loads(text)
+        return layout
+
+    def metrics(self) -> list[str]:
+        """Labels and values of the numbers in large print."""
+        return [metric.inner_text() for metric in self.page.get_by_test_id("stMetric").all()]
+
+    def table(self) -> list[list[str]]:
+        """The table of errors, row by row."""
+        rows = self.page.locator('[data-testid="stMarkdown"] table tr').all()
+        return [row.locator("th, td").all_inner_texts() for row in rows]
+
+    def numbers(self) -> list[Any]:
+        return [self.metrics(), self.table()]
+
+    def alerts(self) -> list[str]:
+        return [alert.inner_text() for alert in self.page.get_by_test_id("stAlert").all()]
+
+    def words(self) -> str:
+        return self.page.get_by_test_id("stMain").inner_text()
+
+    def download(self, name: str) -> bytes:
+        with self.page.expect_download() as caught:
+            self.page.get_by_role("button", name=name).click(delay=80)
+        return Path(caught.value.path()).read_bytes()
+
+    def must_be_fine(self) -> None:
+        """No exception box, no complaint in the console, no dialog, no look outside."""
+        boxes = self.page.get_by_test_id("stException").all_inner_texts()
+        assert boxes == []
+        assert self.said == []
+
+    def close(self) -> None:
+        self.context.close()

@@ -1,0 +1,84 @@
+"""The app as a server of its own: started on a free port of 127.0.0.1, stopped with everything it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import site
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_START_SECONDS = 60
+
+
+@contextlib.contextmanager
+def serving(script: str, folder: Path, home: Path) -> Iterator[str]:
+    """Run ``streamlit run script`` in ``folder`` and give its address, for example http://127.0.0.1:8601.
+
+    Args:
+        home: a folder to stand in for the person's own; the log goes there too.
+    """
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    options = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    environment = {**os.environ, "HOME": str(home), "PYTHONUSERBASE": site.getuserbase()}
+    log_path = home / "server.log"
+    with log_path.open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", script, *flags],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            _wait_until_healthy(server, address, log_path)
+            yield address
+        finally:
+            _stop(server)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_healthy(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    """Wait without opening a page: the first page that the server sees must be the test's own."""
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"the app did not start at {address}; its log:\n{log.read_text('utf-8')}")
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """End the server and its children, by their process group where there is such a thing."""
+
+    def end(hard: bool) -> None:
+        if os.name == "posix":
+            os.killpg(server.pid, signal.SIGKILL if hard else signal.SIGTERM)
+        else:
+            server.kill()
+
+    with contextlib.suppress(ProcessLookupError):
+        end(hard=False)
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        end(hard=True)
+        server.wait(10)

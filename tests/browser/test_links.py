@@ -1,0 +1,141 @@
+"""Links: the first request to a fresh server, page switches, a second browser, and wrong values."""
+
+from __future__ import annotations
+
+import pytest
+
+from rr_core import Scenario
+from tests.browser import expected
+from tests.browser.expected import LINK, QUERY, SIDEBAR
+from tests.browser.lab import LEAD, SCENARIO_PAGES
+
+NAVIGATION = ["Home", "Noisy histogram", "Inv and its negatives", "Estimators", "Reference"]
+ADDRESSES = dict(zip(NAVIGATION, ["/", "/noisy_histogram", "/inv_negatives", "/estimators", "/reference"], strict=True))
+QUESTIONS = {
+    "Home": "How can a survey learn the truth from answers that lie?",
+    "Noisy histogram": "What does the noise do to a histogram?",
+    "Inv and its negatives": "Why does the unbiased estimate give negative shares?",
+    "Estimators": "Which repair of the negatives comes closest to the truth?",
+    "Reference": "What does this symbol, name or formula mean?",
+}
+
+
+def links_of_navigation(lab):
+    return lab.page.get_by_test_id("stSidebar").get_by_role("link").all_inner_texts()
+
+
+def title(lab):
+    return lab.page.get_by_role("heading", level=1).inner_text().strip()
+
+
+def names_in(lab):
+    return [text.strip().splitlines()[-1] for text in links_of_navigation(lab)]
+
+
+def test_first_request_to_a_fresh_server_is_a_deep_link(fresh_server, open_lab):
+    lab = open_lab(f"/estimators?{LINK}", on=fresh_server)
+    assert title(lab) == QUESTIONS["Estimators"]
+    assert names_in(lab) == NAVIGATION
+    assert lab.sidebar() == SIDEBAR
+    errors, zeros = expected.without_marks(lab.table())
+    assert errors == expected.errors_as_shown(expected.drawn())
+    assert zeros == expected.zeros_as_shown(expected.drawn())
+    assert "InvN sets" in (lab.page.get_by_role("figure").first.get_attribute("aria-label") or "")
+    assert (lab.path, lab.query) == ("/estimators", QUERY)
+    assert lab.alerts() == []
+
+
+def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_server, open_lab):
+    lab = open_lab(f"/reference?{LINK}", on=fresh_server)
+    assert title(lab) == QUESTIONS["Reference"]
+    assert names_in(lab) == NAVIGATION
+    assert (lab.path, lab.query) == ("/reference", QUERY)
+    lab.go("Inv and its negatives")
+    assert lab.sidebar() == SIDEBAR
+
+
+@pytest.mark.parametrize("label", NAVIGATION)
+def test_deep_link_in_a_new_browser(label, open_lab):
+    lab = open_lab(f"{ADDRESSES[label]}?{LINK}")
+    assert title(lab) == QUESTIONS[label]
+    assert names_in(lab) == NAVIGATION
+    assert (lab.path, lab.query) == (ADDRESSES[label], QUERY)
+    if label != "Reference":
+        assert lab.sidebar() == SIDEBAR
+        assert lab.chart(LEAD[label]).count() == 1
+
+
+@pytest.mark.parametrize("address", ["/", "/estimators"])
+def test_bare_address_shows_the_default_and_puts_it_into_the_address(address, open_lab):
+    lab = open_lab(address)
+    assert lab.query == Scenario().to_query()
+    assert lab.sidebar()["Preset"] == "First look"
+
+
+def test_page_switches_keep_the_scenario(open_lab):
+    lab = open_lab(f"/?{LINK}")
+    lab.type("Seed", 8)
+    query, sidebar = {**QUERY, "seed": "8"}, {**SIDEBAR, "Seed": "8"}
+    for label in [*NAVIGATION[1:], "Home", "Estimators", "Noisy histogram"]:
+        lab.go(label)
+        assert title(lab) == QUESTIONS[label]
+        assert (lab.path, lab.query) == (ADDRESSES[label], query)
+        if label != "Reference":
+            assert lab.sidebar() == sidebar
+
+
+def test_links_of_the_navigation_lead_to_the_scenario_in_a_new_tab_too(open_lab):
+    lab = open_lab(f"/estimators?{LINK}")
+    links = lab.page.get_by_test_id("stSidebar").get_by_role("link").all()
+    targets = [link.evaluate("a => a.href") for link in links]
+    assert targets == [f"{lab.server}{ADDRESSES[label]}?{LINK}" for label in NAVIGATION]
+
+
+def test_copied_address_opens_the_same_numbers_in_a_second_browser(open_lab):
+    first = open_lab(f"/estimators?{LINK}")
+    first.slide("Privacy ε")
+    first.type("Exact N", 54_321)
+    first.press("New draw")
+    for label in reversed(SCENARIO_PAGES):
+        first.go(label)
+        second = open_lab(first.page.url)
+        assert second.sidebar() == first.sidebar()
+        assert second.numbers() == first.numbers()
+        assert second.figure(LEAD[label]) == first.figure(LEAD[label])
+        assert second.query == first.query
+    assert first.query["n"] == "54321"
+    assert first.query["seed"] == "8"
+    assert float(first.query["eps"]) > 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words", "query"),
+    [
+        ("k=abc", ["Categories K", "“abc”", "not a number", "12 is used instead"], {"k": "12"}),
+        ("k=1", ["Categories K", "outside the range", "2 is used instead"], {"k": "2"}),
+        ("eps=-3", ["Privacy ε", "-3", "outside the range", "0.01 is used instead"], {"eps": "0.01"}),
+        ("eps=nan", ["Privacy ε", "“nan”", "not a number"], {"eps": "1"}),
+        ("n=1e99", ["Users N", "1e99", "outside the range", "1,000,000,000 is used"], {"n": "1000000000"}),
+        ("dist=nonsense", ["distribution", "“nonsense”", "not known", "Zipf is used"], {"dist": "zipf"}),
+        ("seed=1.5", ["Seed", "1.5", "not a whole number", "2 is used instead"], {"seed": "2"}),
+        ("s=99", ["Zipf exponent s", "99", "outside the range", "5 is used instead"], {"s": "5"}),
+        ("dist=%3Cimg%20src=x%20onerror=alert(1)%3E", ["distribution", "<img src=x"], {"dist": "zipf"}),
+    ],
+)
+def test_wrong_value_in_a_link_gives_one_plain_sentence(wrong, words, query, open_lab):
+    lab = open_lab(f"/noisy_histogram?{wrong}")
+    (sentence,) = lab.alerts()
+    assert all(word in sentence for word in words), sentence
+    assert lab.chart("noisy_histogram").count() == 1
+    assert lab.page.get_by_test_id("stMain").locator("img").count() == 0
+    assert lab.query == {**Scenario().to_query(), **query}
+    lab.press("New draw")
+    assert lab.alerts() == []
+
+
+def test_a_link_of_wrong_values_only_still_works(open_lab):
+    lab = open_lab("/estimators?dist=nonsense&k=abc&s=99&eps=-3&n=1e99&seed=1.5")
+    assert len(lab.alerts()) == 6
+    assert lab.chart("estimators").count() == 1
+    lab.go("Home")
+    assert lab.chart("story").count() == 1
