@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._ui import view_picker
 from pages._ui.frame import open_page
-from pages._ui.navigation import LAB
+from pages._ui.navigation import LAB, link_to
 from rr_core.figures.story import story
 
 page = open_page("", "How can a survey learn the truth from answers that lie?")
@@ -36,7 +36,7 @@ columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="T
 st.subheader("Where to go")
 for column, (path, label, icon, promise) in zip(st.columns(len(LAB)), LAB, strict=True):
     with column.container(border=True):
-        st.page_link(path, label=f"**{label}**", icon=icon, query_params=page.scenario.to_query())
+        link_to(path, f"**{label}**", icon)
         st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar always holds the scenario; copy it, and a whole class opens the same "

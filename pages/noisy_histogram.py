@@ -16,7 +16,7 @@ st.markdown(
 )
 with view_picker.row():
     view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("noisy", "Zoom in on the reports")
+    zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
 figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view, zoom)
 page.lead(figure, "noisy_histogram")
 

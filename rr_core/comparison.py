@@ -82,6 +82,8 @@ class Comparison:
 
 def truth_of(draw: Draw, target: Target) -> Array:
     """(k,) what the estimates are measured against."""
+    if target not in ("users", "population"):
+        raise ValueError(f"target must be 'users' or 'population', got {target!r}")
     return draw.theta if target == "users" else draw.population.probabilities
 
 

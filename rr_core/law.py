@@ -16,9 +16,10 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 
-# Beyond this variance the normal law gives the quantiles of a 95% band to within about one report.
+# Beyond this variance the normal law, moved by the skewness, gives the exact quantiles to within one report.
 _NORMAL_VARIANCE = 100.0
 _WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
+_ROUNDING = 8 * np.finfo(np.float64).eps  # relative; N q this close to a whole number is that number
 
 
 @dataclass(frozen=True)
@@ -58,35 +59,43 @@ def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[
 def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, level: float = 0.95) -> Band:
     """Where the reports of categories with these true counts should fall, with probability ``level``.
 
-    Quantiles of the exact law while it is narrow, of the normal law with the same mean and variance
-    once the two agree to a report. Each distinct true count is worked out once.
+    Quantiles of the exact law while it is narrow, then of the normal law with the same mean and variance,
+    corrected for skewness and whole numbers (Cornish-Fisher), once the two agree to a report. Each distinct
+    true count is worked out once.
 
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
         mechanism: the randomized response.
         level: probability of the central range, between 0 and 1.
+
+    Raises:
+        ValueError: naming the argument.
     """
-    counts = np.asarray(true_counts)
+    n = _validate.integer("n", n, 1)
+    counts = _whole("true_counts", true_counts, 0, n)
     level = _validate.real("level", level, "a number between 0 and 1")
     if not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
     distinct, where = np.unique(counts, return_inverse=True)
     expected = mechanism.q * n + mechanism.keep * distinct
-    deviation = np.sqrt(report_variance(distinct, n, mechanism))
-    z = stats.norm.ppf((1 + level) / 2)
-    low, high = np.floor(expected - z * deviation), np.ceil(expected + z * deviation)
-    for i in np.flatnonzero(deviation**2 < _NORMAL_VARIANCE):
+    variance, third = report_variance(distinct, n, mechanism), _third_moment(distinct, n, mechanism)
+    z = stats.norm.isf((1 - level) / 2)
+    spread = z * np.sqrt(variance)
+    centre = expected + (z**2 - 1) / 6 * third / np.maximum(variance, 1.0)
+    low, high = np.ceil(centre - spread - 0.5), np.ceil(centre + spread - 0.5)
+    for i in np.flatnonzero(variance < _NORMAL_VARIANCE):
         first, pmf = report_distribution(int(distinct[i]), n, mechanism)
         cumulative = np.cumsum(pmf)
         low[i] = first + np.searchsorted(cumulative, (1 - level) / 2)
         high[i] = first + np.minimum(np.searchsorted(cumulative, (1 + level) / 2), pmf.size - 1)
-    return Band(expected[where], np.maximum(low, 0)[where], high[where], level)
+    return Band(expected[where], np.maximum(low, 0)[where], np.minimum(high, n)[where], level)
 
 
 def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:
     """Variance of the reports of categories with these true counts: t p (1-p) + (n-t) q (1-q)."""
-    t = np.asarray(true_counts, dtype=np.float64)
+    n = _validate.integer("n", n, 1)
+    t = _whole("true_counts", true_counts, 0, n)
     p, q, others = mechanism.p, mechanism.q, mechanism.k - 1
     variance: Array = t * p * (others * q) + (n - t) * q * (1 - q)
     return variance
@@ -99,16 +108,25 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     distribution function. It tends to 1/2 as N grows (section 5.1).
 
     Args:
-        n: numbers of users, >= 1, any shape.
+        n: numbers of users, whole numbers >= 1, any shape.
         mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
     """
-    users = np.asarray(n, dtype=np.float64)
-    if not (users >= 1).all():
-        raise ValueError(f"n must be numbers >= 1, got {_validate.short(n)}")
-    most = np.ceil(users * mechanism.q) - 1  # the largest count below N q
+    users, most = _whole("n", n, 1), most_negative(n, mechanism)
     # The distribution function of the binomial, as the incomplete beta function.
-    chance: Array = special.betainc(users - most, most + 1, 1 - mechanism.q)
+    chance: Array = special.betaincc(np.maximum(most, 0) + 1, users - most, mechanism.q)
     return np.where(most < 0, 0.0, chance)
+
+
+def most_negative(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
+    """The largest number of reports at which Inv is negative, for each number of users ``n``: the last whole
+    number below N q, and -1 where there is none. At N q itself Inv is zero, up to rounding of either sign."""
+    edge = _whole("n", n, 1) * mechanism.q
+    nearest = np.rint(edge)
+    most: Array = np.where(np.abs(edge - nearest) <= _ROUNDING * edge, nearest, np.ceil(edge)) - 1
+    return most
 
 
 @dataclass(frozen=True)
@@ -134,7 +152,12 @@ class Negatives:
 
 def negatives(estimate: ArrayLike, true_counts: ArrayLike) -> Negatives:
     """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts."""
-    values, truth = np.asarray(estimate), np.asarray(true_counts)
+    values = np.asarray(estimate, dtype=np.float64)
+    truth = _whole("true_counts", true_counts, 0)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise ValueError(f"estimate must be k finite numbers, got {_validate.short(estimate)}")
+    if truth.shape != values.shape:
+        raise ValueError(f"true_counts must have shape {values.shape} like estimate, got {truth.shape}")
     below: NDArray[np.bool_] = values < 0
     return Negatives(
         count=int(below.sum()),
@@ -144,6 +167,25 @@ def negatives(estimate: ArrayLike, true_counts: ArrayLike) -> Negatives:
         empty=int((truth == 0).sum()),
         empty_negative=int((below & (truth == 0)).sum()),
     )
+
+
+def _third_moment(t: Array, n: int, mechanism: RandomizedResponse) -> Array:
+    """Third central moment of the reports: that of Binomial(n, p) is n p (1-p) (1-2p)."""
+    p, q, others = mechanism.p, mechanism.q, mechanism.k - 1
+    third: Array = t * p * (others * q) * (1 - 2 * p) + (n - t) * q * (1 - q) * (1 - 2 * q)
+    return third
+
+
+def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Array:
+    """``values``, any shape, as floats that are whole numbers from ``low`` to ``high``, or ValueError."""
+    array = np.asarray(values)
+    allowed = f">= {low}" if high == np.inf else f"from {low} to {high}"
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be whole numbers {allowed}, got {_validate.short(values)}")
+    fine = np.isfinite(array) & (array >= low) & (array <= high) & (array == np.floor(array))
+    if not fine.all():
+        raise ValueError(f"{name} must be whole numbers {allowed}, got {array[~fine].flat[0]}")
+    return array.astype(np.float64)
 
 
 def _binomial(n: int, p: float) -> tuple[int, Array]:

@@ -41,10 +41,21 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
     Returns:
         (k,) Pr(truth = x | report), proportional to prior_x times p (x = report) or q (otherwise). The odds
         of any two categories change by a factor of at most e^eps.
+
+    Raises:
+        ValueError: naming the argument.
     """
     report = _validate.integer("report", report, 0, mechanism.k - 1)
-    shares = _validate.histogram(prior, mechanism.k)
-    weights = shares * mechanism.q
-    weights[report] = shares[report] * mechanism.p
+    shares = _validate.vector("prior", prior, mechanism.k)
+    if shares.ndim != 1:
+        raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")
+    if shares.min() < 0 or not shares.any():
+        raise ValueError(
+            f"prior must be non-negative with a positive total, got {shares.min()} to {shares.max()}"
+        )
+    shares = shares / shares.max()
+    # A report of what nobody has is noise for certain: it leaves the belief as it was, even where q is zero.
+    weights = shares * (mechanism.q / mechanism.p if shares[report] > 0 else 1.0)
+    weights[report] = shares[report]
     belief: Array = weights / weights.sum()
     return belief

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import ESTIMATORS, METRICS, VALID, Target, measure, ranked, truth_of
+from rr_core.law import most_negative
 from rr_core.scenario import Draw
 
 # Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
@@ -90,14 +92,13 @@ def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
         estimate = estimator(reports, draw.mechanism)
         measured.append(measure(reports, estimate, result.truth, draw.mechanism))
         result._deviation[index] += (estimate - result.truth).sum(axis=0)
-        if index == 0:
-            shares = _empty_negative(estimate, truths)
-            result.empty_negative = np.concatenate([result.empty_negative, shares])
     for metric in METRICS:
         errors = np.stack([one[metric] for one in measured], axis=-1)
         result.errors[metric] = np.concatenate([result.errors[metric], errors])
         for row in errors[:, 1:]:
             _score(result, metric, row)
+    below = reports <= most_negative(draw.scenario.n, draw.mechanism)
+    result.empty_negative = np.concatenate([result.empty_negative, _share_of_empty(below, truths == 0)])
     result.done += how_many
 
 
@@ -111,11 +112,12 @@ def _score(result: Repeats, metric: str, errors: Array) -> None:
             tally[metric][name] += 1 / len(names)
 
 
-def _empty_negative(estimate: Array, truths: Array) -> Array:
-    empty = truths == 0
-    below = (estimate < 0) & empty
+def _share_of_empty(below: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Array:
     shares: Array = np.divide(
-        below.sum(axis=-1), empty.sum(axis=-1), out=np.full(len(truths), np.nan), where=empty.any(axis=-1)
+        (below & empty).sum(axis=-1),
+        empty.sum(axis=-1),
+        out=np.full(len(empty), np.nan),
+        where=empty.any(axis=-1),
     )
     return shares
 

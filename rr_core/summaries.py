@@ -9,8 +9,7 @@ import numpy as np
 
 from rr_core._validate import Array
 from rr_core.errors import total_variation
-from rr_core.estimators import inv
-from rr_core.law import report_band
+from rr_core.law import most_negative, report_band
 from rr_core.scenario import Draw
 
 # Empty categories looked at, and time spent, when the share of negatives is observed over draws.
@@ -79,12 +78,12 @@ def empty_negative_share(draw: Draw) -> EmptyShare:
     emptied = not (truth == 0).any()
     if emptied:
         truth = truth.copy()
-        rarest, commonest = int(truth.argmin()), int(truth.argmax())
-        truth[commonest] += truth[rarest]
-        truth[rarest] = 0
+        rarest = int(truth.argmin())
+        moved, truth[rarest] = truth[rarest], 0
+        truth[truth.argmax()] += moved
     rng = draw.scenario.stream(*_WATCH)
     reports = draw.mechanism.randomize_histogram(np.broadcast_to(truth, (draws, truth.size)), rng)
-    below = inv(reports, draw.mechanism)[:, truth == 0] < 0
+    below = reports[:, truth == 0] <= most_negative(draw.scenario.n, draw.mechanism)
     return EmptyShare(int(below.sum()), int(below.size), emptied)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
 
 from pages._ui import link
 
@@ -36,8 +39,13 @@ _GROUPS = {
 
 def draw() -> None:
     """Draw the navigation where it is called (the sidebar)."""
-    query = link.current().to_query()
     for group, entries in _GROUPS.items():
         st.caption(group)
         for path, label, icon in entries:
-            st.page_link(path, label=label, icon=icon, query_params=query)
+            link_to(path, label, icon)
+
+
+def link_to(path: str, label: str, icon: str) -> None:
+    """A link to a page, carrying the scenario. A page that is run on its own has no others to link to."""
+    with suppress(StreamlitPageNotFoundError):
+        st.page_link(path, label=label, icon=icon, query_params=link.current().to_query())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.errors import inv_variance
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, percent
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.mechanism import RandomizedResponse
 
@@ -50,7 +50,8 @@ def inv_with_negatives(
         if below
         else "In this draw Inv gives no negative share: every category lies at or above the zero line."
     )
-    return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, bargap=0.2)
+    y = _share_axis(n, mechanism, zoom)
+    return figure(traces, view.axis(), y, reading, bargap=0.2, hovermode=view.hovermode)
 
 
 def estimates(
@@ -82,7 +83,7 @@ def estimates(
         if zeros["inv_p"]
         else "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
     )
-    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04}
+    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
     return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, **layout)
 
 
@@ -155,16 +156,15 @@ def _truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
     }
 
 
-def _line(view: Curve, name: str, y: Any, hover: list[Any], **line: Any) -> dict[str, Any]:
+def _line(view: Curve, name: str, y: Any, **line: Any) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
         "x": view.x,
         "y": np.asarray(y, dtype=np.float32),
-        "customdata": hover,
         "line": line,
-        "hovertemplate": "%{customdata}<br>" + name + ": mean %{y:.4~%}<extra></extra>",
+        "hovertemplate": "%{y:.4~%}",
     }
 
 
@@ -195,18 +195,14 @@ def _inv_curve(
     # The variance is affine in theta, so the mean over a bin needs the mean of theta alone.
     middle = view.mean(truth)
     error = np.sqrt(_variance_at(middle, n, mechanism))
-    spread = [
-        f"{where}<br>Inv from {percent(a)} to {percent(b)}"
-        for where, a, b in zip(view.hover, low.tolist(), high.tolist(), strict=True)
-    ]
     colour = INV.faded(0.45)
     return [
         *_band(view, "truth ± 2 standard errors", middle - 2 * error, middle + 2 * error, TRUTH.faded(0.3)),
         *_band(view, "truth ± 1 standard error", middle - error, middle + error, TRUTH.faded(0.3)),
         *_band(view, "Inv, highest to zero", np.maximum(low, 0), np.maximum(high, 0), INV.faded(0.28)),
         *_band(view, "Inv below zero", np.minimum(low, 0), np.minimum(high, 0), colour, "/"),
-        _line(view, "Inv", view.mean(estimate), spread, color=INV.colour, dash=INV.dash, width=2.5),
-        _line(view, "Truth", middle, view.hover, color=TRUTH.colour, width=3),
+        _line(view, "Inv", view.mean(estimate), color=INV.colour, dash=INV.dash, width=2.5),
+        _line(view, "Truth", middle, color=TRUTH.colour, width=3),
     ]
 
 
@@ -254,9 +250,9 @@ def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array) ->
     ordered = {name: by_name[name][view.order] for name in ESTIMATES}
     low, high = view.low(ordered["inv"]), view.high(ordered["inv"])
     traces = _band(view, "Inv, lowest to highest", low, high, INV.faded(0.2))
-    traces.append(_line(view, "Truth", view.mean(truth[view.order]), view.hover, color=TRUTH.colour, width=4))
+    traces.append(_line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
     for name in ESTIMATES:
         quantity = QUANTITIES[name]
         style = {"color": quantity.colour, "dash": quantity.dash, "width": 2.5}
-        traces.append(_line(view, quantity.name, view.mean(ordered[name]), view.hover, **style))
+        traces.append(_line(view, quantity.name, view.mean(ordered[name]), **style))
     return traces

@@ -51,7 +51,7 @@ def noisy_histogram(
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
     y = axis("Users or reports (count)", tickformat=COUNT, **height)
-    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2)
+    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
 
 
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
         "name": "Expected reports, 95% band",
         "x": view.x + 0.19,
         "y": band.expected,
-        "customdata": list(zip(view.names, limits, strict=True)),
+        "customdata": np.stack([view.names, limits], axis=-1),
         "marker": {
             "symbol": EXPECTED.symbol,
             "size": 8,
@@ -122,11 +122,9 @@ def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
 
 
 def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResponse) -> list[dict[str, Any]]:
-    hover = view.hover
     smallest, largest = view.low(truth), view.high(truth)
     low, high = report_band(smallest, n, mechanism).low, report_band(largest, n, mechanism).high
     observed_low, observed_high = view.low(seen), view.high(seen)
-    spread = [f"{a:,} to {b:,}" for a, b in zip(observed_low.tolist(), observed_high.tolist(), strict=True)]
 
     def line(name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
         return {
@@ -135,9 +133,8 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
             "name": name,
             "x": view.x,
             "y": np.asarray(y, dtype=np.float32),
-            "customdata": hover,
             "line": {"color": colour, "dash": dash, "width": width},
-            "hovertemplate": "%{customdata}<br>" + name + ": %{y:,.4~g}<extra></extra>",
+            "hovertemplate": "%{y:,.4~g}",
         }
 
     expected = mechanism.q * n + mechanism.keep * view.mean(truth)
@@ -150,11 +147,7 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
             "hoverinfo": "skip",
         },
         line("True users", view.mean(truth), TRUTH.colour, "solid", 3),
-        {
-            **line("Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
-            "customdata": list(zip(hover, spread, strict=True)),
-            "hovertemplate": "%{customdata[0]}<br>reports: mean %{y:,.4~g}, %{customdata[1]}<extra></extra>",
-        },
+        line("Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
         line("Lowest observed", observed_low, OBSERVED.faded(0.7), "dot", 1),
         line("Highest observed", observed_high, OBSERVED.faded(0.7), "dot", 1),
         line("Expected reports", expected, EXPECTED.colour, EXPECTED.dash, 2),

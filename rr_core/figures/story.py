@@ -34,7 +34,9 @@ def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go
         f"(grey), no nearer than the reports (blue) with {far}: more users or a larger ε would help."
     )
     y = axis("Share of users or reports", tickformat=SHARE, rangemode="tozero")
-    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.25, height=370)
+    return figure(
+        traces, view.axis(), y, reading, barmode="group", bargap=0.25, height=370, hovermode=view.hovermode
+    )
 
 
 def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:
@@ -54,7 +56,6 @@ def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:
         "type": "scatter",
         "mode": "lines",
         "y": view.mean(values[view.order]).astype(np.float32),
-        "customdata": view.hover,
         "line": {"color": quantity.colour, "dash": quantity.dash, "width": 3},
-        "hovertemplate": "%{customdata}<br>" + name + ": mean %{y:.3~%}<extra></extra>",
+        "hovertemplate": "%{y:.3~%}",
     }

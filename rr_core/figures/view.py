@@ -36,10 +36,12 @@ class Bars:
     labels: Sequence[str] | None
     title: str
     is_curve: ClassVar[bool] = False
+    hovermode: ClassVar[str] = "closest"
 
     @cached_property
-    def names(self) -> list[str]:
-        return _labels.names(self.labels, self.categories)
+    def names(self) -> NDArray[np.str_]:
+        """Display names; an array, because Plotly copies lists item by item."""
+        return np.array(_labels.names(self.labels, self.categories))
 
     @property
     def x(self) -> NDArray[np.int32]:
@@ -76,6 +78,8 @@ class Curve:
     starts: Order
     title: str
     is_curve: ClassVar[bool] = True
+    # One box for all lines at a rank: no text has to travel with every point.
+    hovermode: ClassVar[str] = "x unified"
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -86,14 +90,6 @@ class Curve:
         """Geometric middle of each bin's ranks, counted from 1."""
         first = self.starts + 1
         return np.sqrt(first * (self.starts + self.sizes)).astype(np.float32)
-
-    @property
-    def hover(self) -> list[str]:
-        """The ranks in each bin, in words."""
-        return [
-            f"rank {a + 1:,}" if n == 1 else f"ranks {a + 1:,}–{a + n:,}"
-            for a, n in zip(self.starts.tolist(), self.sizes.tolist(), strict=True)
-        ]
 
     def low(self, ordered: NDArray[Any]) -> NDArray[Any]:
         """Smallest value in each bin, of values already in ``order``."""
@@ -108,7 +104,14 @@ class Curve:
 
     def axis(self) -> dict[str, Any]:
         top = float(np.log10(self.order.size))
-        return axis(self.title, type="log", range=[-0.03, top + 0.03], dtick=1, tickformat=",d")
+        return axis(
+            self.title,
+            type="log",
+            range=[-0.03, top + 0.03],
+            dtick=1,
+            tickformat=",d",
+            unifiedhovertitle={"text": "around rank %{x:,.0f}"},
+        )
 
 
 View = Bars | Curve

@@ -1,0 +1,36 @@
+"""What a reader can look up, and how several are set out. All text is markdown with LaTeX in dollars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+_MARKUP = re.compile(r"[\\$*`{}]|mathrm|quad|text")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to look up: what it is called, what there is to say, and other words readers try."""
+
+    title: str
+    body: str
+    words: str = ""
+
+    def matches(self, wanted: str) -> bool:
+        """Whether every word of ``wanted`` occurs, ignoring case and markup."""
+        text = _MARKUP.sub("", f"{self.title} {self.body} {self.words}").casefold()
+        return all(word in text for word in _MARKUP.sub("", wanted).casefold().split())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A markdown table; a cell may hold anything but a vertical bar."""
+    lines = [head, [":--"] * len(head), *rows]
+    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def stacked(entries: Iterable[Entry]) -> None:
+    """One entry below the other."""
+    st.markdown("\n\n".join(f"**{entry.title}** — {entry.body}" for entry in entries))
