@@ -96,7 +96,7 @@ def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
         state.close_upload()
         return scenario, notes
     if uploaded is None:
-        state.open_upload(keep_users=True)
+        state.open_upload(keep_users="n" in query)
         return replace(scenario, dist="zipf"), (STAYED, *notes)
     return replace(scenario, k=uploaded.population.k), notes
 

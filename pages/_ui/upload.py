@@ -18,7 +18,7 @@ from rr_core.figures.labels import plain
 from rr_core.populations import UPLOAD, Population
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
-_LAYOUTS = {"counts": "one row per category, with a count or share", "values": "one row per person"}
+_LAYOUTS = {"counts": "a count per category", "values": "one person per row"}
 _ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"}
 
 
@@ -76,11 +76,11 @@ def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
     """What the person says about the file, starting from what it seems to be."""
     preview = inspect(data, name)
     has_header: bool | None = None
-    columns = st.columns(4)
     if preview.has_header is not None:
-        has_header = columns[3].toggle("First row is a header", preview.has_header, key="upload_header")
+        has_header = st.toggle("First row is a header", preview.has_header, key="upload_header")
         if has_header != preview.has_header:
             preview = inspect(data, name, has_header=has_header)
+    columns = st.columns(4)
     positions = list(range(len(preview.columns)))
     layouts = list(_LAYOUTS)
     layout = columns[0].selectbox(

@@ -50,7 +50,8 @@ def noisy_histogram(
             f"(grey) and the even share N/K; no category expects fewer than N·q = {n * mechanism.q:,.3g}."
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
-    y = axis("Users or reports (count)", tickformat=COUNT, **height)
+    ticks = COUNT if max(true_counts.max(), counts.max()) >= 1000 else ",.2~f"
+    y = axis("Users or reports (count)", tickformat=ticks, **height)
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
 
 

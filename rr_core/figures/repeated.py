@@ -49,7 +49,9 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
     )
     spread = errors[np.isfinite(errors) & (errors > 0)]
     wide = metric != "nll" and spread.size > 0 and spread.max() > 30 * spread.min()
-    scale = {"type": "log", "exponentformat": "power"} if wide else {"tickformat": ".4~g"}
+    scale: dict[str, Any] = {"exponentformat": "power"}
+    if wide:
+        scale |= {"type": "log", "dtick": 1}
     title = METRIC_TITLES[metric] + (" (logarithmic)" if wide else "")
     y = axis("Estimator", autorange="reversed")
     return figure(traces, axis(title, **scale), y, reading, showlegend=False, height=330)
@@ -84,7 +86,7 @@ def bias_and_variance(result: Repeats) -> go.Figure:
         else "Mean squared error split in two: Inv is all variance, up to chance; the valid estimators pay "
         "some bias for less variance."
     )
-    x = axis("Squared bias + variance, summed over categories", tickformat=".3~g")
+    x = axis("Squared bias + variance, summed over categories", exponentformat="power", nticks=5)
     y = axis("Estimator", autorange="reversed")
     return figure(traces, x, y, reading, barmode="stack", height=330)
 
