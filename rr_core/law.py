@@ -19,7 +19,7 @@ from rr_core.mechanism import RandomizedResponse
 # Beyond this variance the normal law, moved by the skewness, gives the exact quantiles to within one report.
 _NORMAL_VARIANCE = 100.0
 _WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
-_ROUNDING = 8 * np.finfo(np.float64).eps  # relative; N q this close to a whole number is that number
+_ROUNDING = 8 * np.finfo(np.float64).eps  # Inv is zero where its two terms differ by no more, relatively
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
         cumulative = np.cumsum(pmf)
         low[i] = first + np.searchsorted(cumulative, (1 - level) / 2)
         high[i] = first + np.minimum(np.searchsorted(cumulative, (1 + level) / 2), pmf.size - 1)
-    return Band(expected[where], np.maximum(low, 0)[where], np.minimum(high, n)[where], level)
+    return Band(expected[where], np.maximum(low, 0)[where], high[where], level)
 
 
 def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:
@@ -123,9 +123,11 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 def most_negative(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """The largest number of reports at which Inv is negative, for each number of users ``n``: the last whole
     number below N q, and -1 where there is none. At N q itself Inv is zero, up to rounding of either sign."""
-    edge = _whole("n", n, 1) * mechanism.q
-    nearest = np.rint(edge)
-    most: Array = np.where(np.abs(edge - nearest) <= _ROUNDING * edge, nearest, np.ceil(edge)) - 1
+    users = _whole("n", n, 1)
+    nearest = np.rint(users * mechanism.q)
+    # Inv is proportional to the sum of these two terms, which are of opposite sign near the edge.
+    upper, lower = mechanism.truth * nearest, mechanism.blur * (mechanism.k * nearest - users)
+    most: Array = np.where(upper + lower < -_ROUNDING * upper, nearest, nearest - 1)
     return most
 
 
@@ -152,12 +154,10 @@ class Negatives:
 
 def negatives(estimate: ArrayLike, true_counts: ArrayLike) -> Negatives:
     """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts."""
-    values = np.asarray(estimate, dtype=np.float64)
     truth = _whole("true_counts", true_counts, 0)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise ValueError(f"estimate must be k finite numbers, got {_validate.short(estimate)}")
-    if truth.shape != values.shape:
-        raise ValueError(f"true_counts must have shape {values.shape} like estimate, got {truth.shape}")
+    values = _validate.vector("estimate", estimate, truth.size)
+    if values.shape != truth.shape:
+        raise ValueError(f"estimate must have shape {truth.shape} like true_counts, got {values.shape}")
     below: NDArray[np.bool_] = values < 0
     return Negatives(
         count=int(below.sum()),

@@ -65,24 +65,29 @@ class Scenario:
             raise ValueError("dist = 'upload' has no population of its own: pass the uploaded one")
         return build(self.dist, self.k, self.s)
 
-    def draw(self, population: Population | None = None) -> Draw:
-        """The users of this scenario and one noisy histogram of their reports.
+    def users(self, population: Population | None = None) -> Users:
+        """The users of this scenario; they depend on everything but epsilon.
 
         Args:
-            population: needed when dist is "upload"; then it fixes k.
+            population: needed when dist is "upload"; then it fixes k. When n is the total of its table of
+                counts, the users are exactly the people of the table.
         """
         population = self.population() if population is None else population
         if population.k != self.k:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
-        users = _stream(self.seed, _USERS)
         if population.counts is not None and self.n == population.total:
-            true_counts = population.counts
-        else:
-            true_counts = sampling.multinomial(self.n, population.probabilities, users)
-        counts = self.mechanism.randomize_histogram(true_counts, _stream(self.seed, _NOISE))
-        for array in (true_counts, counts):
-            array.flags.writeable = False
-        return Draw(self, population, true_counts, counts)
+            return Users(population, population.counts)
+        stream = _stream(self.seed, _USERS)
+        return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, stream)))
+
+    def collect(self, users: Users) -> Draw:
+        """One noisy histogram of these users' reports."""
+        counts = self.mechanism.randomize_histogram(users.counts, _stream(self.seed, _NOISE))
+        return Draw(self, users.population, users.counts, _frozen(counts))
+
+    def draw(self, population: Population | None = None) -> Draw:
+        """The users of this scenario and one noisy histogram of their reports; see `users`."""
+        return self.collect(self.users(population))
 
     def to_query(self) -> dict[str, str]:
         """The query parameters of a link to this scenario."""
@@ -106,6 +111,14 @@ class Scenario:
                 scenario = replace(scenario, **changes)
                 notes += [note] if note else []
         return scenario, tuple(notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Users:
+    """Who reports: the population they come from, and (k,) how many have each category; read-only."""
+
+    population: Population
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +168,11 @@ class Draw:
             )
             reports[i] = self.mechanism.randomize_histogram(truths[i], rng)
         return truths, reports
+
+
+def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    counts.flags.writeable = False
+    return counts
 
 
 def _stream(*key: int) -> np.random.Generator:

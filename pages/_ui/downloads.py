@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -19,34 +20,22 @@ COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
 
 def row(work: Work, chart: go.Figure, name: str) -> None:
     """Three buttons; each file is made when its button is pressed, without a rerun."""
-    data, html, script = st.columns(3)
-    data.download_button(
-        "Download data (CSV)",
-        lambda: data_csv(work),
-        f"{name}.csv",
-        "text/csv",
-        on_click="ignore",
-        key=f"{name}_csv",
-        width="stretch",
+    files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
+        ("Download data (CSV)", lambda: data_csv(work), "csv", "text/csv"),
+        ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
+        ("Download script (Python)", lambda: script_text(work.scenario), "py", "text/x-python"),
     )
-    html.download_button(
-        "Download chart (HTML)",
-        lambda: chart_html(chart),
-        f"{name}.html",
-        "text/html",
-        on_click="ignore",
-        key=f"{name}_html",
-        width="stretch",
-    )
-    script.download_button(
-        "Download script (Python)",
-        lambda: script_text(work.scenario),
-        f"{name}.py",
-        "text/x-python",
-        on_click="ignore",
-        key=f"{name}_script",
-        width="stretch",
-    )
+    with st.container(horizontal=True):
+        for label, make, ending, mime in files:
+            st.download_button(
+                label,
+                make,
+                f"{name}.{ending}",
+                mime,
+                on_click="ignore",
+                key=f"{name}_{ending}",
+                width="stretch",
+            )
 
 
 def data_csv(work: Work) -> bytes:

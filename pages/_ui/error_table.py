@@ -45,12 +45,10 @@ def show(result: Comparison, k: int) -> None:
         cells = [f" **{name}** |", "--:|", *(f" {rows[row][i]} |" for row in order)]
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     st.markdown("\n".join(lines))
-    st.caption(
+    st.markdown(
         f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
-        "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better."
-    )
-    st.markdown(
+        "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
         f"**Is MLE\\* really the maximum likelihood?** Yes: its certificate is {number(result.certificate, 2)}, and no "
         "distribution can be more likely by more than that (per report, in nats; zero up to rounding)."
     )

@@ -30,17 +30,21 @@ class _Run:
 def section(work: Work, target: Target) -> None:
     """Choose how many, run with progress, stop, and show what came of it."""
     about = (work.scenario, work.draw.population.key, target)
-    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    times = left.segmented_control(
-        "How many collections", _CHOICES, default=_CHOICES[1], key="repeat_times", format_func="{:,}".format
-    )
-    times = times or _CHOICES[1]
-    middle.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width="stretch")
-    stop = right.empty()
-    if st.session_state.get("_repeat_asked") == (about, times):
-        stop.button("Stop", on_click=_forget, width="stretch", key="repeat_stop")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        times = st.segmented_control(
+            "How many collections",
+            _CHOICES,
+            default=_CHOICES[1],
+            key="repeat_times",
+            format_func="{:,}".format,
+        )
+        times = times or _CHOICES[1]
+        st.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width=160)
+        asked = st.session_state.get("_repeat_asked") == (about, times)
+        if asked:
+            st.button("Stop", on_click=_forget, width=160, key="repeat_stop")
+    if asked:
         _run(work, target, about, times)
-        stop.empty()
     run: _Run | None = st.session_state.get("_repeat_run")
     if run is None or run.about != about:
         st.caption(

@@ -34,9 +34,9 @@ def draw() -> None:
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
         **_shows("preset", preset, _put_preset),
     )
-    left, right = st.columns(2)
-    left.button("New draw", on_click=_new_draw, width="stretch")
-    right.button("Reset", on_click=_reset, width="stretch")
+    with st.container(horizontal=True):
+        st.button("New draw", on_click=_new_draw, width="stretch")
+        st.button("Reset", on_click=_reset, width="stretch")
     shown = UPLOAD if state.upload_open() else scenario.dist
     st.selectbox(
         "Distribution",

@@ -6,7 +6,7 @@ caches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import streamlit as st
@@ -15,7 +15,7 @@ from pages._ui import state
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
 from rr_core.populations import UPLOAD
-from rr_core.scenario import Draw, Scenario
+from rr_core.scenario import Draw, Scenario, Users
 from rr_core.summaries import (
     Closeness,
     EmptyShare,
@@ -73,12 +73,27 @@ def work(scenario: Scenario) -> Work:
 
 @st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
 def _small(scenario: Scenario) -> Work:
-    return Work(scenario.draw())
+    return Work(scenario.collect(_small_users(_without_privacy(scenario))))
 
 
 @st.cache_resource(max_entries=_KEPT_LARGE, show_spinner="Drawing the users and their reports…")
 def _large(scenario: Scenario) -> Work:
-    return Work(scenario.draw())
+    return Work(scenario.collect(_large_users(_without_privacy(scenario))))
+
+
+def _without_privacy(scenario: Scenario) -> Scenario:
+    """What the users depend on: dragging epsilon asks the same people again."""
+    return replace(scenario, epsilon=1.0)
+
+
+@st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
+def _small_users(scenario: Scenario) -> Users:
+    return scenario.users()
+
+
+@st.cache_resource(max_entries=_KEPT_LARGE, show_spinner=False)
+def _large_users(scenario: Scenario) -> Users:
+    return scenario.users()
 
 
 def _own(scenario: Scenario) -> Work:

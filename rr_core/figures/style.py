@@ -86,6 +86,8 @@ def figure(
         "hovermode": "closest",
         "dragmode": "zoom",
         "meta": {"reading": reading},
+        # Nothing is left to Plotly's default template, which would be most of what is sent.
+        "template": {"layout": {}},
         **layout,
     }
     return go.Figure({"data": traces, "layout": frame}, _validate=False)

@@ -101,8 +101,9 @@ def test_the_listing_drifts_at_the_industrial_size():
 
 
 def test_mle_star_is_never_the_worst_on_average_but_sometimes_in_one_draw():
-    """Paper, section 6.2 and the conclusion: true of averages. Of single draws with negatives it is the
-    worst (in squared error) in about one of a hundred: from one in 80 to one in 400, as K and eps go."""
+    """Paper, section 6.2 and the conclusion: true of averages. Of the 6,050 single draws with negatives here it
+    is the worst in squared error in 36, 1 in 168. The share varies with the family of settings and the error,
+    from about 1 in 90 (total variation) to 1 in 430; single settings lie further out, on both sides."""
     rng, worst, with_negatives = np.random.default_rng(4), 0, 0
     for _ in range(400):
         k, mechanism = (size := int(rng.integers(3, 9))), RandomizedResponse(size, rng.uniform(0.2, 4))

@@ -1,0 +1,297 @@
+"""The law of one category's reports against exact convolutions, simulation and the sign of Inv itself."""
+
+import decimal
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core import RandomizedResponse, inv
+from rr_core.law import (
+    most_negative,
+    negative_chance,
+    negatives,
+    report_band,
+    report_distribution,
+    report_variance,
+)
+from tests.core import exact
+
+MECHANISM = RandomizedResponse(3, 1.0)
+
+
+def binomial(n, chance):
+    return [math.comb(n, i) * chance**i * (1 - chance) ** (n - i) for i in range(n + 1)]
+
+
+def exact_law(t, n, channel):
+    """Pr(reports = 0..n) by convolving the two binomials term by term."""
+    law = [Fraction(0)] * (n + 1)
+    for i, own in enumerate(binomial(t, channel.p)):
+        for j, other in enumerate(binomial(n - t, channel.q)):
+            law[i + j] += own * other
+    return law
+
+
+def distribution(t, n, mechanism):
+    """(values, probabilities) as computed, plain lists of the same length."""
+    first, pmf = report_distribution(t, n, mechanism)
+    return np.arange(first, first + pmf.size), pmf
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.3, 1.0, 4.0, 40.0])
+@pytest.mark.parametrize("k", [2, 5, 1000])
+def test_the_law_is_the_exact_convolution(k, epsilon):
+    mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+    for t, n in ((0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (4, 12)):
+        values, pmf = distribution(t, n, mechanism)
+        np.testing.assert_array_equal(values, np.arange(n + 1))
+        np.testing.assert_allclose(pmf, [float(x) for x in exact_law(t, n, channel)], rtol=1e-11, atol=1e-15)
+
+
+def test_the_law_of_long_binomials_is_the_exact_convolution():
+    """Both binomials are long enough to be convolved by Fourier transform, whose error is absolute."""
+    law = exact_law(80, 200, exact.channel_from_p(4, Fraction(1, 2)))
+    values, pmf = distribution(80, 200, RandomizedResponse.from_p(4, 0.5))
+    np.testing.assert_allclose(pmf, [float(law[value]) for value in values], rtol=1e-10, atol=1e-16)
+    assert sum(law[value] for value in range(201) if value not in values) < 1e-30
+
+
+@pytest.mark.parametrize(("t", "k", "epsilon"), [(0, 4, 1.0), (90, 4, 1.0), (300, 2, 0.2), (200, 30, 3.0)])
+def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
+    """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound for 1 in 10^6."""
+    mechanism, n, runs = RandomizedResponse(k, epsilon), 300, 20_000
+    users = np.broadcast_to(np.repeat([1, 0], [t, n - t]), (runs, n))
+    seen = (mechanism.randomize(users, 1) == 1).sum(axis=1)
+    values, pmf = distribution(t, n, mechanism)
+    assert values[0] <= seen.min()
+    assert seen.max() <= values[-1]
+    empirical = np.searchsorted(np.sort(seen), values, side="right") / runs
+    assert np.abs(empirical - np.cumsum(pmf)).max() < math.sqrt(math.log(2e6) / 2 / runs)
+    variance = float(report_variance(t, n, mechanism))
+    assert seen.var() == pytest.approx(variance, rel=6 * math.sqrt(2 / runs))
+    own, others = t * mechanism.p * (1 - mechanism.p), (n - t) * mechanism.q * (1 - mechanism.q)
+    assert variance == pytest.approx(own + others, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("t", "n", "k", "epsilon"),
+    [
+        (10**8, 10**9, 2, 1.0),
+        (0, 10**9, 1000, 1.0),
+        (5 * 10**8, 10**9, 2, 0.01),
+        (3, 10**9, 10**6, 12.0),
+        (40_000, 10**5, 12, 2.0),
+        (10**5, 10**5, 12, 5000.0),
+    ],
+)
+def test_large_laws_total_one_and_have_their_mean_and_variance(t, n, k, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    values, pmf = distribution(t, n, mechanism)
+    mean, variance = mechanism.p * t + mechanism.q * (n - t), float(report_variance(t, n, mechanism))
+    assert (pmf >= 0).all()
+    assert pmf.sum() == pytest.approx(1, abs=1e-12)
+    deviation = math.sqrt(variance)
+    assert abs(pmf @ (values - mean)) <= 1e-9 * deviation + 1e-12
+    assert pmf @ (values - mean) ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-12)
+    assert values[0] <= max(0, mean - 11 * deviation)
+    assert values[-1] >= min(n, mean + 11 * deviation)
+
+
+def tails(band, t, n, mechanism):
+    """Pr(below low), Pr(at low), Pr(at high), Pr(above high) of a one-category band."""
+    values, pmf = distribution(t, n, mechanism)
+    low, high = band.low.item(), band.high.item()
+    return tuple(
+        float(pmf[where].sum()) for where in (values < low, values == low, values == high, values > high)
+    )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (12, 1.0), (1000, 2.0), (5, 8.0)])
+def test_a_narrow_band_is_the_central_range(k, epsilon, level):
+    """Each tail holds at most (1 - level)/2, and would hold more if the band gave up one more value there."""
+    mechanism, each = RandomizedResponse(k, epsilon), (1 - level) / 2
+    for n in (1, 9, 100, 350):
+        for t in (0, n // 3, n):
+            band = report_band([t], n, mechanism, level)
+            assert report_variance(t, n, mechanism) < 100
+            below, lowest, highest, above = tails(band, t, n, mechanism)
+            assert 1 - below - above >= level - 1e-12
+            assert max(below, above) <= each + 1e-12
+            assert min(below + lowest, above + highest) >= each - 1e-12
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (12, 0.1), (1000, 2.0), (10_000, 4.0)])
+def test_a_wide_band_is_the_central_range_to_one_report(k, epsilon, level):
+    """On either side of the switch to the normal law. Whole numbers alone can put a central range one
+    report's chance per side above its level; beyond a variance of 600 that is less than half a point."""
+    mechanism = RandomizedResponse(k, epsilon)
+    p, q = mechanism.p, mechanism.q
+    for variance in (90, 99, 101, 120, 200, 400, 600, 2000, 10**5):
+        for share in (0.0, 0.3, 1.0):
+            n = round(variance / (share * p * (1 - p) + (1 - share) * q * (1 - q)))
+            t = round(share * n)
+            values, pmf = distribution(t, n, mechanism)
+            cumulative = np.cumsum(pmf)
+            band = report_band([t], n, mechanism, level)
+            for end, chance in ((band.low, (1 - level) / 2), (band.high, (1 + level) / 2)):
+                quantile = values[np.searchsorted(cumulative, chance)]
+                assert abs(end.item() - quantile) <= (1 if variance > 100 else 0)
+            below, lowest, highest, above = tails(band, t, n, mechanism)
+            covered = 1 - below - above
+            assert level - 0.002 < covered < level + 1.1 * (lowest + highest)
+            if variance >= 600 and level == 0.95:
+                assert abs(covered - level) < 0.005
+
+
+def test_a_band_takes_each_category_by_itself():
+    mechanism, counts = RandomizedResponse(4, 1.0), [500, 3, 0, 3, 10_000]
+    band = report_band(counts, 10_506, mechanism)
+    assert band.level == 0.95
+    for i, t in enumerate(counts):
+        alone = report_band([t], 10_506, mechanism)
+        assert (band.low[i], band.high[i], band.expected[i]) == (alone.low, alone.high, alone.expected)
+    np.testing.assert_allclose(band.expected, [mechanism.p * t + mechanism.q * (10_506 - t) for t in counts])
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 20.0, 5000.0])
+def test_a_band_stays_between_none_and_all(epsilon):
+    for n in (1, 50, 10**9):
+        for level in (1e-9, 0.5, 1 - 1e-16):
+            band = report_band([0, n // 2, n], n, RandomizedResponse(2, epsilon), level)
+            assert ((band.low >= 0) & (band.low <= band.high) & (band.high <= n)).all()
+    assert report_band([5, 0], 5, RandomizedResponse(2, 5000)).low.tolist() == [5, 0]
+    assert report_band([5, 0], 5, RandomizedResponse(2, 5000)).high.tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5, math.log(3), 3.0, 20.0])
+@pytest.mark.parametrize("k", [2, 3, 10, 1000])
+def test_the_chance_of_a_negative_is_the_exact_sum(k, epsilon):
+    mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+    users = [n for n in range(1, 41) if abs(n * channel.q - round(n * channel.q)) > 1e-12]
+    expected = [
+        float(sum(chance for c, chance in enumerate(binomial(n, channel.q)) if c < n * channel.q))
+        for n in users
+    ]
+    np.testing.assert_allclose(negative_chance(users, mechanism), expected, rtol=1e-12)
+    assert negative_chance(1, mechanism) == pytest.approx(1 - mechanism.q)
+
+
+def whole_edges():
+    """Mechanisms and numbers of users with N q a whole number: (mechanism, exact 1/q, N q)."""
+    by_p = [(RandomizedResponse.from_p(k, j / 32), (k - 1) / (1 - Fraction(j, 32))) for k in (3, 4, 7, 26, 38)
+            for j in (13, 16, 24, 31)]  # fmt: skip
+    by_power = [(RandomizedResponse(k, math.log(r)), Fraction(r + k - 1)) for k in (2, 3, 10, 99_999)
+                for r in (2, 3, 6, 10, 100)]  # fmt: skip
+    for mechanism, per_report in by_p + by_power:
+        for edge in (1, 2, 3, 33, 1001, 12_345):
+            whole = edge * per_report.denominator
+            yield mechanism, int(whole * per_report), whole
+
+
+def one_count(count, n, mechanism):
+    """Inv of a category with ``count`` of ``n`` reports."""
+    return inv([count, n - count, *[0] * (mechanism.k - 2)], mechanism)[0]
+
+
+def test_at_n_q_reports_inv_is_zero_and_zero_is_not_negative():
+    """Also where N q in doubles lies a rounding above the whole number, as for k = 2, eps = log 6, N = 7."""
+    for mechanism, n, edge in whole_edges():
+        assert most_negative(n, mechanism) == edge - 1
+        below = stats.binom.cdf(edge - 1, n, mechanism.q)
+        assert negative_chance(n, mechanism) == pytest.approx(below, rel=1e-9)
+        assert one_count(edge - 1, n, mechanism) < 0 < one_count(edge + 1, n, mechanism)
+        # The two terms of Inv cancel to their own rounding, of either sign.
+        assert abs(one_count(edge, n, mechanism)) <= 8 * np.finfo(float).eps * edge / n
+    assert negative_chance(7, RandomizedResponse(2, math.log(6))) == pytest.approx((6 / 7) ** 7)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("k", [2, 3, 12, 1000])
+def test_the_largest_negative_count_is_where_inv_changes_sign(k, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    for n in (2, 5, 77, 1000, 123_457, 10**9):
+        most = int(most_negative(n, mechanism))
+        assert one_count(most, n, mechanism) < 0 < one_count(most + 1, n, mechanism)
+
+
+def test_the_chance_of_a_negative_among_a_billion_users():
+    """Poisson-like at eps = 20, k = 2 (N q = 2.06): Pr(0, 1 or 2 reports) to 40 digits."""
+    channel, n = exact.channel_from_epsilon(2, 20.0), 10**9
+    with decimal.localcontext(decimal.Context(prec=60)):
+        q = decimal.Decimal(channel.q.numerator) / decimal.Decimal(channel.q.denominator)
+        expected = float(sum(math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(3)))
+    assert negative_chance(n, RandomizedResponse(2, 20.0)) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 8.0])
+@pytest.mark.parametrize("k", [2, 12, 10_000])
+def test_more_users_bring_the_chance_to_one_half_and_no_further(k, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    users = np.array([[10**5, 10**6], [10**8, 10**9]])
+    chance = negative_chance(users, mechanism)
+    assert chance.shape == (2, 2)
+    deviation = np.sqrt(users * mechanism.q * (1 - mechanism.q))
+    assert (np.abs(chance - 0.5)[deviation > 3] < 0.6 / deviation[deviation > 3]).all()
+    usable = (deviation > 3) & (deviation < 3000)
+    np.testing.assert_allclose(
+        chance[usable],
+        stats.binom.cdf(most_negative(users, mechanism), users, mechanism.q)[usable],
+        rtol=1e-9,
+    )
+
+
+def test_the_chance_of_a_negative_at_extreme_epsilon():
+    assert negative_chance([1, 10**9], RandomizedResponse(2, 1e-12)).tolist() == pytest.approx(
+        [0.5, 0.5], abs=1e-4
+    )
+    assert negative_chance([1, 10**9], RandomizedResponse(5, 700)).tolist() == [1, 1]
+    # Beyond eps = 745 q is zero in doubles, and so is Inv of what nobody reports.
+    assert negative_chance([1, 10**9], RandomizedResponse(5, 5000)).tolist() == [0, 0]
+
+
+def test_negatives_by_hand():
+    found = negatives([1.25, -0.25, 0.0, -0.125, -0.5, 0.625], [3, 0, 0, 1, 0, 4])
+    assert (found.count, found.total, found.lowest, found.share) == (3, -0.875, -0.5, 0.5)
+    assert (found.empty, found.empty_negative) == (3, 2)
+    none = negatives([0.5, 0.5], [2, 1])
+    assert (none.count, none.total, none.lowest, none.share) == (0, 0.0, 0.5, 0.0)
+    assert (none.empty, none.empty_negative) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: report_distribution(-1, 5, MECHANISM), "t must be an integer from 0 to 5, got -1"),
+        (lambda: report_distribution(6, 5, MECHANISM), "t must be an integer from 0 to 5, got 6"),
+        (lambda: report_distribution(1, 0, MECHANISM), "n must be an integer >= 1, got 0"),
+        (lambda: report_band([1, 6], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 6"),
+        (lambda: report_band([-1], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got -1"),
+        (lambda: report_band([1.5], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 1.5"),
+        (lambda: report_band(["a"], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got ['a']"),
+        (lambda: report_band([1], 2.5, MECHANISM), "n must be an integer >= 1, got 2.5"),
+        (lambda: report_band([1], 5, MECHANISM, 1.0), "level must be a number between 0 and 1, got 1.0"),
+        (lambda: report_band([1], 5, MECHANISM, 0), "level must be a number between 0 and 1, got 0.0"),
+        (lambda: report_band([1], 5, MECHANISM, "a"), "level must be a number between 0 and 1, got 'a'"),
+        (lambda: report_variance([9], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 9"),
+        (lambda: negatives([0.5, 0.5], [1, -1]), "true_counts must be whole numbers >= 0, got -1"),
+        (lambda: negatives([0.5], [1, 1]), "estimate must have a last axis of length k = 2, got shape (1,)"),
+        (lambda: negatives([[1, 2]], [1, 1]), "estimate must have shape (2,) like true_counts, got (1, 2)"),
+        (lambda: negatives([math.nan, 1], [1, 1]), "estimate must be finite, got nan at index [0]"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(call, said):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        call()
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("n", [0, -3, 2.5, math.nan, math.inf, "a", None, True], ids=repr)
+def test_wrong_numbers_of_users(n):
+    for call in (negative_chance, most_negative):
+        with pytest.raises(ValueError, match=f"^n must be whole numbers >= 1, got {n!r}$"):
+            call(n, MECHANISM)

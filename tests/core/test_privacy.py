@@ -1,0 +1,140 @@
+"""One person's report: the coin against the channel, the onlooker's belief against Bayes' rule by fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core import RandomizedResponse, zipf
+from rr_core.privacy import Report, answer, posterior
+from tests.core import exact
+
+RUNS = 30_000
+
+
+@pytest.mark.parametrize(("k", "epsilon", "truth"), [(2, 0.3, 0), (5, 1.0, 4), (12, 2.5, 6)])
+def test_answers_follow_their_row_of_the_channel_and_the_coin_its_chance(k, epsilon, truth):
+    mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(1)
+    answers = [answer(truth, mechanism, rng) for _ in range(RUNS)]
+    seen = np.bincount([one.report for one in answers], minlength=k)
+    channel = np.where(np.arange(k) == truth, mechanism.p, mechanism.q)
+    assert stats.chisquare(seen, channel * RUNS).pvalue > 1e-6
+    heads = sum(one.kept for one in answers)
+    assert stats.binomtest(heads, RUNS, mechanism.p - mechanism.q).pvalue > 1e-6
+    assert all(one.truth == truth for one in answers)
+    assert all(one.report == truth for one in answers if one.kept)
+    # Redrawn from all k categories, the truth included.
+    redrawn = np.bincount([one.report for one in answers if not one.kept], minlength=k)
+    assert stats.chisquare(redrawn).pvalue > 1e-6
+
+
+def test_an_answer_depends_on_the_seed_alone():
+    mechanism = RandomizedResponse(9, 0.5)
+    assert answer(3, mechanism, 7) == answer(3, mechanism, np.random.default_rng(7))
+    assert len({answer(3, mechanism, seed) for seed in range(40)}) > 5
+    one = answer(np.int64(3), mechanism, 7)
+    assert [type(x) for x in (one.truth, one.kept, one.report)] == [int, bool, int]
+
+
+def test_a_huge_epsilon_tells_the_truth_and_a_tiny_one_nothing():
+    loud, silent = RandomizedResponse(2, 5000), RandomizedResponse(2, 1e-12)
+    assert all(answer(1, loud, seed) == Report(1, True, 1) for seed in range(200))
+    assert not any(answer(1, silent, seed).kept for seed in range(200))
+
+
+def bayes(report, prior, channel):
+    """Pr(truth = x | report) in exact arithmetic."""
+    joint = [Fraction(x) * (channel.p if i == report else channel.q) for i, x in enumerate(prior)]
+    return [x / sum(joint) for x in joint]
+
+
+def priors(k):
+    rng = np.random.default_rng(k)
+    return {
+        "uniform": np.full(k, 1 / k),
+        "zipf": zipf(k, 2.0),
+        "random": rng.dirichlet(np.full(k, 0.3)),
+        "with zeros": np.where(np.arange(k) % 2 == 0, 1.0, 0.0),
+        "counts": rng.integers(1, 1000, k),
+        "certain": np.eye(k)[0],
+    }
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.1, math.log(3), 4.0, 40.0, 740.0, 5000.0])
+@pytest.mark.parametrize("k", [2, 3, 40])
+def test_the_belief_is_that_of_bayes_rule(k, epsilon):
+    mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+    for prior in priors(k).values():
+        for report in {0, 1, k - 1}:
+            belief = posterior(report, prior, mechanism)
+            expected = [float(x) for x in bayes(report, prior.tolist(), channel)]
+            np.testing.assert_allclose(belief, expected, rtol=1e-12, atol=1e-300)
+            assert belief.sum() == pytest.approx(1, rel=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("k", [2, 3, 40])
+def test_no_odds_change_by_more_than_e_to_the_epsilon_and_some_change_by_just_that(k, epsilon):
+    mechanism, prior = RandomizedResponse(k, epsilon), zipf(k, 1.3)
+    for report in (0, k - 1):
+        moved = posterior(report, prior, mechanism) / prior
+        change = moved[:, None] / moved  # of the odds of x against y
+        assert change.max() == pytest.approx(math.exp(epsilon), rel=1e-12)
+        assert change.min() == pytest.approx(math.exp(-epsilon), rel=1e-12)
+        others = np.delete(np.arange(k), report)
+        np.testing.assert_allclose(change[report, others], math.exp(epsilon), rtol=1e-12)
+        np.testing.assert_allclose(change[np.ix_(others, others)], 1, rtol=1e-12)
+
+
+def test_with_a_uniform_prior_the_belief_is_the_column_of_the_channel():
+    mechanism = RandomizedResponse(6, 1.4)
+    for report in range(6):
+        belief = posterior(report, np.ones(6), mechanism)
+        np.testing.assert_allclose(belief, mechanism.matrix()[:, report], rtol=1e-13)
+
+
+def test_a_report_of_what_nobody_has_leaves_the_belief_as_it_was():
+    for epsilon in (0.1, 20.0, 5000.0):
+        assert posterior(1, [1, 0], RandomizedResponse(2, epsilon)).tolist() == [1, 0]
+        belief = posterior(2, [0.25, 0.75, 0], RandomizedResponse(3, epsilon))
+        np.testing.assert_allclose(belief, [0.25, 0.75, 0], rtol=1e-15)
+
+
+def test_a_prior_of_any_scale_and_kind_is_left_alone():
+    mechanism, shares = RandomizedResponse(3, 1.0), np.array([0.5, 0.3, 0.2])
+    shares.flags.writeable = False
+    expected = posterior(1, shares, mechanism)
+    for prior in ([5, 3, 2], shares * 1e300, shares * 1e-300, np.array([5, 3, 2], dtype=np.uint8)):
+        np.testing.assert_allclose(posterior(np.int64(1), prior, mechanism), expected, rtol=1e-12)
+    np.testing.assert_array_equal(shares, [0.5, 0.3, 0.2])
+    np.testing.assert_allclose(posterior(1, [1.7e308] * 3, mechanism), mechanism.matrix()[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("category", [-1, 3, 1.5, "1", None, True], ids=repr)
+def test_wrong_categories(category):
+    mechanism = RandomizedResponse(3, 1.0)
+    for name, call in (
+        ("truth", lambda: answer(category, mechanism, 0)),
+        ("report", lambda: posterior(category, [1, 1, 1], mechanism)),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} must be an integer from 0 to 2, got {category!r}$"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        ([1, 2], r"have a last axis of length k = 3, got shape \(2,\)"),
+        ([[1, 2, 3], [4, 5, 6]], r"have shape \(k,\) = \(3,\), got \(2, 3\)"),
+        ([1, -2, 3], "be non-negative with a positive total, got -2 to 3"),
+        ([0, 0, 0], "be non-negative with a positive total, got 0 to 0"),
+        ([1, math.nan, 3], r"be finite, got nan at index \[1\]"),
+        (["a", "b", "c"], "be a numeric array, got dtype <U1"),
+        (1.0, r"have a last axis of length k = 3, got shape \(\)"),
+    ],
+)
+def test_wrong_priors(prior, said):
+    with pytest.raises(ValueError, match=f"^prior must {said}$"):
+        posterior(0, prior, RandomizedResponse(3, 1.0))

@@ -1,0 +1,207 @@
+"""Repeated collections against measuring each by hand, and their bias and variance against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rr_core import (
+    Scenario,
+    inv_variance,
+    max_error,
+    negative_log_likelihood,
+    repeats,
+    squared_error,
+    total_variation,
+)
+from rr_core.comparison import ESTIMATORS, METRICS, VALID
+from rr_core.law import negative_chance
+from rr_core.repeats import repeat
+
+TARGETS = ("users", "population")
+SOME_TIES = Scenario("zipf", 5, 0.5, 2.0, 120, 3)  # negatives in part of the collections
+MANY = 4000
+
+
+def last(draw, times, target="users"):
+    """The result after all collections."""
+    return list(repeat(draw, times, target))[-1]
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def many(request):
+    """One scenario collected 4,000 times: (draw, result, estimates by estimator as (times, k) arrays)."""
+    draw = Scenario("zipf", 6, 1.2, 1.0, 200, 11).draw()
+    _, reports = draw.repeat(0, MANY, new_users=request.param == "population")
+    estimates = {name: make(reports, draw.mechanism) for name, make in ESTIMATORS.items()}
+    return draw, last(draw, MANY, request.param), estimates
+
+
+def assert_same(a, b):
+    assert (a.done, a.tied, a.target) == (b.done, b.tied, b.target)
+    np.testing.assert_array_equal(a.empty_negative, b.empty_negative)
+    for metric in METRICS:
+        np.testing.assert_allclose(a.errors[metric], b.errors[metric], rtol=1e-13)
+        assert a.best[metric] == pytest.approx(b.best[metric], rel=1e-12)
+        assert a.worst[metric] == pytest.approx(b.worst[metric], rel=1e-12)
+    for name in ESTIMATORS:
+        np.testing.assert_allclose(a.mean_bias(name), b.mean_bias(name), rtol=1e-10, atol=1e-14)
+        assert a.bias2(name) == pytest.approx(b.bias2(name), rel=1e-9, abs=1e-12)
+        assert a.variance(name) == pytest.approx(b.variance(name), rel=1e-9)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("cells", [1, 11, 35, 160])
+def test_the_result_does_not_depend_on_the_size_of_a_step(monkeypatch, cells, target):
+    draw, times = SOME_TIES.draw(), 33
+    whole = last(draw, times, target)
+    monkeypatch.setattr(repeats, "_CELLS_PER_STEP", cells)
+    step = max(1, cells // 5)
+    done = [result.done for result in repeat(draw, times, target)]
+    assert done == [min(i, times) for i in range(step, times + step, step)]
+    assert_same(last(draw, times, target), whole)
+
+
+def test_the_first_collections_are_the_same_however_many_follow():
+    draw = SOME_TIES.draw()
+    short, long = last(draw, 5), last(draw, 40)
+    for metric in METRICS:
+        np.testing.assert_array_equal(short.errors[metric], long.errors[metric][:5])
+    np.testing.assert_array_equal(short.empty_negative, long.empty_negative[:5])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target):
+    draw, times = SOME_TIES.draw(), 120
+    truth = draw.theta if target == "users" else draw.population.probabilities
+    best = {metric: dict.fromkeys(VALID, 0.0) for metric in METRICS}
+    worst, tied = {metric: dict.fromkeys(VALID, 0.0) for metric in METRICS}, dict.fromkeys(METRICS, 0)
+    result = last(draw, times, target)
+    np.testing.assert_array_equal(result.truth, truth)
+    for i in range(times):
+        (users,), (reports,) = draw.repeat(i, 1, new_users=target == "population")
+        assert (users == draw.true_counts).all() or target == "population"
+        by_hand = {metric: [] for metric in METRICS}
+        for make in ESTIMATORS.values():
+            estimate = make(reports, draw.mechanism)
+            by_hand["mse"].append(squared_error(estimate, truth))
+            by_hand["tv"].append(total_variation(estimate, truth))
+            by_hand["max"].append(max_error(estimate, truth))
+            by_hand["nll"].append(negative_log_likelihood(reports, estimate, draw.mechanism) / 120)
+        for metric, errors in by_hand.items():
+            np.testing.assert_allclose(result.errors[metric][i], errors, rtol=1e-10, atol=1e-15)
+            valid = dict(zip(VALID, errors[1:], strict=True))
+            least, most = min(valid.values()), max(valid.values())
+            if most - least <= 1e-9 * most:
+                tied[metric] += 1
+                continue
+            for tally, at in ((best, least), (worst, most)):
+                shared = [name for name, error in valid.items() if abs(error - at) <= 1e-9 * most]
+                for name in shared:
+                    tally[metric][name] += 1 / len(shared)
+    assert 0 < tied["mse"] < times
+    assert result.tied == tied
+    for metric in METRICS:
+        assert result.best[metric] == pytest.approx(best[metric])
+        assert result.worst[metric] == pytest.approx(worst[metric])
+
+
+@pytest.mark.parametrize("scenario", [SOME_TIES, Scenario(), Scenario("uniform", 2, epsilon=6.0, n=10**6)])
+def test_every_collection_has_a_best_and_a_worst_or_is_a_tie(scenario):
+    result = last(scenario.draw(), 60)
+    for metric in METRICS:
+        assert result.errors[metric].shape == (60, 4)
+        for tally in (result.best, result.worst):
+            assert sum(tally[metric].values()) + result.tied[metric] == pytest.approx(60)
+    if scenario.k == 2:
+        assert result.tied == dict.fromkeys(METRICS, 60)
+    # Of the three, MLE* always has the smallest negative log-likelihood.
+    assert result.best["nll"]["mle_star"] >= (60 - result.tied["nll"]) / 3
+    assert result.worst["nll"]["mle_star"] == 0
+
+
+def test_bias_and_variance_are_those_of_the_estimates(many):
+    _, result, estimates = many
+    for index, (name, estimate) in enumerate(estimates.items()):
+        deviation = estimate - result.truth
+        variance = deviation.var(axis=0, ddof=1).sum()
+        raw = (deviation.mean(axis=0) ** 2).sum()
+        np.testing.assert_allclose(result.mean_bias(name), deviation.mean(axis=0), rtol=1e-9, atol=1e-14)
+        assert result.variance(name) == pytest.approx(variance, rel=1e-9)
+        assert result.bias2(name) == pytest.approx(raw - variance / MANY, rel=1e-7, abs=1e-12)
+        # With the biased forms of both, mean squared error = bias^2 + variance exactly.
+        biased = result.variance(name) * (MANY - 1) / MANY
+        mse = result.errors["mse"][:, index].mean()
+        assert mse == pytest.approx((result.mean_bias(name) ** 2).sum() + biased, rel=1e-12)
+        assert mse == pytest.approx(result.bias2(name) + result.variance(name), rel=1e-12)
+
+
+def test_inv_has_no_bias_and_the_variance_of_the_formula(many):
+    """Fixed users have the corrected variance of eq. (8); users drawn anew have that of sampled users. Four
+    standard errors; those of bias^2 come from the covariance of the estimates: 2 tr(C^2)/R^2."""
+    draw, result, estimates = many
+    users = "fixed" if result.target == "users" else "sampled"
+    expected = inv_variance(result.truth, draw.scenario.n, draw.mechanism, users=users).sum()
+    standard_error = result.errors["mse"][:, 0].std() / math.sqrt(MANY)
+    assert abs(result.variance("inv") - expected) < 4 * standard_error
+    covariance = np.cov(estimates["inv"].T)
+    assert abs(result.bias2("inv")) < 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
+    # The repairs pay for their validity with a bias, far above what noise alone could show.
+    for name in VALID:
+        covariance = np.cov(estimates[name].T)
+        assert result.bias2(name) > 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
+
+
+def test_new_users_add_their_own_sampling_variance():
+    """At eps = 3 the users' own variance is most of the total, so that the two targets cannot be mixed up."""
+    draw, times = Scenario("zipf", 6, 1.2, 3.0, 200, 2).draw(), 3000
+    variance = {}
+    for target, users in (("users", "fixed"), ("population", "sampled")):
+        result = last(draw, times, target)
+        variance[target] = inv_variance(result.truth, 200, draw.mechanism, users=users).sum()
+        standard_error = result.errors["mse"][:, 0].std() / math.sqrt(times)
+        assert abs(result.variance("inv") - variance[target]) < 4 * standard_error
+        assert abs(result.bias2("inv")) < 0.002
+    assert variance["population"] > 2 * variance["users"]
+
+
+def test_one_collection_has_no_variance():
+    result = last(SOME_TIES.draw(), 1)
+    assert math.isnan(result.variance("inv_n"))
+    assert result.bias2("inv_n") == pytest.approx(result.errors["mse"][0, 1])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_share_of_empty_categories_below_zero(target):
+    draw, times = Scenario("zipf", 10, 2.0, 1.0, 30, 4).draw(), 200
+    result = last(draw, times, target)
+    truths, reports = draw.repeat(0, times, new_users=target == "population")
+    raw = ESTIMATORS["inv"](reports, draw.mechanism)
+    for share, users, estimate in zip(result.empty_negative, truths, raw, strict=True):
+        empty = users == 0
+        assert share == pytest.approx((estimate[empty] < 0).mean()) if empty.any() else math.isnan(share)
+    standard_error = np.nanstd(result.empty_negative) / math.sqrt(times)
+    assert abs(np.nanmean(result.empty_negative) - negative_chance(30, draw.mechanism)) < 4 * standard_error
+
+
+def test_where_no_category_is_empty_there_is_no_share():
+    assert np.isnan(last(Scenario("uniform", 4, n=10_000).draw(), 7).empty_negative).all()
+
+
+def test_an_inv_of_zero_does_not_count_as_negative():
+    """k = 3, eps = log 6, N = 8: N q is one report, where the two terms of Inv leave a rounding below zero."""
+    draw = Scenario("zipf", 3, 5.0, math.log(6), 8, 2).draw()
+    assert draw.true_counts.tolist() == [8, 0, 0]
+    _, reports = draw.repeat(0, 400)
+    np.testing.assert_array_equal(last(draw, 400).empty_negative, (reports[:, 1:] == 0).mean(axis=1))
+
+
+@pytest.mark.parametrize("times", [0, -1, 2.5, "3", None, True], ids=repr)
+def test_wrong_numbers_of_collections(times):
+    with pytest.raises(ValueError, match=f"^times must be an integer >= 1, got {times!r}$"):
+        next(repeat(SOME_TIES.draw(), times))
+
+
+def test_wrong_target():
+    with pytest.raises(ValueError, match=r"^target must be 'users' or 'population', got 'both'$"):
+        next(repeat(SOME_TIES.draw(), 3, "both"))

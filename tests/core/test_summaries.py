@@ -1,0 +1,159 @@
+"""The numbers of one scenario in a line, against plain sums and the exact chance of a negative."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rr_core import Population, RandomizedResponse, Scenario, inv, inv_n, mle_star, summaries
+from rr_core.law import negative_chance, report_band
+from rr_core.scenario import Draw
+from rr_core.summaries import EmptyShare, closeness, empty_negative_share, noise_summary
+
+
+def draw_of(true_counts, counts, epsilon=1.0, seed=1):
+    """A draw with these very users and reports."""
+    true_counts, counts = np.array(true_counts), np.array(counts)
+    scenario = Scenario("upload", true_counts.size, epsilon=epsilon, n=int(true_counts.sum()), seed=seed)
+    return Draw(scenario, Population.from_weights(true_counts), true_counts, counts)
+
+
+def test_noise_by_hand():
+    found = noise_summary(draw_of([60, 30, 10, 0], [45, 28, 12, 15], math.log(3)))
+    assert found.truthful == pytest.approx(0.5)
+    assert found.moved == pytest.approx((15 + 2 + 2 + 15) / 2 / 100)
+    assert found.largest_change == -15
+    # Expected 36.7, 26.7, 20, 16.7 with bands of about +-9, +-8, +-8 and +-7 reports: 12 is at its edge.
+    band = report_band([60, 30, 10, 0], 100, RandomizedResponse(4, math.log(3)))
+    inside = [low <= c <= high for c, low, high in zip([45, 28, 12, 15], band.low, band.high, strict=True)]
+    assert found.inside_band == np.mean(inside)
+
+
+def test_the_largest_change_keeps_its_sign_and_type():
+    assert noise_summary(draw_of([50, 50], [48, 52])).largest_change == -2
+    assert noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change == 10
+    assert type(noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change) is int
+
+
+def test_the_band_counts_its_own_limits_as_inside():
+    users = [70, 30]
+    band = report_band(users, 100, RandomizedResponse(2, 1.0))
+    for first, inside in ((band.low[0], 1), (band.high[0], 1), (band.low[0] - 1, 0), (band.high[0] + 1, 0)):
+        found = noise_summary(draw_of(users, [int(first), 100 - int(first)]))
+        assert found.inside_band == inside
+
+
+@pytest.mark.parametrize("scenario", [Scenario(k=2000, n=10**6), Scenario("zipf", 3000, 1.3, 4.0, 20_000, 2)])
+def test_about_95_of_a_hundred_categories_are_inside_their_band(scenario):
+    """At least 95% in expectation, and more where reports are few and whole numbers leave no closer range."""
+    draw = scenario.draw()
+    share = noise_summary(draw).inside_band
+    assert share > 0.95 - 4 * math.sqrt(0.05 * 0.95 / scenario.k)
+    assert share < 1
+    expected = draw.mechanism.expected(draw.theta) * scenario.n
+    band = report_band(draw.true_counts, scenario.n, draw.mechanism)
+    assert ((band.low <= expected) & (expected <= band.high)).mean() > 0.99
+    assert share == np.mean((draw.counts >= band.low) & (draw.counts <= band.high))
+
+
+def test_no_noise_to_speak_of():
+    found = noise_summary(Scenario("zipf", 5, 1.0, 20.0, 1000, 1).draw())
+    assert (found.moved, found.largest_change, found.inside_band) == (0.0, 0, 1.0)
+    assert found.truthful == pytest.approx(1)
+
+
+def agrees(found, n, mechanism):
+    """Within four standard errors of the exact chance: looks at one draw are nearly independent."""
+    chance = float(negative_chance(n, mechanism))
+    return abs(found.share - chance) < 4 * math.sqrt(chance * (1 - chance) / found.looks)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario("zipf", 30, 3.0, 1.0, 60, 1),
+        Scenario("zipf", 500, 1.3, 1.0, 1000, 2),
+        Scenario("dominant", 1000, 0.0, 3.0, 300, 3),
+        Scenario("zipf", 100, 5.0, 0.1, 10**6, 4),
+        Scenario("zipf", 5, 5.0, 2.0, 10, 5),
+    ],
+)
+def test_empty_categories_go_negative_as_often_as_the_law_says(scenario):
+    draw = scenario.draw()
+    found, empty = empty_negative_share(draw), int((draw.true_counts == 0).sum())
+    assert empty > 0
+    assert not found.emptied
+    assert found.looks == empty * min(1000, 300_000 // scenario.k)
+    assert agrees(found, scenario.n, draw.mechanism)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [[40, 25, 10, 5], [500, 500], [7, 7, 7, 7, 7], [3, 9, 3], [1, 10**9 - 1]],
+    ids=["unequal", "two equal", "all equal", "two rarest", "a billion"],
+)
+def test_where_all_are_in_use_the_rarest_is_emptied_and_its_users_stay(users, monkeypatch):
+    draw, seen = draw_of(users, users), []
+    whole = RandomizedResponse.randomize_histogram
+    monkeypatch.setattr(
+        RandomizedResponse, "randomize_histogram", lambda *args: seen.append(args[1]) or whole(*args)
+    )
+    found = empty_negative_share(draw)
+    (truth,) = seen
+    assert (truth == truth[0]).all()
+    assert truth[0].sum() == sum(users)
+    assert sorted(truth[0])[:2] == [0, sorted(users)[1] if len(users) > 2 else sum(users)]
+    assert max(truth[0]) == (max(users) + min(users))
+    assert found.emptied
+    assert found.looks == 1000
+    assert agrees(found, sum(users), draw.mechanism)
+    np.testing.assert_array_equal(draw.true_counts, users)
+
+
+def test_an_inv_of_zero_is_not_negative_in_the_observed_share_either():
+    """k = 3, eps = log 6, N = 8: N q is one report. Inv is zero there, a rounding below it in doubles."""
+    draw = draw_of([8, 0, 0], [8, 0, 0], math.log(6))
+    assert abs(inv([1, 7, 0], draw.mechanism)[0]) < 1e-16
+    assert agrees(empty_negative_share(draw), 8, draw.mechanism)
+
+
+def test_the_observed_share_is_deterministic_and_depends_on_the_seed():
+    first, again = (empty_negative_share(Scenario("zipf", 30, 3.0, 1.0, 60, 1).draw()) for _ in range(2))
+    assert first == again
+    same_users = [draw_of([50, 10, 0, 0], [30, 10, 10, 10], seed=seed) for seed in (1, 2)]
+    assert empty_negative_share(same_users[0]) != empty_negative_share(same_users[1])
+
+
+def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
+    monkeypatch.setattr(summaries, "_CELLS", 1000)
+    draw = Scenario("zipf", 400, 1.3, 1.0, 200, 1).draw()
+    empty = int((draw.true_counts == 0).sum())
+    assert empty_negative_share(draw).looks == 2 * empty
+    monkeypatch.setattr(summaries, "_CELLS", 1)
+    assert empty_negative_share(draw).looks == empty
+
+
+def test_the_standard_error_of_a_share():
+    share = EmptyShare(30, 120, False)
+    assert share.share == 0.25
+    assert share.standard_error == pytest.approx(math.sqrt(0.25 * 0.75 / 120))
+    assert EmptyShare(0, 5, True).standard_error == 0
+
+
+def test_closeness_is_the_total_variation_from_the_users_shares():
+    draw = draw_of([60, 30, 10, 0], [45, 28, 12, 15])
+    found = closeness(draw, np.array([0.5, 0.3, 0.1, 0.1]))
+    assert found.reports == pytest.approx(0.17)
+    assert found.estimate == pytest.approx(0.1)
+    assert closeness(draw, draw.theta).estimate == 0
+    drawn = Scenario().draw()  # users who differ from the population that they were drawn from
+    assert closeness(drawn, drawn.theta).estimate == 0
+    moved = np.abs(drawn.counts - drawn.true_counts).sum() / 2 / drawn.scenario.n
+    assert closeness(drawn, drawn.theta).reports == pytest.approx(moved)
+
+
+def test_an_estimate_from_many_users_is_far_closer_than_the_reports():
+    draw = Scenario("zipf", 20, 1.0, 1.0, 10**7, 1).draw()
+    for estimator in (inv_n, mle_star):
+        found = closeness(draw, estimator(draw.counts, draw.mechanism))
+        assert found.estimate < found.reports / 50
