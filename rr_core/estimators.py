@@ -27,6 +27,9 @@ from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, Rows, as_rows, profile, table_size
 
+# An estimate this small beside the terms it is the difference of is a zero that was rounded.
+_EDGE = 8 * np.finfo(np.float64).eps
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -77,7 +80,9 @@ class _InvRule(Rule):
         out -= self.base[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             out *= self.slope[:, None]
-            out += counts / self.kept_total[:, None]
+            share = counts / self.kept_total[:, None]
+            out += share
+            out[np.abs(out) <= _EDGE * share] = 0.0
         return out
 
 
@@ -97,18 +102,19 @@ def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest = levels.values[:, -1:]
     scaled = truth * levels.values + blur * (k * (levels.values - smallest) - levels.below[:, -1:])
-    positive = np.where(scaled > 0, scaled, 0.0)
+    kept = scaled > _EDGE * truth * levels.values
+    positive = np.where(kept, scaled, 0.0)
     total = (positive * levels.multiplicities).sum(axis=-1)
-    last = _last(scaled > 0)
+    last = _last(kept)
     base = _pick(positive, last) / total
     return _rule(levels, last, base, (truth + blur * k) / total)
 
 
 def inv_p_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvP keeps the largest m with N (p - q) > S - m c at the smallest kept c (simplex projection)."""
-    room = (levels.totals * mechanism.keep)[:, None] - levels.below
-    last = _last(room > 0)
     spread = levels.totals * mechanism.keep
+    room = spread[:, None] - levels.below
+    last = _last(room > _EDGE * spread[:, None])
     base = _pick(room, last) / (_pick(levels.sizes, last) * spread)
     return _rule(levels, last, base, 1 / spread)
 
@@ -118,7 +124,7 @@ def mle_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     that an entry whose estimate is exactly zero counts as dropped."""
     truth, blur = mechanism.truth, mechanism.blur
     scaled = truth * levels.values - blur * levels.below
-    last = _last(scaled > 0)
+    last = _last(scaled > _EDGE * truth * levels.values)
     size, kept_total = _pick(levels.sizes, last), _kept_total(levels, last)
     base = _pick(scaled, last) / (truth * kept_total)
     return _rule(levels, last, base, (truth + blur * size) / (truth * kept_total))
