@@ -1,7 +1,7 @@
 """Iterative Bayesian update (IBU): expectation-maximisation for randomized response, and for any channel.
 
 One iteration multiplies theta_i by m_i = q sum_j phi_j/(q+(p-q)theta_j) + (p-q) phi_i/(q+(p-q)theta_i)
-(paper, eq. (5)-(6)). From the uniform start two categories with the same count stay equal, so an
+(paper, eq. (5)). From the uniform start two categories with the same count stay equal, so an
 iteration costs O(distinct counts), not O(k).
 """
 

@@ -15,7 +15,7 @@ _TINY = 1e-300
 
 
 def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """The factors m_i by which IBU multiplies theta_i (eq. (5)-(6)), shape (..., k).
+    """The factors m_i by which IBU multiplies theta_i (eq. (5)), shape (..., k).
 
     m_i = q sum_j phi_j/(q + (p-q) theta_j) + (p-q) phi_i/(q + (p-q) theta_i); infinite where a category
     that was reported has probability zero.

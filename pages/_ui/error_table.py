@@ -44,8 +44,9 @@ def show(result: Comparison, k: int) -> None:
     for i, name in enumerate(names):
         cells = [f" **{name}** |", "--:|", *(f" {rows[row][i]} |" for row in order)]
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
-    st.markdown("\n".join(lines))
+    table = "\n".join(lines)
     st.markdown(
+        f"{table}\n\n"
         f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"

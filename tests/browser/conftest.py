@@ -12,11 +12,12 @@ from tests.browser import chromium
 from tests.browser.server import ROOT, serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
     from tests.browser.lab import Lab
 
     OpenLab = Callable[..., Lab]
+    Profiles = Callable[..., BrowserContext]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,15 +62,38 @@ def fresh_server(browser: Browser, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def profiles(browser: Browser) -> Iterator[Profiles]:
+    """Browser profiles by their options, kept for all tests: a new profile loads and compiles the page anew."""
+    from tests.browser.lab import profile
+
+    kept: dict[str, BrowserContext] = {}
+
+    def get(**options: Any) -> BrowserContext:
+        key = repr(sorted(options.items()))
+        if key not in kept:
+            kept[key] = profile(browser, **options)
+        return kept[key]
+
+    yield get
+    for context in kept.values():
+        context.close()
+
+
 @pytest.fixture
-def open_lab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[OpenLab]:
-    """Open tabs, each in a profile of its own; at the end none of them may have complained."""
-    from tests.browser.lab import Lab
+def open_lab(browser: Browser, profiles: Profiles, request: pytest.FixtureRequest) -> Iterator[OpenLab]:
+    """Open tabs (each is a session of its own); at the end none of them may have complained."""
+    from tests.browser.lab import Lab, profile
 
     opened: list[Lab] = []
+    strangers: list[BrowserContext] = []
 
-    def start(address: str = "", *, on: str | None = None, **context: Any) -> Lab:
-        lab = Lab(browser, on or request.getfixturevalue("server"), **context)
+    def start(address: str = "", *, on: str = "", stranger: bool = False, **options: Any) -> Lab:
+        """``stranger``: in a browser that nobody has used, sharing nothing with the others."""
+        if stranger:
+            strangers.append(profile(browser, **options))
+        context = strangers[-1] if stranger else profiles(**options)
+        lab = Lab(context, on or request.getfixturevalue("server"))
         opened.append(lab)
         return lab.open(address) if address else lab
 
@@ -80,3 +104,5 @@ def open_lab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[OpenL
     finally:
         for lab in opened:
             lab.close()
+        for context in strangers:
+            context.close()

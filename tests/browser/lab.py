@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, FilePayload, Locator, Page, expect
 
-PATIENCE = 60_000  # milliseconds; only what fails takes that long
+PATIENCE = 30_000  # milliseconds; only what fails takes that long
 
 # Counts finished script runs, however short (mutation records keep every state in between), and notes when
 # the page last changed.
@@ -42,21 +42,26 @@ LEAD = {
 }  # the key of each page's first figure
 
 
-class Lab:
-    """One tab of its own browser profile. Complaints of the page are kept in ``said``."""
+def profile(browser: Browser, **options: Any) -> BrowserContext:
+    """A browser profile (context) of its own, that watches when a page is done."""
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    context.add_init_script(_WATCH)
+    context.set_default_timeout(PATIENCE)
+    return context
 
-    def __init__(self, browser: Browser, server: str, **context: Any) -> None:
+
+class Lab:
+    """One tab. Complaints of its page are kept in ``said``."""
+
+    def __init__(self, context: BrowserContext, server: str) -> None:
         self.server = server
         self.said: list[str] = []
-        options: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}, **context}
-        self.context = browser.new_context(**options)
-        self.context.add_init_script(_WATCH)
-        self.context.route(lambda url: not url.startswith(server), lambda route: route.abort())
-        self.context.set_default_timeout(PATIENCE)
-        self.page: Page = self.context.new_page()
+        self.page: Page = context.new_page()
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.said.append(f"page error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on(
+            "dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
         self.page.on("request", lambda request: self._watch(request.url))
 
     def _hear(self, message: ConsoleMessage) -> None:
@@ -223,4 +228,4 @@ class Lab:
         assert self.said == []
 
     def close(self) -> None:
-        self.context.close()
+        self.page.close()

@@ -10,7 +10,9 @@ from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 
 NAVIGATION = ["Home", "Noisy histogram", "Inv and its negatives", "Estimators", "Reference"]
-ADDRESSES = dict(zip(NAVIGATION, ["/", "/noisy_histogram", "/inv_negatives", "/estimators", "/reference"], strict=True))
+ADDRESSES = dict(
+    zip(NAVIGATION, ["/", "/noisy_histogram", "/inv_negatives", "/estimators", "/reference"], strict=True)
+)
 QUESTIONS = {
     "Home": "How can a survey learn the truth from answers that lie?",
     "Noisy histogram": "What does the noise do to a histogram?",
@@ -33,7 +35,7 @@ def names_in(lab):
 
 
 def test_first_request_to_a_fresh_server_is_a_deep_link(fresh_server, open_lab):
-    lab = open_lab(f"/estimators?{LINK}", on=fresh_server)
+    lab = open_lab(f"/estimators?{LINK}", on=fresh_server, stranger=True)
     assert title(lab) == QUESTIONS["Estimators"]
     assert names_in(lab) == NAVIGATION
     assert lab.sidebar() == SIDEBAR
@@ -46,7 +48,7 @@ def test_first_request_to_a_fresh_server_is_a_deep_link(fresh_server, open_lab):
 
 
 def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_server, open_lab):
-    lab = open_lab(f"/reference?{LINK}", on=fresh_server)
+    lab = open_lab(f"/reference?{LINK}", on=fresh_server, stranger=True)
     assert title(lab) == QUESTIONS["Reference"]
     assert names_in(lab) == NAVIGATION
     assert (lab.path, lab.query) == ("/reference", QUERY)
@@ -98,7 +100,7 @@ def test_copied_address_opens_the_same_numbers_in_a_second_browser(open_lab):
     first.press("New draw")
     for label in reversed(SCENARIO_PAGES):
         first.go(label)
-        second = open_lab(first.page.url)
+        second = open_lab(first.page.url, stranger=True)
         assert second.sidebar() == first.sidebar()
         assert second.numbers() == first.numbers()
         assert second.figure(LEAD[label]) == first.figure(LEAD[label])

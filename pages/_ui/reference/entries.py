@@ -31,6 +31,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
+def in_two_columns(entries: Sequence[Entry]) -> None:
+    """Down the left column, then down the right one; one below the other on a phone."""
+    half = (len(entries) + 1) // 2
+    for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
+        with column:
+            stacked(part)
+
+
 def stacked(entries: Iterable[Entry]) -> None:
     """One entry below the other."""
     st.markdown("\n\n".join(f"**{entry.title}** — {entry.body}" for entry in entries))

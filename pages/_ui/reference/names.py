@@ -19,7 +19,7 @@ METHODS = (
         "Inv (`rr_core.inv`)",
         "linear inversion (paper), the unbiased or empirical estimator, matrix inversion, **debiasing** (the blog's "
         "function $F$), the **frequency oracle** (FO) of the LDP literature, where the word may also cover the "
-        "mechanism; `estimate_all` in pure-ldp. The package rounds nothing: negatives are kept.",
+        "mechanism; `estimate_all` in pure-ldp. Here its negatives are kept.",
         "linear inversion unbiased debias frequency oracle FO",
     ),
     Entry(
@@ -64,19 +64,19 @@ METHODS = (
 
 # letter, here, elsewhere
 LETTERS = (
-    ("$p$", "chance that a report is the truth", "blog: chance of a *uniform redraw*, our $Kq$. Lopuhaä: a candidate $θ$"),
+    ("$p$", "chance of the truth", "blog: chance of a *uniform redraw*, our $Kq$. Lopuhaä: a candidate $θ$"),
     ("$K,\\ k$", "number of categories", "Lopuhaä: $a$; $k$ in their Algorithm 1 counts dropped ones. Blog: $k$"),
     ("$N,\\ n$", "users", "Lopuhaä: $n$. Paper: $n$ in the proofs counts zeros; $n$ in section 6.4 is $N$"),
-    ("$\\frac1K,\\ \\frac1N$", "–", "Lopuhaä's bounds $a/(nε^2)$ read $K/(Nε^2)$ here"),
+    ("$K/N$", "categories per user, in error bounds", "Lopuhaä: $a/n$; their $a/(nε^2)$ reads $K/(Nε^2)$"),
     ("$θ$", "these users' shares, `Draw.theta`", "Lopuhaä: $F$"),
-    ("–", "the population they come from, `Population.probabilities`", "Lopuhaä: $P$; its prior is $μ$"),
+    ("$π$", "the population they come from, `Population.probabilities`", "Lopuhaä: $P$; its prior is $μ$"),
     ("$T$", "true counts, $Nθ$", "Lopuhaä: $T = nF$"),
     ("$c,\\ φ$", "reports: counts, shares", "Lopuhaä: $S$ and $s$. Blog: $Y$"),
     ("$x_u,\\ y_u$", "a user's truth and report", "Lopuhaä: $X_i,\\ Y_i$"),
     ("$\\hatθ$", "an estimate", "Lopuhaä: $Π$ estimates $P$, and $Φ$ estimates $F$"),
     ("$Φ$", "share of the reports in the support", "Lopuhaä, Algorithm 1: $Φ_j$ is $c_j/S$"),
     ("$F$", "–", "blog: debiasing, our Inv. Lopuhaä: the users' shares, our $θ$"),
-    ("matrix", "row = truth, column = report, like the paper's $C_{ij}$", "Lopuhaä: $Q_{y|x}$ with the report first: the transpose"),
+    ("matrix", "row: truth; column: report (the paper's $C_{ij}$)", "Lopuhaä: $Q_{y|x}$, the transpose"),
     ("$s$", "Zipf exponent", "paper, Algorithm 1 and eq. (5): running sums. Lopuhaä: report counts"),
     ("$m_i,\\ m$", "IBU factor of $i$; number of kept categories", "Lopuhaä: posterior means"),
 )  # fmt: skip
@@ -92,4 +92,6 @@ def show() -> None:
     stacked(METHODS)
     st.subheader("Letters that clash")
     table(("Letter", "Here", "Elsewhere"), [(a, b, c.replace("|", "\\mid ")) for a, b, c in LETTERS])
-    st.caption("Lopuhaä is short for Lopuhaä-Zwakenberg, Li, Škorić and Li; “Paper” for Pinzón et al. See *Sources*.")
+    st.caption(
+        "Lopuhaä is short for Lopuhaä-Zwakenberg, Li, Škorić and Li; “Paper” for Pinzón et al. See *Sources*."
+    )

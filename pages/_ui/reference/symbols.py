@@ -35,6 +35,7 @@ GROUPS: dict[str, Sequence[Symbol]] = {
         Symbol("$x_u,\\ y_u$", "`values`", "User $u$'s truth and report: $1..K$ on paper, $0..K-1$ in code."),
         Symbol("$T_i$", "`true_counts`", "Users whose truth is $i$: whole numbers that sum to $N$. Nobody sees them."),
         Symbol("$θ_i$", "`theta`", "Share of category $i$, from 0 to 1, summing to 1; for these users $T_i/N$.", "theta"),
+        Symbol("$π_i$", "`probabilities`", "Share of category $i$ in the population the users come from.", "pi"),
         Symbol("$c_i$", "`counts`", "Reports of category $i$: whole numbers that sum to $N$."),
         Symbol("$φ_i$", "`phi`", "Share of the reports, $c_i/N$. A `histogram` argument takes $c$ or $φ$.", "phi"),
         Symbol("$μ_i$", "`expected`", "Expected share of the reports, $q+(p-q)θ_i$: between $q$ and $p$.", "mu"),

@@ -1,0 +1,111 @@
+"""Glossary: the words of the app, for a reader who has met none of them."""
+
+from __future__ import annotations
+
+from pages._ui.reference.entries import Entry, in_two_columns
+
+PROMISE = "the words of the app, for a first reader"
+
+TERMS: tuple[Entry, ...] = (
+    Entry("Bias", "How far an estimator is off on average, over all collections that could have happened."),
+    Entry("Category", "One of the possible answers: a letter, a web page, a kind of work."),
+    Entry(
+        "Certificate",
+        "A number computed from an estimate that bounds how far it is from the best one. Zero proves that it *is* the "
+        "best.",
+        "optimality gap",
+    ),
+    Entry(
+        "Channel",
+        "The noise as a table: for each truth, the chance of each report. One row per truth, each summing to 1.",
+        "matrix",
+    ),
+    Entry("Collection", "One round: every user reports once. Here it is simulated, so it can be repeated."),
+    Entry(
+        "Collinear",
+        "On one straight line. Three estimates are three points in a space with one axis per category, and often lie "
+        "on a line.",
+    ),
+    Entry("Consistent", "An estimator that ends up at the truth when there are more and more users."),
+    Entry(
+        "Convergence",
+        "Getting closer and closer to something without, usually, reaching it: what IBU does.",
+        "iteration",
+    ),
+    Entry("Distribution", "Shares of all categories: none negative, together 1."),
+    Entry(
+        "Epsilon (ε)",
+        "The dial between privacy and accuracy. A report can be at most $e^ε$ times likelier under one truth than under "
+        "another: 2.7 times at $ε=1$, 1.1 times at $ε=0.1$. Small is private, large is accurate.",
+        "epsilon privacy budget",
+    ),
+    Entry("Estimate, estimator", "A guess of what nobody may see, and the rule that computes it from the reports."),
+    Entry("Expected value", "The average over all that chance could do. Single outcomes scatter around it.", "mean"),
+    Entry("Histogram", "How many of each category. *True*: what people would say. *Noisy*: what arrives."),
+    Entry(
+        "Iteration", "One step of a method that repeats the same small improvement many times.", "IBU convergence"
+    ),
+    Entry("Likelihood", "How probable the reports that arrived would have been, if a given distribution were the truth."),
+    Entry(
+        "Linear inversion",
+        "Undoing the noise by arithmetic: subtract what it adds on average, then stretch. Also called debiasing.",
+        "Inv",
+    ),
+    Entry(
+        "Local differential privacy",
+        "Each person adds the noise *before* sending anything, so nobody needs to be trusted with the truth. The "
+        "guarantee holds for every report, whatever an onlooker knows already.",
+        "LDP",
+    ),
+    Entry("Maximum likelihood", "Choosing the distribution under which the reports are most likely.", "MLE"),
+    Entry("Mean squared error", "The average squared distance between estimate and truth: bias² plus variance.", "MSE"),
+    Entry("Mechanism", "The recipe by which a truth becomes a report. Here: randomized response."),
+    Entry("Nat", "Unit of log-likelihood with the natural logarithm, as a bit is with base 2.", "NLL unit"),
+    Entry("Negatives", "Shares below zero: what Inv gives to categories with fewer reports than noise brings."),
+    Entry("Noise", "The part of a report that chance decides. It protects the person and blurs the histogram."),
+    Entry(
+        "Population",
+        "What the users are drawn from. Even without noise, a thousand users differ a little from their population.",
+        "sample",
+    ),
+    Entry("Post-processing", "Any computation on the reports. It cannot weaken their privacy.", "repair"),
+    Entry(
+        "Posterior odds",
+        "What an onlooker believes after seeing a report: the odds before, times at most $e^ε$.",
+        "Bayes belief",
+    ),
+    Entry(
+        "Privacy budget",
+        "Another name for $ε$: what may be spent. Reports about the same person add up, so two reports at $ε=1$ cost 2.",
+        "epsilon",
+    ),
+    Entry("Projection", "The nearest point of a set. InvP takes the distribution nearest to Inv.", "InvP simplex"),
+    Entry(
+        "Randomized response",
+        "Toss a coin in private: it says either *tell the truth* or *name any category at random*. No single answer can "
+        "be held against anyone, yet many together show the truth.",
+        "k-RR GRR coin",
+    ),
+    Entry("Report", "The one answer that a user sends: the truth, or not."),
+    Entry("Seed", "A number that fixes the chance: the same seed gives the same users and the same noise.", "random"),
+    Entry(
+        "Simplex",
+        "The set of all distributions: a segment for two categories, a triangle for three, and so on upwards.",
+        "geometry",
+    ),
+    Entry("Standard error", "The typical size of the error that chance causes: the square root of the variance."),
+    Entry("Support", "The categories to which an estimate gives a positive share.", "zeros"),
+    Entry("Total variation", "The share of the mass in the wrong category: half the sum of the absolute errors.", "TV"),
+    Entry("Unbiased", "Right on average: too high in some collections, too low in others, in balance."),
+    Entry("Valid", "Said of an estimate that is a distribution: no negatives, sum 1."),
+    Entry("Variance", "How much an estimate scatters over collections: its mean squared distance from its average."),
+    Entry("Zipf's law", "Few categories common, many rare: the share of rank $r$ falls like $r^{-s}$. Words do this."),
+)  # fmt: skip
+
+
+def entries() -> tuple[Entry, ...]:
+    return TERMS
+
+
+def show() -> None:
+    in_two_columns(TERMS)

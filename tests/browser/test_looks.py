@@ -1,0 +1,66 @@
+"""Every page in light and dark, wide and narrow; and scenarios at the ends of every range."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.expected import LINK
+from tests.browser.lab import LEAD, SCENARIO_PAGES
+
+PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "reference")
+TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
+  return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
+UNNAMED = """() => [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
+  .filter(c => c.getAttribute('role') !== 'figure' || (c.getAttribute('aria-label') || '').length < 20).length"""
+NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slider], [role=button]')]
+  .filter(e => e.offsetParent && e.tabIndex >= 0 && !e.innerText.trim() && !e.getAttribute('aria-label')
+    && !e.getAttribute('aria-labelledby') && !e.title && !(e.labels && e.labels.length))
+  .map(e => e.outerHTML.slice(0, 160))"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_quiet_fits_and_names_its_charts(theme, width, open_lab):
+    lab = open_lab(color_scheme=theme, viewport={"width": width, "height": 900})
+    for page in PAGES:
+        lab.open(f"/{page}?{LINK}")
+        lab.must_be_fine()
+        assert lab.page.evaluate(UNNAMED) == 0, page
+        assert lab.page.evaluate(NAMELESS) == [], page
+        if width == 390:
+            assert lab.page.evaluate(TOO_WIDE) == [0, 0, 0], page
+
+
+def test_dark_and_light_are_different_and_charts_follow(open_lab):
+    grounds = {}
+    for theme in ("light", "dark"):
+        lab = open_lab(f"/?{LINK}", color_scheme=theme)
+        app = lab.page.get_by_test_id("stApp")
+        grounds[theme] = app.evaluate("e => getComputedStyle(e).backgroundColor")
+        chart = lab.page.locator(".js-plotly-plot .main-svg").first
+        assert chart.evaluate("e => e.style.background") in (grounds[theme], "rgba(0, 0, 0, 0)")
+    assert grounds["light"] != grounds["dark"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "k=2&eps=0.01&n=1",
+        "k=2&eps=20&n=1000000000",
+        "k=1423000&s=1.3&eps=8&n=1664500",
+        "k=1500000&s=0&eps=0.01&n=1000000000",
+        "dist=dominant&k=12&eps=1&n=1",
+        "dist=humps&k=201&eps=20&n=1000",
+        "dist=letters&eps=3&n=935819",
+        "k=1000&s=5&eps=20&n=1000000000",
+    ],
+)
+def test_ends_of_the_ranges(query, open_lab):
+    lab = open_lab(f"/?{query}&seed=5")
+    for label in SCENARIO_PAGES:
+        if label != "Home":
+            lab.go(label)
+        assert lab.alerts() == []
+        assert lab.chart(LEAD[label]).count() == 1
+        lab.must_be_fine()
+        assert "nan" not in lab.words().lower().split()

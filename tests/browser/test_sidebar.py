@@ -1,0 +1,134 @@
+"""The sidebar's widgets: draws, reset, presets, the two views of ε and N, and the keyboard alone."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rr_core import PRESETS, Scenario
+from tests.browser.expected import LINK, QUERY, SIDEBAR
+from tests.browser.lab import PATIENCE
+
+FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
+
+
+def test_new_draw_changes_seed_and_figure(open_lab):
+    lab = open_lab(f"/estimators?{LINK}")
+    figure, table = lab.figure("estimators"), lab.table()
+    lab.press("New draw")
+    assert lab.sidebar() == {**SIDEBAR, "Seed": "8"}
+    assert lab.query == {**QUERY, "seed": "8"}
+    assert lab.figure("estimators") != figure
+    assert lab.table() != table
+    lab.type("Seed", 7)
+    assert lab.figure("estimators") == figure
+    assert lab.table() == table
+
+
+def test_new_draw_after_the_last_seed_starts_again(open_lab):
+    lab = open_lab("/?seed=4294967295")
+    lab.press("New draw")
+    assert lab.query["seed"] == "0"
+
+
+def test_reset_returns_to_the_default(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    lab.press("Reset")
+    assert lab.query == Scenario().to_query()
+    assert lab.path == "/noisy_histogram"
+    assert lab.sidebar()["Preset"] == "First look"
+    assert lab.sidebar()["Categories K"] == "12"
+
+
+def test_every_preset_picks_its_scenario(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    for preset in PRESETS:
+        lab.choose("Preset", preset.name)
+        assert lab.query == preset.scenario.to_query()
+        shown = lab.sidebar()
+        assert shown["Preset"] == preset.name
+        assert int(shown["Categories K"]) == preset.scenario.k
+        assert float(shown["Exact ε"]) == pytest.approx(preset.scenario.epsilon, rel=1e-5)
+        assert int(shown["Exact N"]) == preset.scenario.n
+        assert lab.chart("noisy_histogram").count() == 1
+
+
+def test_exact_epsilon_and_slider_stay_in_step(open_lab):
+    lab = open_lab(f"/?{LINK}")
+    lab.type("Exact ε", 0.7)
+    assert lab.sidebar()["Privacy ε"] == "0.708"
+    assert lab.query["eps"] == "0.7"
+    lab.slide("Privacy ε")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "0.794"
+    assert lab.query["eps"] == "0.794"
+    lab.slide("Privacy ε", "Home")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "0.01"
+    lab.slide("Privacy ε", "End")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "20"
+    lab.type("Exact ε", 1)
+    assert lab.sidebar()["Privacy ε"] == "1"
+
+
+def test_exact_n_and_slider_stay_in_step(open_lab):
+    lab = open_lab(f"/?{LINK}")
+    lab.type("Exact N", 2_500)
+    assert lab.sidebar()["Users N"] == "10³"
+    assert lab.query["n"] == "2500"
+    lab.slide("Users N")
+    assert (lab.sidebar()["Users N"], lab.sidebar()["Exact N"]) == ("10⁴", "10000")
+    lab.slide("Users N", "End")
+    assert (lab.sidebar()["Users N"], lab.query["n"]) == ("10⁹", "1000000000")
+
+
+def test_privacy_slider_is_logarithmic_and_names_its_ends(open_lab):
+    lab = open_lab(f"/?{LINK}")
+    side = lab.page.get_by_test_id("stSidebar").inner_text()
+    assert "more private" in side
+    assert "more accurate" in side
+    assert f"p = {math.exp(2) / (math.exp(2) + 999):.4g}" in side
+    assert f"q = {1 / (math.exp(2) + 999):.4g}" in side
+    assert f"e^ε = {math.exp(2):.4g}" in side
+    ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
+    assert ends.split() == ["0.01", "20"]
+    for _ in range(3):
+        before = float(lab.query["eps"])
+        lab.slide("Privacy ε")
+        assert 1.08 < float(lab.query["eps"]) / before < 1.16
+
+
+def test_a_table_fixes_the_number_of_categories(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    lab.choose("Distribution", "Letters of Moby-Dick")
+    assert lab.query["k"] == "26"
+    box = lab.page.get_by_role("spinbutton", name="Categories K")
+    assert box.is_disabled()
+    assert box.input_value() == "26"
+    assert "e" in lab.layout("noisy_histogram")["xaxis"]["ticktext"]
+    lab.choose("Distribution", "Uniform")
+    assert box.is_enabled()
+    assert not lab.page.get_by_role("group", name="Zipf exponent s").count()
+
+
+def tab_to(lab, name, most=60):
+    for _ in range(most):
+        lab.page.keyboard.press("Tab")
+        if lab.page.evaluate(FOCUSED).strip() == name:
+            return
+    raise AssertionError(f"Tab does not reach {name}")
+
+
+def test_keyboard_alone(open_lab):
+    lab = open_lab(f"/estimators?{LINK}")
+    figure = lab.figure("estimators")
+    tab_to(lab, "New draw")
+    with lab.rerun():
+        lab.page.keyboard.press("Enter")
+    assert lab.query["seed"] == "8"
+    assert lab.figure("estimators") != figure
+    figure = lab.figure("estimators")
+    tab_to(lab, "Privacy ε")
+    with lab.rerun():
+        lab.page.keyboard.press("ArrowRight")
+    lab.page.wait_for_url(lambda url: "eps=2.24" in url, timeout=PATIENCE)
+    assert lab.figure("estimators") != figure
