@@ -33,8 +33,8 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         f"Whatever the truth (row), the report (column) is right with probability p = {percent(mechanism.p)} "
         f"and each wrong category has q = {percent(mechanism.q)}."
     )
-    x = axis("Report", type="category", showgrid=False)
-    y = axis("Truth", type="category", autorange="reversed", showgrid=False)
+    x = axis("Report", type="category", showgrid=False, automargin=True)
+    y = axis("Truth", type="category", autorange="reversed", showgrid=False, automargin=True)
     return figure([heat], x, y, reading, height=440)
 
 

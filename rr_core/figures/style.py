@@ -53,7 +53,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "tickfont": {"size": 13},
         "gridcolor": GRID,
         "zerolinecolor": ZERO,
-        "automargin": True,
+        "automargin": False,
         **more,
     }
 
@@ -74,7 +74,8 @@ def figure(
         "xaxis": x,
         "yaxis": y,
         "height": 430,
-        "margin": {"l": 12, "r": 12, "t": 56, "b": 12},
+        # Margins by hand: letting Plotly find them makes it lay out every figure twice.
+        "margin": {"l": 84, "r": 14, "t": 56, "b": 62},
         "legend": {
             "orientation": "h",
             "yanchor": "bottom",
