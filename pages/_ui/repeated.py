@@ -40,11 +40,11 @@ def section(work: Work, target: Target) -> None:
         )
         times = times or _CHOICES[1]
         st.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width=160)
-        asked = st.session_state.get("_repeat_asked") == (about, times)
-        if asked:
-            st.button("Stop", on_click=_forget, width=160, key="repeat_stop")
-    if asked:
+        stop = st.empty()
+    if st.session_state.get("_repeat_asked") == (about, times):
+        stop.button("Stop", on_click=_forget, width=160, key="repeat_stop")
         _run(work, target, about, times)
+        stop.empty()
     run: _Run | None = st.session_state.get("_repeat_run")
     if run is None or run.about != about:
         st.caption(

@@ -86,7 +86,7 @@ def bias_and_variance(result: Repeats) -> go.Figure:
         else "Mean squared error split in two: Inv is all variance, up to chance; the valid estimators pay "
         "some bias for less variance."
     )
-    x = axis("Squared bias + variance, summed over categories", exponentformat="power", nticks=5)
+    x = axis("Squared bias + variance", exponentformat="power", nticks=5)
     y = axis("Estimator", autorange="reversed")
     return figure(traces, x, y, reading, barmode="stack", height=330)
 

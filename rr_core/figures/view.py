@@ -61,6 +61,7 @@ class Bars:
             ticktext=short[::stride],
             range=[-0.6, self.categories.size - 0.4],
             showgrid=False,
+            ticklabeloverflow="allow",
             automargin=self.labels is not None,  # names may be long and stand upright
         )
 
