@@ -46,8 +46,8 @@ def display(label: str, max_length: int = 40) -> str:
     return html.escape(plain(label, max_length), quote=False)
 
 
-def names(labels: Sequence[str] | None, categories: NDArray[np.intp]) -> list[str]:
+def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
     """Display names of these categories: their labels, or their numbers counted from 1."""
     if labels is None:
         return [str(i + 1) for i in categories]
-    return [display(labels[i]) for i in categories]
+    return [display(labels[i], longest) for i in categories]

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import ESTIMATORS, VALID
-from rr_core.figures.style import ESTIMATES, QUANTITIES, axis, figure
+from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure
 from rr_core.repeats import Repeats
 
 METRIC_TITLES = {
@@ -98,10 +98,10 @@ def wins(result: Repeats, metric: str) -> go.Figure:
     best = np.array([result.best[metric][name] / done for name in VALID])
     worst = np.array([result.worst[metric][name] / done for name in VALID])
     parts = {
-        "best": (best, "#009E73", ""),
-        "in between": (np.maximum(1 - tied - best - worst, 0), "#BBBBBB", "."),
-        "worst": (worst, "#D55E00", "/"),
-        "all equal": (np.full(len(VALID), tied), "#56B4E9", "+"),
+        "best": best,
+        "in between": np.maximum(1 - tied - best - worst, 0),
+        "worst": worst,
+        "all equal": np.full(len(VALID), tied),
     }
     traces = [
         {
@@ -110,10 +110,13 @@ def wins(result: Repeats, metric: str) -> go.Figure:
             "name": label,
             "y": [QUANTITIES[name].name for name in VALID],
             "x": share,
-            "marker": {"color": colour, "pattern": {"shape": pattern, "size": 6, "solidity": 0.4}},
+            "marker": {
+                "color": RANKS[label][0],
+                "pattern": {"shape": RANKS[label][1], "size": 6, "solidity": 0.4},
+            },
             "hovertemplate": "%{y}<br>" + label + ": %{x:.1%}<extra></extra>",
         }
-        for label, (share, colour, pattern) in parts.items()
+        for label, share in parts.items()
         if share.any()
     ]
     often = QUANTITIES[VALID[int(best.argmax())]].name

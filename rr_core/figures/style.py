@@ -39,6 +39,13 @@ QUANTITIES = {
     "mle_star": Quantity("MLE*", "#009E73", "circle", "solid"),
     "ibu": Quantity("IBU", "#CC79A7", "x", "dashdot"),
 }
+# Ranks have colours of their own: the green of MLE* must not say "best".
+RANKS = {
+    "best": ("#6A51A3", ""),
+    "in between": ("#BBBBBB", "."),
+    "worst": ("#B2182B", "/"),
+    "all equal": ("#5AB4AC", "+"),
+}
 ESTIMATES = ("inv", "inv_n", "inv_p", "mle_star")
 
 # Minus signs, not hyphens, and as many digits as the axis needs.

@@ -19,6 +19,7 @@ from rr_core.figures.style import axis
 MOST_BARS = 200
 _MOST_BINS = 260
 _MOST_TICKS = 26
+_LONGEST_TICK = 18
 Order = NDArray[np.intp]
 
 
@@ -53,12 +54,12 @@ class Bars:
 
     def axis(self) -> dict[str, Any]:
         stride = max(1, -(-self.categories.size // _MOST_TICKS))
-        short = [name if len(name) <= 18 else name[:17] + "…" for name in self.names]
+        shown = self.categories[::stride]
         return axis(
             self.title,
             tickmode="array",
             tickvals=self.x[::stride],
-            ticktext=short[::stride],
+            ticktext=_labels.names(self.labels, shown, _LONGEST_TICK),
             range=[-0.6, self.categories.size - 0.4],
             showgrid=False,
             ticklabeloverflow="allow",
