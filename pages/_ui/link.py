@@ -48,6 +48,11 @@ def current() -> Scenario:
     return _link().scenario
 
 
+def page() -> str:
+    """The address of the page on screen."""
+    return _link().page
+
+
 def change(**fields: Any) -> None:
     """Change the scenario; for widget callbacks."""
     link = _link()
@@ -57,8 +62,11 @@ def change(**fields: Any) -> None:
     link.scenario = replace(link.scenario, **fields)
 
 
-def read(page: str) -> tuple[str, ...]:
-    """Take the scenario from the address when the address has the say.
+def read(address: str) -> tuple[str, ...]:
+    """Take the scenario from the link when the link has the say.
+
+    Args:
+        address: the page that is being opened.
 
     Returns:
         Plain sentences about values of the link that had to be changed.
@@ -66,13 +74,13 @@ def read(page: str) -> tuple[str, ...]:
     first = "_link" not in st.session_state
     link = _link()
     query = _in_address()
-    if query and (first or _from_history() or page != link.page):
+    if query and (first or _from_history() or address != link.page):
         scenario, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
         outrun = scenario == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
             link.scenario, link.notes = scenario, notes
-    link.page = page
+    link.page = address
     return link.notes
 
 

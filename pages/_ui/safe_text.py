@@ -15,6 +15,9 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 # The first characters that make a spreadsheet evaluate a cell; the last four are the full-width
 # forms, which some spreadsheets accept as well.
 _FORMULA_START = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+# Where a bare address or mail address would be made a link, escaped or not: a joiner there breaks it.
+_AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=[.])|(?=@)", re.IGNORECASE)
+_JOINER = "\u2060"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&@/])")
 
 
@@ -24,7 +27,7 @@ def markdown(text: str, max_length: int = 400) -> str:
     Every character that markdown, Streamlit's ``:colour[…]``, LaTeX or automatic links could act on
     is escaped. Error sentences of `tables` quote the file, so they need it.
     """
-    return _MARKDOWN.sub(r"\\\1", plain(text, max_length))
+    return _MARKDOWN.sub(r"\\\1", _AUTOLINK.sub(_JOINER, plain(text, max_length)))
 
 
 def csv_cell(label: str) -> str:

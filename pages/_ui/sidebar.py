@@ -116,7 +116,8 @@ def _shows(
     field: str, value: object, put: Callable[[Any], None] | None = None, slot: str = ""
 ) -> dict[str, Any]:
     """Arguments that make a widget show ``value`` and put what the person chooses into the scenario."""
-    key = f"scenario_{field}_{slot}" if slot else f"scenario_{field}"
+    # A widget is another one on every page, even under the same key, and would start at its minimum there.
+    key = f"scenario_{field}_{slot}_{link.page()}"
     if st.session_state.get(key, _MISSING) != value:  # only then: writing the same value makes it bounce
         st.session_state[key] = value
 

@@ -31,10 +31,15 @@ def drawn(scenario: Scenario = SCENARIO) -> Draw:
     return scenario.draw()
 
 
-def errors_as_shown(draw: Draw) -> list[list[str]]:
-    """Cells of the error table without the marks of best and worst: one row per metric."""
+def differing_errors(shown: list[list[str]], draw: Draw) -> list[str]:
+    """Cells of the error table that are not rr_core's number rounded to at least four digits."""
     result = compare(draw)
-    return [[number(result.errors[metric][name], 4) for name in ORDER] for metric in METRICS]
+    pairs = [
+        (cell, result.errors[metric][name])
+        for metric, row in zip(METRICS, shown, strict=True)
+        for name, cell in zip(ORDER, row, strict=True)
+    ]
+    return [cell for cell, error in pairs if cell not in {number(error, digits) for digits in range(4, 13)}]
 
 
 def zeros_as_shown(draw: Draw) -> list[str]:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, FilePayload, Locator, Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
 
 PATIENCE = 30_000  # milliseconds; only what fails takes that long
 
-# Counts finished script runs, however short (mutation records keep every state in between), and notes when
-# the page last changed.
-_WATCH = """(() => { window.finishedRuns = 0; window.lastChange = 0;
-  new MutationObserver(changes => { for (const c of changes) if (c.oldValue === 'running') window.finishedRuns++ })
-    .observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state'],
-                        attributeOldValue: true});
+# Notes when the page last changed.
+_WATCH = """(() => { window.lastChange = 0;
   new MutationObserver(() => { window.lastChange = performance.now() })
     .observe(document, {subtree: true, childList: true, characterData: true}); })()"""
 # Parts of the page arrive after the run's last message, some as code to be loaded first (skeletons).
-_SETTLED = """(before) => {
+_SETTLED = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
-  return app && window.finishedRuns > before && app.getAttribute('data-test-script-state') === 'notRunning'
+  return app && app.getAttribute('data-test-script-state') === 'notRunning'
     && !document.querySelector('[data-testid="stSkeleton"]')
     && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(c => c.querySelector('.main-svg'))
     && performance.now() - window.lastChange > 120 }"""
@@ -59,10 +59,10 @@ class Lab:
         self.page: Page = context.new_page()
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.said.append(f"page error: {error}"))
-        self.page.on(
-            "dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss())
-        )
+        self.page.on("dialog", self._dismiss)
         self.page.on("request", lambda request: self._watch(request.url))
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+        self.finished_runs = 0
 
     def _hear(self, message: ConsoleMessage) -> None:
         # On an inner page Streamlit first looks for its server below that page's own address.
@@ -70,29 +70,43 @@ class Lab:
         if message.type == "error" and not probe:
             self.said.append(f"console: {message.text}")
 
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     def _watch(self, url: str) -> None:
         if not url.startswith((self.server, "data:", "blob:")):
             self.said.append(f"asked the network for {url}")
+
+    def _count(self, frame: bytes | str) -> None:
+        """Count finished runs from what the server says: a short run may leave no trace in the page."""
+        if isinstance(frame, bytes) and len(frame) < 200:
+            message = ForwardMsg.FromString(frame)
+            if message.WhichOneof("type") == "script_finished":
+                self.finished_runs += message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
     # Going places
 
     def open(self, address: str) -> Lab:
         """Open an address as if typed: ``/estimators?k=10``, or a whole copied link."""
-        self.page.goto(address if address.startswith("http") else self.server + address)
-        self.settle()
+        with self.rerun():
+            self.page.goto(address if address.startswith("http") else self.server + address)
         return self
-
-    def settle(self, before: int = 0) -> None:
-        """Wait until a run after the first ``before`` ones is finished and everything is drawn."""
-        self.page.wait_for_function(_SETTLED, arg=before, timeout=PATIENCE)
-        self.page.evaluate(_PAINTED)
 
     @contextmanager
     def rerun(self) -> Iterator[None]:
-        """Do something that makes the app run again, and wait for that run."""
-        before = self.page.evaluate("() => window.finishedRuns")
+        """Do something that makes the app run, and wait until that run is finished and everything is drawn."""
+        before, end = self.finished_runs, time.monotonic() + PATIENCE / 1000
         yield
-        self.settle(before)
+        while self.finished_runs == before:
+            assert time.monotonic() < end, "the app did not run"
+            self.page.wait_for_timeout(10)  # messages are heard while Playwright waits
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the app is at rest and everything is drawn."""
+        self.page.wait_for_function(_SETTLED, timeout=PATIENCE)
+        self.page.evaluate(_PAINTED)
 
     def go(self, label: str) -> None:
         """Follow a link of the navigation."""
@@ -114,8 +128,8 @@ class Lab:
             self.page.wait_for_url(lambda url: url != before)
 
     def reload(self) -> None:
-        self.page.reload()
-        self.settle()
+        with self.rerun():
+            self.page.reload()
 
     @property
     def path(self) -> str:
@@ -163,10 +177,7 @@ class Lab:
         if not chooser.count():
             self.choose("Distribution", "Your own file")
         with self.rerun():
-            if len(data) < 40_000_000:
-                chooser.set_input_files(FilePayload(name=name, mimeType="text/csv", buffer=data))
-        # A large file is on its way for a while; the app runs again when it has arrived.
-        expect(self.page.get_by_role("button", name="Cancel")).to_be_visible()
+            chooser.set_input_files({"name": name, "mimeType": "text/csv", "buffer": data})
 
     def use(self, name: str, data: bytes) -> None:
         self.upload(name, data)

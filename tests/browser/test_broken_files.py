@@ -60,10 +60,10 @@ def test_words_where_counts_are_wanted(open_lab):
     lab = open_lab("/noisy_histogram")
     lab.upload("people.csv", b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n")
     assert lab.alerts()  # what was understood: one person per row
-    lab.choose("The file has", "one row per category, with a count or share")
+    lab.choose("The file has", "a count per category")
     sentence = lab.alerts()[-1]
     assert "not a number" in sentence or "numbers" in sentence
-    lab.choose("The file has", "one row per person")
+    lab.choose("The file has", "one person per row")
     lab.choose("Category column", "town")
     lab.press("Use this distribution")
     assert lab.query["k"] == "2"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LEAD
 
@@ -20,7 +22,7 @@ def test_back_and_forward_after_changed_widgets(open_lab):
     views.append(seen(lab, "Estimators"))
     lab.press("New draw")
     views.append(seen(lab, "Estimators"))
-    for one, other in zip(views, views[1:], strict=False):
+    for one, other in pairwise(views):
         assert all(a != b for a, b in zip(one, other, strict=True) if a != "/estimators")
     for view in views[-2::-1]:
         lab.back()
@@ -74,8 +76,7 @@ def test_link_typed_in_the_same_tab(open_lab):
     lab.open(f"/estimators?{LINK}")
     assert lab.query == QUERY
     assert lab.sidebar() == SIDEBAR
-    lab.page.go_back()  # to the tab's earlier document: another session
-    lab.settle()
+    lab.back()
     assert lab.query["seed"] == "4"
     assert lab.sidebar()["Distribution"] == "Uniform"
 

@@ -1,0 +1,64 @@
+"""Pages run by Streamlit's own test harness, without a browser: fast, but the address does not follow widgets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "": "app.py",
+    "noisy_histogram": "pages/noisy_histogram.py",
+    "inv_negatives": "pages/inv_negatives.py",
+    "estimators": "pages/estimators.py",
+}
+LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
+
+
+def opened(name: str, query: str = "") -> AppTest:
+    """A page opened by a link, after its first run, without an exception."""
+    page = AppTest.from_file(str(ROOT / FILES[name]), default_timeout=60)
+    for pair in filter(None, query.split("&")):
+        parameter, value = pair.split("=")
+        page.query_params[parameter] = value
+    return checked(page.run())
+
+
+def checked(page: AppTest) -> AppTest:
+    assert [box.message for box in page.exception] == []
+    return page
+
+
+def widget(page: AppTest, label: str) -> Any:
+    """The one widget with this visible label."""
+    kinds = (page.selectbox, page.number_input, page.slider, page.select_slider, page.button, page.toggle)
+    (found,) = [one for kind in kinds for one in kind if one.label == label]
+    return found
+
+
+def labels(page: AppTest) -> list[str]:
+    """Visible labels of the sidebar's widgets."""
+    side = page.sidebar
+    kinds = (side.selectbox, side.number_input, side.slider, side.select_slider, side.button)
+    return [one.label for kind in kinds for one in kind]
+
+
+def charts(page: AppTest) -> list[dict[str, Any]]:
+    """The figures on the page as they are sent, each with its text alternative as "alt"."""
+    found = [element.proto for element in page.get("plotly_chart")]
+    return [{**json.loads(proto.spec), "alt": proto.alt} for proto in found]
+
+
+def points(chart: dict[str, Any]) -> int:
+    return sum(_length(trace.get("y")) for trace in chart["data"])
+
+
+def _length(values: Any) -> int:
+    """How many numbers a list, or an array that was packed for the browser, holds."""
+    if isinstance(values, dict):
+        size = int(values["dtype"][-1])
+        return len(values["bdata"]) * 3 // 4 // size
+    return 0 if values is None else len(values)

@@ -1,0 +1,137 @@
+"""What the download buttons give: a script that prints the page's numbers, a table, a chart that opens offline."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
+from pages._ui.safe_text import csv_cell
+from pages._ui.work import Work
+from rr_core import Population, Scenario
+from rr_core.comparison import compare
+from rr_core.figures.estimates import inv_with_negatives
+from rr_core.figures.view import bars, natural_order
+from rr_core.law import negatives
+
+ROOT = Path(__file__).parents[2]
+NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
+ONLY_THE_CORE = (
+    "import sys\n"
+    "class Wall:\n"
+    "    def find_spec(self, name, path=None, target=None):\n"
+    "        if name.partition('.')[0] in ('streamlit', 'plotly', 'pandas', 'pyarrow', 'pages'):\n"
+    "            raise ImportError(name)\n"
+    "sys.meta_path.insert(0, Wall())\n"
+)
+
+
+def printed(script: str, folder: Path) -> list[str]:
+    """Lines that a script prints when it runs in ``folder`` with rr_core and nothing else of the project."""
+    path = folder / "downloaded.py"
+    path.write_text(script, "utf-8")
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-c",
+            ONLY_THE_CORE + "import runpy; runpy.run_path('downloaded.py')",
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def check(lines: list[str], draw) -> None:
+    """The printed numbers are those of the draw."""
+    result, mechanism = compare(draw), draw.mechanism
+    assert lines[0] == f"p = {mechanism.p:.10g}, q = {mechanism.q:.10g}"
+    found = negatives(result.estimates["inv"], draw.true_counts)
+    assert lines[1] == f"Inv: {found.count} negatives, sum {found.total:.10g}"
+    text = "\n".join(lines)
+    for metric, errors in result.errors.items():
+        shown = re.search(rf"^{metric} (.*)$", text, re.MULTILINE)
+        assert shown
+        assert shown[1] == str({name: float(f"{error:.10g}") for name, error in errors.items()})
+    start = lines.index("category,true,observed,inv,inv_n,inv_p,mle_star") + 1
+    names = draw.population.labels or tuple(map(str, range(1, draw.scenario.k + 1)))
+    for i, line in enumerate(lines[start : start + min(20, draw.scenario.k)]):
+        assert line.startswith(names[i])
+        cells = line.removeprefix(names[i] + ",").split(",")
+        estimates = [float(result.estimates[name][i]) for name in COLUMNS[3:]]
+        assert cells == [str(draw.true_counts[i]), str(draw.counts[i]), *map(str, estimates)]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario(),
+        Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7),
+        Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3),
+        Scenario("step", 2, 1.0, 20.0, 1, 2**32 - 1),
+    ],
+    ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
+)
+def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):
+    check(printed(script_text(scenario), tmp_path), scenario.draw())
+
+
+def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
+    population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
+    with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
+    scenario = Scenario("upload", 7, 1.0, 2.0, 1140, 5)
+    check(printed(script_text(scenario), tmp_path), scenario.draw(population))
+
+
+def test_script_of_an_upload_reads_shares_too(tmp_path):
+    (tmp_path / "distribution.csv").write_text("category,count\na,0.5\nb,0.25\nc,0.25\n", "utf-8")
+    scenario = Scenario("upload", 3, 1.0, 2.0, 500, 5)
+    check(
+        printed(script_text(scenario), tmp_path),
+        scenario.draw(Population.from_weights([0.5, 0.25, 0.25], "abc")),
+    )
+
+
+def test_script_of_an_upload_reads_the_data_csv_of_the_app(tmp_path):
+    names = ["apple", "plum", "fig"]
+    population = Population.from_weights([500, 300, 200], names)
+    scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
+    (tmp_path / "distribution.csv").write_bytes(data_csv(Work(scenario.draw(population))))
+    script = script_text(scenario).replace('"category", "count"', '"category", "true"')
+    check(printed(script, tmp_path), scenario.draw(population))
+
+
+def test_data_csv_escapes_names_and_keeps_every_digit():
+    population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
+    draw = Scenario("upload", 7, 1.0, 2.0, 1140, 5).draw(population)
+    header, *rows = csv.reader(io.StringIO(data_csv(Work(draw)).decode("utf-8"), newline=""))
+    assert tuple(header) == COLUMNS
+    assert [row[0] for row in rows] == [csv_cell(name) for name in NAMES]
+    assert [int(row[1]) for row in rows] == draw.true_counts.tolist()
+    for column, name in enumerate(COLUMNS[3:], 3):
+        assert [float(row[column]) for row in rows] == compare(draw).estimates[name].tolist()
+
+
+def test_chart_html_needs_nothing_else():
+    draw = Scenario().draw()
+    inv = compare(draw).estimates["inv"]
+    view = bars(natural_order(12), None, "Category")
+    page = chart_html(inv_with_negatives(inv, draw.theta, 1000, draw.mechanism, view)).decode("utf-8")
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
+    assert "Plotly.newPlot" in page
+    assert "Inv (negatives hatched)" in page
+    assert len(page) > 1_000_000  # Plotly itself is inside

@@ -1,0 +1,104 @@
+"""The upload panel: what was understood is shown first, a rejected file changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages._ui.tables import read_distribution
+from pages._ui.upload import EXAMPLE
+from tests.app.opening import FILES, LEAD, charts, checked, opened, widget
+
+FRUIT = b"fruit,count\napple,500\nplum,300\nfig,200\n"
+
+
+def panel(name="noisy_histogram", query=""):
+    return checked(widget(opened(name, query), "Distribution").set_value("upload").run())
+
+
+def give(page, data, name="fruit.csv"):
+    return checked(page.file_uploader[0].set_value((name, data, "text/csv")).run())
+
+
+@pytest.mark.parametrize("name", FILES, ids=lambda name: name or "home")
+def test_accepted_file_is_drawn_with_its_names(name):
+    page = give(panel(name), FRUIT)
+    before = charts(page)[0]["data"]
+    assert "3 categories" in page.success[0].value
+    assert "1,000 people" in page.success[0].value.replace("\\", "")
+    checked(widget(page, "Use this distribution").click().run())
+    assert charts(page)[0]["data"] != before
+    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == ["apple", "plum", "fig"]
+    assert widget(page, "Categories K").value == 3
+    assert widget(page, "Categories K").disabled
+    assert widget(page, "Exact N").value == 1000
+    assert widget(page, "Distribution").value == "upload"
+    assert any("fruit" in caption.value for caption in page.caption)
+    assert LEAD[name]
+
+
+def test_nothing_changes_before_the_file_is_used():
+    page = opened("estimators", "seed=3")
+    before = charts(page)[0]
+    checked(widget(page, "Distribution").set_value("upload").run())
+    give(page, FRUIT)
+    assert charts(page)[0] == before
+    checked(widget(page, "Cancel").click().run())
+    assert charts(page)[0] == before
+    assert widget(page, "Distribution").value == "zipf"
+    assert not page.file_uploader
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (b"a,1\nb,-2\nc,3\n", "t.csv", "negative"),
+        (b"", "t.csv", "empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(99), "t.csv", "picture"),
+        (b"PAR1" + bytes(50), "t.parquet", "cut short"),
+        (b"category,count\na,5\n", "t.csv", "one category only"),
+    ],
+)
+def test_rejected_file_says_why_and_changes_nothing(data, name, words):
+    page = panel(query="seed=3")
+    before = charts(page)[0]
+    give(page, data, name)
+    (error,) = page.error
+    assert words in error.value.replace("\\", "")
+    assert "stays in use" in error.value
+    assert charts(page)[0] == before
+    assert not [button for button in page.button if button.label == "Use this distribution"]
+    checked(widget(page, "Cancel").click().run())
+    assert not page.error
+    assert charts(page)[0] == before
+
+
+def test_shares_leave_the_number_of_users_alone():
+    page = give(panel(query="n=777"), b"fruit,share\napple,0.5\nplum,0.3\nfig,0.2\n")
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 777
+
+
+def test_dropped_rows_are_told():
+    page = give(panel(), b"fruit,count\napple,500\n,7\nplum,300\n")
+    told = " ".join(text.value for text in page.markdown).replace("\\", "")
+    assert "Left out: 1 row" in told
+    assert "line 3" in told
+
+
+def test_example_file_is_readable():
+    read = read_distribution(EXAMPLE.encode(), "example.csv")
+    assert read.k == 5
+    assert read.kind == "counts"
+    assert read.notes == ()
+    page = give(panel(), EXAMPLE.encode(), "example.csv")
+    checked(widget(page, "Use this distribution").click().run())
+    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == list(read.labels)
+
+
+def test_link_to_an_upload_offers_to_upload_it_and_keeps_the_links_users():
+    page = opened("noisy_histogram", "dist=upload&k=3&n=5000&eps=2")
+    assert "stayed with its owner" in page.warning[0].value
+    give(page, FRUIT)
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 5000
+    assert not page.warning

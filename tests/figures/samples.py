@@ -1,0 +1,93 @@
+"""One draw per number of categories, and every figure that a page shows of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core import Scenario
+from rr_core.comparison import Comparison, compare
+from rr_core.figures import chance, estimates, histogram, one_report, repeated, story
+from rr_core.figures.view import MOST_BARS, View, bars, curve, natural_order, rank_order
+from rr_core.privacy import posterior
+from rr_core.repeats import Repeats, repeat
+from rr_core.scenario import Draw
+from rr_core.summaries import closeness
+
+SIZES = (2, 3, 12, 200, 201, 10_000, 1_423_000)
+
+
+@cache
+def drawn(k: int) -> Draw:
+    users = {12: 200, 1_423_000: 1_664_500}.get(
+        k, 50_000
+    )  # so few at k = 12 that some estimates are negative
+    return Scenario("zipf", k, 1.2, 1.0 if k == 12 else 3.0, users, 4).draw()
+
+
+@cache
+def compared(k: int) -> Comparison:
+    return compare(drawn(k))
+
+
+@cache
+def repeats(k: int) -> Repeats:
+    *_, last = repeat(drawn(k), 30 if k <= 10_000 else 2)
+    return last
+
+
+@cache
+def view(k: int) -> View:
+    """What the pages show first: all bars, or the curve over the ranks."""
+    if k <= MOST_BARS:
+        return bars(natural_order(k), None, "Category")
+    return curve(rank_order(drawn(k).true_counts), "Rank of the category")
+
+
+def top(k: int) -> View:
+    """The other view of many categories: the most frequent ones as bars."""
+    return bars(rank_order(drawn(k).true_counts), None, "The most frequent categories")
+
+
+def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
+    draw, shown = drawn(k), shown or view(k)
+    result, mechanism, n = compared(k), draw.mechanism, draw.scenario.n
+    makers: dict[str, Callable[[], go.Figure]] = {
+        "story": lambda: story.story(draw, result, closeness(draw, result.estimates["mle_star"]), shown),
+        "histogram": lambda: histogram.noisy_histogram(draw.true_counts, draw.counts, mechanism, shown),
+        "inv": lambda: estimates.inv_with_negatives(result.estimates["inv"], draw.theta, n, mechanism, shown),
+        "estimates": lambda: estimates.estimates(result.estimates, draw.theta, n, mechanism, shown),
+        "chance": lambda: chance.chance_against_users(n, mechanism, 0.4),
+        "belief": lambda: one_report.belief(
+            draw.population.probabilities, posterior(1, draw.population.probabilities, mechanism), 1, top(k)
+        ),
+        "errors": lambda: repeated.error_distribution(repeats(k), "mse"),
+        "bias": lambda: repeated.bias_and_variance(repeats(k)),
+        "wins": lambda: repeated.wins(repeats(k), "tv"),
+    }
+    return makers[name]()
+
+
+OF_CATEGORIES = ("story", "histogram", "inv", "estimates")
+FIGURES = (*OF_CATEGORIES, "chance", "belief", "errors", "bias", "wins")
+
+
+def spec(figure: go.Figure) -> dict[str, Any]:
+    """The figure as a browser gets it."""
+    read: dict[str, Any] = json.loads(figure.to_json())
+    return read
+
+
+def values(trace: Any, axis: str = "y") -> np.ndarray:
+    """The numbers that a trace draws along an axis."""
+    return np.asarray([] if trace[axis] is None else trace[axis], dtype=float)
+
+
+def named(figure: go.Figure, name: str) -> Any:
+    (found,) = [trace for trace in figure.data if trace.name == name]
+    return found

@@ -1,0 +1,111 @@
+"""What every figure promises: it is valid, small, titled, says itself in words, and takes its looks from one place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import rr_core.figures
+from rr_core import RandomizedResponse
+from rr_core.figures import one_report, style
+from rr_core.figures.style import QUANTITIES, empty, reading
+from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
+
+MOST_POINTS = 6000
+MOST_BYTES = 400_000
+FOLDER = Path(rr_core.figures.__file__).parent
+MODULES = sorted(path for path in FOLDER.glob("*.py") if path.name != "style.py")
+EVERY = pytest.mark.parametrize("name", FIGURES)
+SIZE = pytest.mark.parametrize("k", SIZES)
+
+
+def check(figure: go.Figure) -> None:
+    # Figures are not validated when they are built; Plotly does it here, property by property.
+    validated = go.Figure(figure.to_plotly_json())
+    assert validated.to_plotly_json().keys() == figure.to_plotly_json().keys()
+    sent = spec(figure)
+    assert len(json.dumps(sent)) < MOST_BYTES
+    points = sum(
+        len(trace.y) if trace.y is not None else 0 for trace in validated.data if trace.type != "box"
+    )
+    assert points <= MOST_POINTS
+    text = reading(figure)
+    assert 40 < len(text) < 320
+    assert text.endswith(".")
+    assert not re.search(r"\bnan\b|\binf\b|None|[^\w]-\d", text), text
+    for axis in ("xaxis", "yaxis"):
+        assert len(sent["layout"][axis]["title"]["text"]) > 3
+    assert "$" not in json.dumps(sent["layout"])  # MathJax would have to be loaded
+
+
+@EVERY
+@SIZE
+def test_figure_is_valid_small_and_says_itself(name, k):
+    check(by_name(name, k))
+
+
+@pytest.mark.parametrize("name", OF_CATEGORIES)
+@pytest.mark.parametrize("k", [201, 10_000])
+def test_most_frequent_categories_as_bars(name, k):
+    figure = by_name(name, k, top(k))
+    check(figure)
+    assert len(figure.data[0].x) == 200
+
+
+@pytest.mark.parametrize("k", [2, 12, one_report.LARGEST_MATRIX])
+def test_channel_matrix(k):
+    mechanism = RandomizedResponse(k, 1.5)
+    figure = one_report.channel(mechanism, [str(i) for i in range(k)])
+    check(figure)
+    np.testing.assert_array_equal(np.asarray(figure.data[0].z, float), mechanism.matrix())
+
+
+@pytest.mark.parametrize("name", OF_CATEGORIES)
+@SIZE
+def test_many_categories_are_a_few_points_per_line(name, k):
+    figure = by_name(name, k)
+    longest = max(len(trace.x) for trace in figure.data)
+    assert longest <= (200 if k <= 200 else 300)
+    if k <= 200:
+        assert longest == k
+
+
+def test_empty_figure_says_why():
+    figure = empty("No category has such a name.")
+    assert go.Figure(figure.to_plotly_json()).layout.annotations[0].text == reading(figure)
+    assert len(figure.data) == 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_colours_of_quantities_stand_in_one_place(path):
+    colours = set(re.findall(r"#[0-9A-F]{6}", path.read_text("utf-8").upper()))
+    assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
+
+
+def test_quantities_differ_in_colour_marker_and_dash():
+    assert len({q.colour for q in QUANTITIES.values()}) == len(QUANTITIES)
+    estimates = [QUANTITIES[name] for name in style.ESTIMATES]
+    assert len({q.symbol for q in estimates}) == len({q.dash for q in estimates}) == len(estimates)
+    assert QUANTITIES["observed"].colour == "#56B4E9"
+    assert [q.colour for q in estimates] == ["#D55E00", "#E69F00", "#0072B2", "#009E73"]
+    assert QUANTITIES["ibu"].colour == "#CC79A7"
+
+
+def lines_of(figure):
+    return {trace.name: trace.line for trace in figure.data if trace.type == "scatter" and trace.line.width}
+
+
+@pytest.mark.parametrize("name", ["inv", "inv_n", "inv_p", "mle_star"])
+def test_an_estimator_looks_the_same_as_bar_and_as_line(name):
+    quantity = QUANTITIES[name]
+    bar = next(t for t in by_name("estimates", 12).data if t.name == quantity.name)
+    assert bar.marker.color == quantity.colour
+    line = lines_of(by_name("estimates", 10_000))[quantity.name]
+    assert (line.color, line.dash) == (quantity.colour, quantity.dash)
+    marker = next(t for t in by_name("estimates", 200, view(200)).data if t.name == quantity.name).marker
+    assert (marker.color, marker.symbol) == (quantity.colour, quantity.symbol)
