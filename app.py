@@ -36,7 +36,7 @@ columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="T
 st.subheader("Where to go")
 for column, (path, label, icon, promise) in zip(st.columns(len(LAB)), LAB, strict=True):
     with column.container(border=True):
-        link_to(path, f"**{label}**", icon)
+        link_to(path, f"**{label}**", icon, page.scenario.to_query())
         st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar always holds the scenario; copy it, and a whole class opens the same "

@@ -34,7 +34,7 @@ def pick_target() -> Target:
 
 def show(result: Comparison, k: int) -> None:
     """The table, what its marks mean, and what the errors are measured against."""
-    rows = {_ROWS[metric]: [_cell(result, metric, name) for name in ESTIMATORS] for metric in METRICS}
+    rows = {_ROWS[metric]: _cells(result, metric) for metric in METRICS}
     rows["… per category"] = [number(result.errors["mse"][name] / k) for name in ESTIMATORS]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
     order = [_ROWS["mse"], "… per category", *(_ROWS[metric] for metric in METRICS[1:]), "Set to zero"]
@@ -55,8 +55,9 @@ def show(result: Comparison, k: int) -> None:
     )
 
 
-def _cell(result: Comparison, metric: str, name: str) -> str:
-    mark = " ▲" if name in result.best(metric) else " ▼" if name in result.worst(metric) else ""
-    return number(result.errors[metric][name], 7 if metric == "nll" else 4) + (
-        mark if result.worst(metric) else ""
-    )
+def _cells(result: Comparison, metric: str) -> list[str]:
+    """One row: the error of every estimator, best and worst marked unless all tie."""
+    best, worst = result.best(metric), result.worst(metric)
+    marks = {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst else {}
+    digits = 7 if metric == "nll" else 4
+    return [number(result.errors[metric][name], digits) + marks.get(name, "") for name in ESTIMATORS]

@@ -39,7 +39,9 @@ class _Link:
 
 
 def _link() -> _Link:
-    link: _Link = st.session_state.setdefault("_link", _Link(Scenario()))
+    if "_link" not in st.session_state:
+        st.session_state["_link"] = _Link(Scenario())
+    link: _Link = st.session_state["_link"]
     return link
 
 

@@ -39,13 +39,14 @@ _GROUPS = {
 
 def draw() -> None:
     """Draw the navigation where it is called (the sidebar)."""
+    query = link.current().to_query()
     for group, entries in _GROUPS.items():
         st.caption(group)
         for path, label, icon in entries:
-            link_to(path, label, icon)
+            link_to(path, label, icon, query)
 
 
-def link_to(path: str, label: str, icon: str) -> None:
-    """A link to a page, carrying the scenario. A page that is run on its own has no others to link to."""
+def link_to(path: str, label: str, icon: str, query: dict[str, str]) -> None:
+    """A link to a page, carrying a scenario. A page that is run on its own has no others to link to."""
     with suppress(StreamlitPageNotFoundError):
-        st.page_link(path, label=label, icon=icon, query_params=link.current().to_query())
+        st.page_link(path, label=label, icon=icon, query_params=query)

@@ -18,7 +18,8 @@ from rr_core.figures.style import axis
 
 MOST_BARS = 200
 _MOST_BINS = 260
-_MOST_TICKS = 26
+_MOST_TICKS, _MOST_NUMBERS = 26, 16
+_ROUND_STEPS = (1, 2, 5, 10, 20)  # up to 20 × 16 categories: more than MOST_BARS
 _LONGEST_TICK = 18
 Order = NDArray[np.intp]
 
@@ -52,8 +53,13 @@ class Bars:
     def pick(self, values: ArrayLike) -> NDArray[Any]:
         return np.asarray(values)[self.categories]
 
+    def _stride(self) -> int:
+        """Every how many categories there is a tick: names where they fit, numbers few enough for a phone."""
+        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
+        return next(step for step in _ROUND_STEPS if step >= wanted)
+
     def axis(self) -> dict[str, Any]:
-        stride = max(1, -(-self.categories.size // _MOST_TICKS))
+        stride = self._stride()
         shown = self.categories[::stride]
         return axis(
             self.title,
