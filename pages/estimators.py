@@ -16,16 +16,15 @@ with view_picker.row():
 result = page.work.comparison(target)
 figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "estimators")
-error_table.show(result, scenario.k)
-
-st.markdown(
+error_table.show(
+    result,
+    scenario.k,
     "**Try:** make the population concentrated (Zipf s = 2.5): InvP usually wins. Make it nearly uniform "
     "(s = 0.01): InvN usually wins. **MLE\\*** stays between them on average. Raise ε until no estimate is "
-    "negative: all four become equal."
+    "negative: all four become equal.",
 )
 downloads.row(page.work, figure, "estimators")
 
-st.subheader("And if the same collection were repeated?")
 repeated.section(page.work, target)
 
 with st.expander("Formulas"):

@@ -32,8 +32,11 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def show(result: Comparison, k: int) -> None:
-    """The table, what its marks mean, and what the errors are measured against."""
+def show(result: Comparison, k: int, closing: str) -> None:
+    """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
+
+    All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
+    """
     rows = {_ROWS[metric]: _cells(result, metric) for metric in METRICS}
     rows["… per category"] = [number(result.errors["mse"][name] / k) for name in ESTIMATORS]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
@@ -51,7 +54,8 @@ def show(result: Comparison, k: int) -> None:
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
         f"**Is MLE\\* really the maximum likelihood?** Yes: its certificate is {number(result.certificate, 2)}, and no "
-        "distribution can be more likely by more than that (per report, in nats; zero up to rounding)."
+        "distribution can be more likely by more than that (per report, in nats; zero up to rounding).\n\n"
+        f"{closing}"
     )
 
 

@@ -29,6 +29,14 @@ class _Run:
 
 def section(work: Work, target: Target) -> None:
     """Choose how many, run with progress, stop, and show what came of it."""
+    st.markdown(
+        "### And if the same collection were repeated?\n\n"
+        + (
+            "The same users report again and again with new noise."
+            if target == "users"
+            else "New users are drawn from the population each time, and report with new noise."
+        )
+    )
     about = (work.scenario, work.draw.population.key, target)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = st.segmented_control(
@@ -40,20 +48,16 @@ def section(work: Work, target: Target) -> None:
         )
         times = times or _CHOICES[1]
         st.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width=160)
-        stop = st.empty()
-    if st.session_state.get("_repeat_asked") == (about, times):
-        stop.button("Stop", on_click=_forget, width=160, key="repeat_stop")
+        asked = st.session_state.get("_repeat_asked") == (about, times)
+        if asked:
+            stop = st.empty()
+            stop.button("Stop", on_click=_forget, width=160, key="repeat_stop")
+    if asked:
         _run(work, target, about, times)
         stop.empty()
     run: _Run | None = st.session_state.get("_repeat_run")
-    if run is None or run.about != about:
-        st.caption(
-            "The same users report again and again with new noise."
-            if target == "users"
-            else "New users are drawn from the population each time, and report with new noise."
-        )
-        return
-    _show(run)
+    if run is not None and run.about == about:
+        _show(run)
 
 
 def _ask(request: tuple[Any, int]) -> None:
