@@ -24,8 +24,6 @@ from rr_core.profile import Profile, as_rows, profile, scatter, table_size
 
 # Iterations between two calls of a progress callback: some tens of milliseconds of work.
 _CHUNK = 2000
-# Stands for a blur that underflowed to zero, so that a category at exactly zero stays at zero (0/0 there).
-_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ def _run(
 ) -> tuple[list[Array], list[int], bool]:
     phi = frequencies(levels)
     weighted = phi * levels.multiplicities
-    truth, blur = mechanism.truth, max(mechanism.blur, _TINY)
+    truth, blur = mechanism.truth, mechanism.positive_blur
     theta = theta.copy()
     clear, share = np.empty_like(theta), np.empty_like(theta)
     thetas, reached, done, stopped = [], [], 0, False
@@ -241,7 +239,7 @@ def _run(
 
 def _measure(levels: Profile, mechanism: RandomizedResponse, theta: Array) -> tuple[Array, Array, Array]:
     """Per row: squared distance to MLE*, log-likelihood gap, certificate."""
-    truth, blur = mechanism.truth, max(mechanism.blur, _TINY)
+    truth, blur = mechanism.truth, mechanism.positive_blur
     phi, multiplicities = frequencies(levels), levels.multiplicities
     order = np.argsort(-levels.values, axis=-1, kind="stable")
     ranked = Profile(

@@ -84,6 +84,12 @@ class RandomizedResponse:
         return self.truth / (self.truth + self.k * self.blur)
 
     @property
+    def positive_blur(self) -> float:
+        """``blur``, or the next thing to zero where it underflowed: a category that nobody reported and that
+        has no probability would give 0/0 otherwise."""
+        return max(self.blur, 1e-300)
+
+    @property
     def log_q(self) -> float:
         """log q, finite even where q underflows to zero (epsilon beyond about 745)."""
         return -self.epsilon - math.log1p((self.k - 1) * math.exp(-self.epsilon))

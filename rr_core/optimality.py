@@ -10,9 +10,6 @@ from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, as_rows
 
-# Stands for a blur that underflowed to zero, so that an unreported category at exactly zero is not 0/0.
-_TINY = 1e-300
-
 
 def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """The factors m_i by which IBU multiplies theta_i (eq. (5)), shape (..., k).
@@ -24,7 +21,7 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     estimate = _validate.vector("theta", theta, mechanism.k)
     scaled = as_rows(counts).reshape(counts.shape)
     phi = scaled / scaled.sum(axis=-1, keepdims=True)
-    blur = max(mechanism.blur, _TINY)
+    blur = mechanism.positive_blur
     seen = blur + mechanism.truth * estimate
     with np.errstate(divide="ignore", over="ignore"):
         redraw = (phi * (blur / seen)).sum(axis=-1, keepdims=True)
@@ -55,7 +52,7 @@ def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
 
 def level_gap(levels: Profile, theta: Array, mechanism: RandomizedResponse) -> Array:
     """`optimality_gap` of each row of a profile, where ``theta`` (rows, levels) is constant on levels."""
-    blur = max(mechanism.blur, _TINY)
+    blur = mechanism.positive_blur
     phi, seen = frequencies(levels), blur + mechanism.truth * theta
     with np.errstate(divide="ignore", over="ignore"):
         redraw = (levels.multiplicities * phi * (blur / seen)).sum(axis=-1, keepdims=True)

@@ -101,21 +101,6 @@ def figure(
     return go.Figure({"data": traces, "layout": frame}, _validate=False)
 
 
-def empty(reason: str) -> go.Figure:
-    """A valid figure with nothing in it but the sentence that says why."""
-    note = {
-        "text": reason,
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0.5,
-        "y": 0.5,
-        "showarrow": False,
-        "font": {"size": 16},
-    }
-    hidden = {"visible": False}
-    return figure([], hidden, hidden, reason, annotations=[note], height=220)
-
-
 def reading(chart: go.Figure) -> str:
     """The chart in one sentence of words."""
     return str(chart.layout.meta["reading"])

@@ -13,7 +13,7 @@ import pytest
 import rr_core.figures
 from rr_core import RandomizedResponse
 from rr_core.figures import one_report, style
-from rr_core.figures.style import QUANTITIES, empty, reading
+from rr_core.figures.style import QUANTITIES, reading
 from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
 
 MOST_POINTS = 6000
@@ -73,12 +73,6 @@ def test_many_categories_are_a_few_points_per_line(name, k):
     assert longest <= (200 if k <= 200 else 300)
     if k <= 200:
         assert longest == k
-
-
-def test_empty_figure_says_why():
-    figure = empty("No category has such a name.")
-    assert go.Figure(figure.to_plotly_json()).layout.annotations[0].text == reading(figure)
-    assert len(figure.data) == 0
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
