@@ -18,7 +18,7 @@ figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, v
 page.lead(figure, "estimators")
 error_table.show(
     result,
-    scenario.k,
+    draw.population.labels,
     "**Try:** make the population concentrated (Zipf s = 2.5): InvP usually wins. Make it nearly uniform "
     "(s = 0.01): InvN usually wins. **MLE\\*** stays between them on average. Raise ε until no estimate is "
     "negative: all four become equal.",

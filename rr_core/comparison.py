@@ -71,6 +71,10 @@ class Comparison:
     zeros: dict[str, int]
     certificate: float
 
+    def zeroed(self, name: str, most: int) -> NDArray[np.intp]:
+        """The first ``most`` categories that an estimator sets to zero, in their own order."""
+        return np.flatnonzero(self.estimates[name] == 0)[:most]
+
     def best(self, metric: str) -> tuple[str, ...]:
         """The valid estimators with the smallest error; all three when they tie."""
         return ranked(np.array([self.errors[metric][name] for name in VALID]))[0]

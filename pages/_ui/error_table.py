@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from rr_core.comparison import ESTIMATORS, METRICS, Comparison, Target
+from pages._ui.safe_text import markdown
+from rr_core.comparison import ESTIMATORS, METRICS, VALID, Comparison, Target
+from rr_core.figures.labels import plain_names
 from rr_core.figures.style import QUANTITIES, number
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
@@ -12,6 +16,7 @@ _AGAINST: dict[Target, str] = {
     "users": "the true histogram of these very users",
     "population": "the population that the users were drawn from",
 }
+_MOST_NAMED = 12
 _ROWS = {
     "mse": "Squared error",
     "tv": "Total variation",
@@ -32,13 +37,13 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def show(result: Comparison, k: int, closing: str) -> None:
+def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None:
     """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
 
     All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
     rows = {_ROWS[metric]: _cells(result, metric) for metric in METRICS}
-    rows["… per category"] = [number(result.errors["mse"][name] / k) for name in ESTIMATORS]
+    rows["… per category"] = [number(result.errors["mse"][name] / len(result.truth)) for name in ESTIMATORS]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
     order = [_ROWS["mse"], "… per category", *(_ROWS[metric] for metric in METRICS[1:]), "Set to zero"]
     names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
@@ -49,7 +54,7 @@ def show(result: Comparison, k: int, closing: str) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     st.markdown(
-        f"{table}\n\n"
+        f"{table}\n\n{_zeroed(result, labels)}\n\n"
         f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
@@ -57,6 +62,17 @@ def show(result: Comparison, k: int, closing: str) -> None:
         "distribution can be more likely by more than that (per report, in nats; zero up to rounding).\n\n"
         f"{closing}"
     )
+
+
+def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
+    """Which categories each estimator sets to zero, by name; the first few when they are many."""
+    parts = []
+    for name in VALID:
+        count, shown = result.zeros[name], result.zeroed(name, _MOST_NAMED)
+        listed = ", ".join(markdown(label) for label in plain_names(labels, shown)) or "none"
+        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        parts.append(f"{QUANTITIES[name].name}: {listed}{more}".replace("*", "\\*"))
+    return "**Set to zero** · " + " · ".join(parts)
 
 
 def _cells(result: Comparison, metric: str) -> list[str]:

@@ -57,17 +57,26 @@ def noisy_histogram(
 
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
     names = view.names
+    moved = [f"{change:+,}".replace("-", "−") for change in (seen - truth).tolist()]
+    common = {"type": "bar", "x": view.x}
     bars = [
         {
-            "type": "bar",
-            "name": name,
-            "x": view.x,
-            "y": values,
+            **common,
+            "name": "True users",
+            "y": truth,
             "customdata": names,
-            "marker": {"color": quantity.colour},
-            "hovertemplate": "%{customdata}<br>" + name.lower() + ": %{y:,}<extra></extra>",
-        }
-        for name, quantity, values in (("True users", TRUTH, truth), ("Observed reports", OBSERVED, seen))
+            "marker": {"color": TRUTH.colour},
+            "hovertemplate": "%{customdata}<br>true users: %{y:,}<extra></extra>",
+        },
+        {
+            **common,
+            "name": "Observed reports",
+            "y": seen,
+            "customdata": np.stack([names, moved], axis=-1),
+            "marker": {"color": OBSERVED.colour},
+            "hovertemplate": "%{customdata[0]}<br>observed reports: %{y:,}<br>moved by the noise: "
+            "%{customdata[1]}<extra></extra>",
+        },
     ]
     if len(names) <= _MOST_DIAMONDS:
         return [*bars, _diamonds(view, band)]

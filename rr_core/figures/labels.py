@@ -46,8 +46,13 @@ def display(label: str, max_length: int = 40) -> str:
     return html.escape(plain(label, max_length), quote=False)
 
 
-def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
-    """Display names of these categories: their labels, or their numbers counted from 1."""
+def plain_names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
+    """Names of these categories, cut and cleaned but not escaped: labels, or numbers counted from 1."""
     if labels is None:
         return [str(i + 1) for i in categories]
-    return [display(labels[i], longest) for i in categories]
+    return [plain(labels[i], longest) for i in categories]
+
+
+def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
+    """Names of these categories as they may stand in a chart."""
+    return [html.escape(name, quote=False) for name in plain_names(labels, categories, longest)]
