@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
-from rr_core._validate import Array
 from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, as_rows, profile, table_size
@@ -65,7 +64,8 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
     apart = ~whole & (length2 > 0)
     safe = np.where(apart, length2, 1.0)
     projected = (weight * (m - p) * (n - p)).sum(axis=-1) / safe
-    exact = (far_mass(levels, mechanism) * mechanism.keep * levels.totals) / best.kept_total
+    # (1 + nu) (p - q)/Phi, because InvN rises by 1/((1 + nu) (p - q) N) with every report.
+    exact = 1 / (far.slope * best.kept_total)
     position = np.where(apart, np.where(same, exact, projected), np.nan)
     offset = m - p - np.where(apart, position, 0.0)[:, None] * (n - p)
     residual = np.sqrt((weight * offset**2).sum(axis=-1))
@@ -81,15 +81,6 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
         return Collinearity(**{name: field[0].item() for name, field in fields.items()}, supports=supports[0])
     reshaped = {name: field.reshape(shape) for name, field in fields.items()}
     return Collinearity(**reshaped, supports=supports.reshape(*shape, 3))
-
-
-def far_mass(levels: Profile, mechanism: RandomizedResponse) -> Array:
-    """1 + nu per row: the sum of the positive entries of Inv."""
-    k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
-    above = levels.values - levels.values[:, -1:]
-    scaled = truth * levels.values + blur * (k * above - levels.below[:, -1:])
-    mass: Array = (levels.multiplicities * np.maximum(scaled, 0)).sum(axis=-1)
-    return mass / (truth * levels.totals)
 
 
 def _theorem2(levels: Profile, mechanism: RandomizedResponse) -> NDArray[np.bool_]:

@@ -92,6 +92,13 @@ def inv_variance(
     n = _validate.real("n", n, "a number > 0")
     if n <= 0:
         raise ValueError(f"n must be a number > 0, got {n!r}")
+    return variance_at(shares, n, mechanism, users)
+
+
+def variance_at(
+    shares: Array, n: float, mechanism: RandomizedResponse, users: Literal["fixed", "sampled"] = "fixed"
+) -> Array:
+    """`inv_variance` of single categories with these true shares: any shape, entry by entry."""
     q, keep = mechanism.q, mechanism.keep
     if users == "fixed":
         # 1 - p - q = (k - 2) q, without the cancellation.

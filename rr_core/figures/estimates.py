@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.errors import inv_variance
+from rr_core.errors import variance_at
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.mechanism import RandomizedResponse
@@ -40,7 +39,7 @@ def inv_with_negatives(
     below = int((estimate < 0).sum())
     if isinstance(view, Bars):
         shown = view.pick(theta)
-        error = np.sqrt(inv_variance(theta, n, mechanism)[view.categories])
+        error = np.sqrt(variance_at(shown, n, mechanism))
         traces = _inv_bars(view, view.pick(estimate), shown, error)
     else:
         traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
@@ -90,7 +89,7 @@ def estimates(
 def _share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:
     more: dict[str, Any] = {"tickformat": SHARE}
     if zoom:
-        error = float(np.sqrt(inv_variance(np.zeros(mechanism.k), n, mechanism)[0]))
+        error = float(np.sqrt(variance_at(np.zeros(1), n, mechanism)[0]))
         more["range"] = [-4 * error, 6 * error]
     return axis("Share of users", **more)
 
@@ -157,15 +156,7 @@ def _truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
 
 
 def _line(view: Curve, name: str, y: Any, **line: Any) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": view.x,
-        "y": np.asarray(y, dtype=np.float32),
-        "line": line,
-        "hovertemplate": "%{y:.4~%}",
-    }
+    return view.line(name, y, "%{y:.4~%}", **line)
 
 
 def _band(
@@ -192,9 +183,9 @@ def _inv_curve(
     view: Curve, estimate: Array, truth: Array, n: int, mechanism: RandomizedResponse
 ) -> list[dict[str, Any]]:
     low, high = view.low(estimate), view.high(estimate)
-    # The variance is affine in theta, so the mean over a bin needs the mean of theta alone.
+    # The variance is affine in theta: its mean over a bin is the variance at the mean of theta.
     middle = view.mean(truth)
-    error = np.sqrt(_variance_at(middle, n, mechanism))
+    error = np.sqrt(variance_at(middle, n, mechanism))
     colour = INV.faded(0.45)
     return [
         *_band(view, "truth ± 2 standard errors", middle - 2 * error, middle + 2 * error, TRUTH.faded(0.3)),
@@ -204,14 +195,6 @@ def _inv_curve(
         _line(view, "Inv", view.mean(estimate), color=INV.colour, dash=INV.dash, width=2.5),
         _line(view, "Truth", middle, color=TRUTH.colour, width=3),
     ]
-
-
-def _variance_at(theta: NDArray[Any], n: int, mechanism: RandomizedResponse) -> Array:
-    """Variance of Inv at any number of values of theta."""
-    line = inv_variance(np.arange(mechanism.k) == 0, n, mechanism)
-    at_one, at_zero = line[0], line[1]
-    variance: Array = at_zero + theta * (at_one - at_zero)
-    return variance
 
 
 def _estimate_bars(view: Bars, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:

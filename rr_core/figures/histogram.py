@@ -137,15 +137,7 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
     observed_low, observed_high = view.low(seen), view.high(seen)
 
     def line(name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
-        return {
-            "type": "scatter",
-            "mode": "lines",
-            "name": name,
-            "x": view.x,
-            "y": np.asarray(y, dtype=np.float32),
-            "line": {"color": colour, "dash": dash, "width": width},
-            "hovertemplate": "%{y:,.4~g}",
-        }
+        return view.line(name, y, "%{y:,.4~g}", color=colour, dash=dash, width=width)
 
     expected = mechanism.q * n + mechanism.keep * view.mean(truth)
     return [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import Comparison
@@ -41,21 +40,15 @@ def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go
 
 def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:
     quantity = QUANTITIES[key]
-    common = {"name": name, "x": view.x}
     if isinstance(view, Bars):
         return {
-            **common,
             "type": "bar",
+            "name": name,
+            "x": view.x,
             "y": view.pick(values),
             "customdata": view.names,
             "marker": {"color": quantity.colour},
             "hovertemplate": "%{customdata}<br>" + name + ": %{y:.3~%}<extra></extra>",
         }
-    return {
-        **common,
-        "type": "scatter",
-        "mode": "lines",
-        "y": view.mean(values[view.order]).astype(np.float32),
-        "line": {"color": quantity.colour, "dash": quantity.dash, "width": 3},
-        "hovertemplate": "%{y:.3~%}",
-    }
+    y = view.mean(values[view.order])
+    return view.line(name, y, "%{y:.3~%}", color=quantity.colour, dash=quantity.dash, width=3)

@@ -90,15 +90,27 @@ class Curve:
     # One box for all lines at a rank: no text has to travel with every point.
     hovermode: ClassVar[str] = "x unified"
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.intp]:
         return np.diff(self.starts, append=self.order.size)
 
-    @property
+    @cached_property
     def x(self) -> NDArray[np.float32]:
         """Geometric middle of each bin's ranks, counted from 1."""
         first = self.starts + 1
         return np.sqrt(first * (self.starts + self.sizes)).astype(np.float32)
+
+    def line(self, name: str, y: ArrayLike, hovertemplate: str, **line: Any) -> dict[str, Any]:
+        """A line trace with one value per bin."""
+        return {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": self.x,
+            "y": np.asarray(y, dtype=np.float32),
+            "line": line,
+            "hovertemplate": hovertemplate,
+        }
 
     def low(self, ordered: NDArray[Any]) -> NDArray[Any]:
         """Smallest value in each bin, of values already in ``order``."""
