@@ -31,7 +31,7 @@ LAB = [
     ),
 ]
 _GROUPS = {
-    "Start": [("app.py", "Home", ":material/home:")],
+    "": [("app.py", "Home", ":material/home:")],
     "Lab": [entry[:3] for entry in LAB],
     "Read": [("pages/reference.py", "Reference", ":material/menu_book:")],
 }
@@ -41,7 +41,8 @@ def draw() -> None:
     """Draw the navigation where it is called (the sidebar)."""
     query = link.current().to_query()
     for group, entries in _GROUPS.items():
-        st.caption(group)
+        if group:
+            st.caption(group)
         for path, label, icon in entries:
             link_to(path, label, icon, query)
 

@@ -2,8 +2,8 @@
 
 In a browser: milliseconds from an arrow key on "Privacy ε" to the first changed line of the figure, as the
 browser's own clock sees it. The pages are moved in turns, so that a slow minute of the machine hits all of them,
-and medians are compared. Without a browser: thirty sessions that move the slider back to back through their
-websockets, seconds until the first new figure, on both pages in turns.
+and medians are compared. Then thirty browser sessions at once, each moving the slider back to back, on the pages in
+turns; and, because there the browsers do most of the work, thirty websockets that do the same without a browser.
 
 There are two bare pages: one under Streamlit's own settings, which is what a person gets who writes such a page, and
 one under this app's settings (no garbage collection after every run, no file watcher), which is the harder rival.
@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.benchmarks import sessions
+from tests.benchmarks import crowd, sessions
+from tests.benchmarks.watch import AT_REST, FIGURE_SEEN
 from tests.browser import chromium
 from tests.browser.server import ROOT, serving
 
@@ -36,22 +37,10 @@ BARE = Path(__file__).with_name("bare.py")
 SCENARIO = "dist=zipf&s=1.3&seed=7"
 SMALL = f"estimators?{SCENARIO}&k=10000&eps=2&n=1000000"
 LARGE = f"estimators?{SCENARIO}&k=1423000&eps=8&n=1664500"
+CROWDED = f"estimators?{SCENARIO}&k=1000&eps=2&n=100000"
 BOUNDS = {SMALL: 1.5, LARGE: 4.0}
 LOAD_BOUND = 3.0
 WARM_UP = 4  # moves that are not counted: code is compiled, caches fill
-
-# The figure's lines as text, and the moment at which that text first differs after a key.
-_WATCH = """() => {
-  const lines = () => [...document.querySelectorAll('.js-plotly-plot .scatterlayer path.js-line')]
-    .map(path => path.getAttribute('d')).join();
-  const look = () => { if (window.moved && !window.seen && lines() && lines() !== window.before)
-    window.seen = performance.now() };
-  new MutationObserver(look).observe(document.body,
-    {subtree: true, childList: true, attributes: true, attributeFilter: ['d']});
-  document.addEventListener('keydown', () => { window.moved = performance.now() }, true);
-  window.arm = () => { window.before = lines(); window.moved = window.seen = 0 } }"""
-_AT_REST = """() => document.querySelector('.js-plotly-plot .main-svg')
-  && document.querySelector('[data-testid="stApp"]').getAttribute('data-test-script-state') === 'notRunning'"""
 
 
 @dataclass
@@ -63,9 +52,9 @@ class Tab:
 
     def open(self, address: str) -> None:
         self.page.goto(address)
-        self.page.wait_for_function(_AT_REST, timeout=60_000)
+        self.page.wait_for_function(AT_REST, timeout=60_000)
         self.page.wait_for_timeout(1500)  # fonts and lazily loaded parts, once
-        self.page.evaluate(_WATCH)
+        self.page.evaluate(FIGURE_SEEN)
 
     def move(self, key: str) -> None:
         self.page.bring_to_front()
@@ -74,7 +63,7 @@ class Tab:
         self.page.keyboard.press(key)
         self.page.wait_for_function("() => window.seen", timeout=60_000)
         self.times.append(self.page.evaluate("() => window.seen - window.moved"))
-        self.page.wait_for_function(_AT_REST, timeout=60_000)
+        self.page.wait_for_function(AT_REST, timeout=60_000)
         self.page.wait_for_timeout(250)  # at rest before the next tab has its turn
 
     @property
@@ -131,17 +120,35 @@ def in_a_browser(bare: dict[str, str], app: str, moves: int) -> None:
             tell(f"/estimators, {name}", tabs[path].median, bases, BOUNDS[path])
 
 
-def under_load(bare: dict[str, str], app: str, how_many: int, rounds: int) -> None:
-    """All pages in turns, a few rounds; each round is ``how_many`` sessions with eight moves each."""
-    times: dict[str, list[float]] = {name: [] for name in (*bare, "ours")}
+def browsers_at_once(bare: dict[str, str], app: str, how_many: int, rounds: int) -> None:
+    """All pages in turns; each turn is ``how_many`` browser sessions with six moves each."""
+    with a_browser() as browser:
+        if browser is None:
+            return
+    addresses = bare | {"ours": f"{app}/{CROWDED}"}
+    times: dict[str, list[float]] = {name: [] for name in addresses}
     for _ in range(rounds):
-        for name, address in bare.items():
-            times[name] += sessions.move(address, "", how_many, 8)
-        times["ours"] += sessions.move(app, f"estimators?{SCENARIO}&k=1000&eps=2&n=100000", how_many, 8)
+        for name, address in addresses.items():
+            times[name] += crowd.move(address, how_many, 6)
+    tell_load(times, bare, LOAD_BOUND)
+
+
+def sockets_at_once(bare: dict[str, str], app: str, how_many: int, rounds: int) -> None:
+    """All pages in turns; each turn is ``how_many`` sessions with eight moves each. No bound: no browser."""
+    addresses = dict.fromkeys(bare, "") | {"ours": CROWDED}
+    times: dict[str, list[float]] = {name: [] for name in addresses}
+    for _ in range(rounds):
+        for name, path in addresses.items():
+            seconds = sessions.move(bare.get(name, app), path, how_many, 8)
+            times[name] += [1000 * one for one in seconds]
+    tell_load(times, bare, None)
+
+
+def tell_load(times: dict[str, list[float]], bare: dict[str, str], bound: float | None) -> None:
     for part, share in (("p50", 0.5), ("p95", 0.95)):
-        at = {name: 1000 * quantile(seconds, share) for name, seconds in times.items()}
-        bound = LOAD_BOUND if part == "p95" else None
-        tell(f"/estimators, K = 1,000, {part}", at["ours"], {name: at[name] for name in bare}, bound)
+        at = {name: quantile(milliseconds, share) for name, milliseconds in times.items()}
+        judged = bound if part == "p95" else None
+        tell(f"/estimators, K = 1,000, {part}", at["ours"], {name: at[name] for name in bare}, judged)
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -160,8 +167,8 @@ def tell(name: str, milliseconds: float, bases: dict[str, float], bound: float |
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--moves", type=int, default=40, help="moves of the slider per page in the browser")
-    parser.add_argument("--sessions", type=int, default=30, help="sessions at once without a browser")
-    parser.add_argument("--rounds", type=int, default=4, help="turns of the two pages under load")
+    parser.add_argument("--sessions", type=int, default=30, help="sessions at once")
+    parser.add_argument("--rounds", type=int, default=2, help="turns of the pages under load")
     given = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     with servers() as (bare, app):
@@ -170,11 +177,10 @@ def main() -> None:
             flush=True,
         )
         in_a_browser(bare, app, given.moves)
-        print(
-            f"\n{given.sessions} sessions moving the slider back to back, until the first new figure",
-            flush=True,
-        )
-        under_load(bare, app, given.sessions, given.rounds)
+        print(f"\n{given.sessions} browser sessions at once, from moving to the new figure", flush=True)
+        browsers_at_once(bare, app, given.sessions, given.rounds)
+        print(f"\n{given.sessions} websockets at once, from moving to the new figure's arrival", flush=True)
+        sockets_at_once(bare, app, given.sessions, 2 * given.rounds)
 
 
 if __name__ == "__main__":
