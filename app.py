@@ -34,10 +34,11 @@ columns[1].metric(
 columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="The same, for the green bars.")
 
 st.subheader("Where to go")
-for column, (path, label, icon, promise) in zip(st.columns(len(LAB)), LAB, strict=True):
-    with column.container(border=True):
-        link_to(path, f"**{label}**", icon, page.scenario.to_query())
-        st.caption(promise)
+with st.container(horizontal=True):
+    for path, label, icon, promise in LAB:
+        with st.container(border=True, width=308):
+            link_to(path, f"**{label}**", icon, page.scenario.to_query())
+            st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar always holds the scenario; copy it, and a whole class opens the same "
     "numbers. **Try:** in the sidebar, drag **Privacy ε**, press **New draw**, or choose a **Preset**."

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
-from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule
+from rr_core._validate import Array
+from rr_core.estimators import EDGE, inv_n_rule, inv_p_rule, mle_rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, as_rows, profile, table_size
+
+_ROUNDING = 1e-9  # of a residual, relative to the length; what differing supports do is far larger
+_Result = TypeVar("_Result", "Collinearity", "Theorem2")
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Collinearity:
         position: where MLE* projects on the line from InvP (0) to InvN (1); nan if those coincide.
         residual: Euclidean distance of MLE* from that line (from InvP if the two coincide).
         supports: (..., 3) number of positive categories of InvP, MLE*, InvN; never decreasing.
+        length: Euclidean distance from InvP to InvN; exactly zero if they coincide.
+        cut_off: Inv has a negative entry, so the repairs have something to repair.
     """
 
     same_support: Any
@@ -32,6 +38,47 @@ class Collinearity:
     position: Any
     residual: Any
     supports: NDArray[np.int64]
+    length: Any
+    cut_off: Any
+
+    @property
+    def relative(self) -> Any:
+        """Residual over length: how far off the line, in steps from InvP to InvN; nan if those coincide."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(np.equal(self.length, 0), np.nan, np.divide(self.residual, self.length))[()]
+
+    @property
+    def on_line(self) -> Any:
+        """Off the line by no more than rounding; also true where InvP, MLE* and InvN coincide."""
+        return np.less_equal(self.residual, _ROUNDING * np.where(np.equal(self.length, 0), 1.0, self.length))
+
+    @property
+    def t(self) -> Any:
+        """One over the position, the t of Theorem 2 as measured; infinite if MLE* projects on InvP."""
+        with np.errstate(divide="ignore"):
+            return np.divide(1.0, self.position)
+
+
+@dataclass(frozen=True)
+class Theorem2:
+    """The two conditions of Theorem 2 with both sides; every field is an array when the input is a batch.
+
+    Attributes:
+        smallest: phi_1, the smallest share of reports; the first condition is smallest < q.
+        below: whether it holds.
+        second: phi_2, the second smallest (equal to the smallest when two categories have it).
+        needed: (k q - phi_1)/(k - 1); the second condition is second >= needed.
+        enough: whether it holds.
+        t: (1 - phi_1)/(p - phi_1), by which InvN - InvP = t (MLE* - InvP) when both hold; nan unless the first
+            does.
+    """
+
+    smallest: Any
+    below: Any
+    second: Any
+    needed: Any
+    enough: Any
+    t: Any
 
 
 def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Collinearity:
@@ -49,19 +96,32 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
     Raises:
         ValueError: naming the argument.
     """
-    checked = _validate.histogram(histogram, mechanism.k)
-    rows = as_rows(checked)
-    levels = profile(rows, table_size(rows))
+    levels, shape = _levels(histogram, mechanism)
+    return _shaped(of_levels(levels, mechanism), shape)
+
+
+def theorem2(histogram: ArrayLike, mechanism: RandomizedResponse) -> Theorem2:
+    """The conditions of Theorem 2 with the numbers on both sides, and its t.
+
+    Arguments, shapes and errors as in `collinearity`. Which side is larger is decided on integers, so that
+    equality counts as it should; the numbers are for reading.
+    """
+    levels, shape = _levels(histogram, mechanism)
+    return _shaped(_theorem2(levels, mechanism), shape)
+
+
+def of_levels(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
+    """`collinearity` of each row of a profile."""
     near, best, far = (make(levels, mechanism) for make in (inv_p_rule, mle_rule, inv_n_rule))
     supports = np.stack([near.support, best.support, far.support], axis=-1).astype(np.int64)
     same = supports[:, 0] == supports[:, 2]
+    cut_off = _below_q(levels.values[:, -1], levels.totals, mechanism)
 
     p, m, n = (rule.at(levels.values) for rule in (near, best, far))
     weight = levels.multiplicities
     length2 = (weight * (n - p) ** 2).sum(axis=-1)
     # InvN and InvP coincide when nothing was cut off, or when all that is left is equal.
-    whole = (supports[:, 0] == mechanism.k) | (same & (levels.values[:, 0] == near.cut))
-    apart = ~whole & (length2 > 0)
+    apart = cut_off & ~(same & (levels.values[:, 0] == near.cut)) & (length2 > 0)
     safe = np.where(apart, length2, 1.0)
     projected = (weight * (m - p) * (n - p)).sum(axis=-1) / safe
     # (1 + nu) (p - q)/Phi, because InvN rises by 1/((1 + nu) (p - q) N) with every report.
@@ -69,32 +129,53 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
     position = np.where(apart, np.where(same, exact, projected), np.nan)
     offset = m - p - np.where(apart, position, 0.0)[:, None] * (n - p)
     residual = np.sqrt((weight * offset**2).sum(axis=-1))
-
-    shape = checked.shape[:-1]
-    fields = {
-        "same_support": same,
-        "theorem2_holds": _theorem2(levels, mechanism),
-        "position": position,
-        "residual": residual,
-    }
-    if not shape:
-        return Collinearity(**{name: field[0].item() for name, field in fields.items()}, supports=supports[0])
-    reshaped = {name: field.reshape(shape) for name, field in fields.items()}
-    return Collinearity(**reshaped, supports=supports.reshape(*shape, 3))
+    length = np.where(apart, np.sqrt(length2), 0.0)
+    conditions = _theorem2(levels, mechanism)
+    holds = conditions.below & conditions.enough
+    return Collinearity(same, holds, position, residual, supports, length, cut_off)
 
 
-def _theorem2(levels: Profile, mechanism: RandomizedResponse) -> NDArray[np.bool_]:
-    """phi_1 < q and phi_2 >= (k q - phi_1)/(k - 1), multiplied out by N/q = N (truth + k blur)/blur."""
+def _levels(histogram: ArrayLike, mechanism: RandomizedResponse) -> tuple[Profile, tuple[int, ...]]:
+    checked = _validate.histogram(histogram, mechanism.k)
+    rows = as_rows(checked)
+    return profile(rows, table_size(rows)), checked.shape[:-1]
+
+
+def _shaped(result: _Result, shape: tuple[int, ...]) -> _Result:
+    """The fields of a flat batch in the shape of the input; plain numbers when it was one histogram."""
+    shaped: dict[str, Any] = {}
+    for field in fields(result):
+        values: NDArray[Any] = getattr(result, field.name)
+        if not shape:
+            shaped[field.name] = values[0].item() if values.ndim == 1 else values[0]
+        else:
+            shaped[field.name] = values.reshape(*shape, *values.shape[1:])
+    return replace(result, **shaped)
+
+
+def _theorem2(levels: Profile, mechanism: RandomizedResponse) -> Theorem2:
+    """phi_1 < q and phi_2 >= (k q - phi_1)/(k - 1), multiplied out by N (truth + k blur)."""
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest, tied = levels.values[:, -1], _tied_smallest(levels)
     larger = np.where(levels.values > smallest[:, None], levels.values, np.inf)
+    # Where every value is the same there is no larger one.
     second = np.where(tied, smallest, larger.min(axis=-1))
-    unit = truth + k * blur
-    total = levels.totals
-    below = smallest * unit < total * blur
-    enough = (second * (k - 1) + smallest) * unit >= k * total * blur
-    result: NDArray[np.bool_] = below & enough
-    return result
+    total, unit = levels.totals, truth + k * blur
+    both = second * (k - 1) + smallest
+    enough = truth * both + k * blur * (both - total) >= -EDGE * truth * both
+    needed = (k * blur * (total - smallest) - truth * smallest) / (k - 1) / unit / total
+    below = _below_q(smallest, total, mechanism)
+    room = truth * (total - smallest) + blur * (total - k * smallest)
+    t = np.where(below, (total - smallest) * unit / np.where(below, room, 1.0), np.nan)
+    return Theorem2(smallest / total, below, second / total, needed, enough, t)
+
+
+def _below_q(values: Array, totals: Array, mechanism: RandomizedResponse) -> NDArray[np.bool_]:
+    """Whether values/totals < q, that is Inv < 0: integers are subtracted first, and a difference that is only
+    rounding is none."""
+    scaled = mechanism.truth * values + mechanism.blur * (mechanism.k * values - totals)
+    below: NDArray[np.bool_] = scaled < -EDGE * mechanism.truth * values
+    return below
 
 
 def _tied_smallest(levels: Profile) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, Rows, as_rows, profile, table_size
 
 # An estimate this small beside the terms it is the difference of is a zero that was rounded.
-_EDGE = 8 * np.finfo(np.float64).eps
+EDGE = 8 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _InvRule(Rule):
             out *= self.slope[:, None]
             share = counts / self.kept_total[:, None]
             out += share
-            out[np.abs(out) <= _EDGE * share] = 0.0
+            out[np.abs(out) <= EDGE * share] = 0.0
         return out
 
 
@@ -102,7 +102,7 @@ def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest = levels.values[:, -1:]
     scaled = truth * levels.values + blur * (k * (levels.values - smallest) - levels.below[:, -1:])
-    kept = scaled > _EDGE * truth * levels.values
+    kept = scaled > EDGE * truth * levels.values
     positive = np.where(kept, scaled, 0.0)
     total = (positive * levels.multiplicities).sum(axis=-1)
     last = _last(kept)
@@ -114,7 +114,7 @@ def inv_p_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvP keeps the largest m with N (p - q) > S - m c at the smallest kept c (simplex projection)."""
     spread = levels.totals * mechanism.keep
     room = spread[:, None] - levels.below
-    last = _last(room > _EDGE * spread[:, None])
+    last = _last(room > EDGE * spread[:, None])
     base = _pick(room, last) / (_pick(levels.sizes, last) * spread)
     return _rule(levels, last, base, 1 / spread)
 
@@ -124,7 +124,7 @@ def mle_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     that an entry whose estimate is exactly zero counts as dropped."""
     truth, blur = mechanism.truth, mechanism.blur
     scaled = truth * levels.values - blur * levels.below
-    last = _last(scaled > _EDGE * truth * levels.values)
+    last = _last(scaled > EDGE * truth * levels.values)
     size, kept_total = _pick(levels.sizes, last), _kept_total(levels, last)
     base = _pick(scaled, last) / (truth * kept_total)
     return _rule(levels, last, base, (truth + blur * size) / (truth * kept_total))

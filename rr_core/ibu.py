@@ -1,55 +1,40 @@
 """Iterative Bayesian update (IBU): expectation-maximisation for randomized response, and for any channel.
 
 One iteration multiplies theta_i by m_i = q sum_j phi_j/(q+(p-q)theta_j) + (p-q) phi_i/(q+(p-q)theta_i)
-(paper, eq. (5)). From the uniform start two categories with the same count stay equal, so an
-iteration costs O(distinct counts), not O(k).
+(paper, eq. (5)). Categories with the same count and start stay equal, so an iteration costs O(distinct
+counts), not O(k); and many histograms, each with its own mechanism, advance together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.estimators import mle_rule
+from rr_core.ibu_levels import Levels, distribution, levels_of
+from rr_core.ibu_record import IBUPath, made_path, odds_of
 from rr_core.mechanism import RandomizedResponse
-from rr_core.optimality import frequencies, level_gap
-from rr_core.profile import Profile, as_rows, profile, scatter, table_size
+from rr_core.profile import as_rows
 
-# Iterations between two calls of a progress callback: some tens of milliseconds of work.
-_CHUNK = 2000
+__all__ = ["IBUPath", "ibu", "ibu_channel", "ibu_path", "ibu_paths"]
 
+Progress = Callable[[int], bool]
 
-@dataclass(frozen=True)
-class IBUPath:
-    """What IBU did, at the recorded iterations; the last axis of every field but two is the iteration.
+# Seconds of work between two calls of a progress callback.
+_EVERY = 0.05
+# The clock is looked at after some 5 ms of iterations: each costs as much as this many entries, plus its own.
+_ENTRIES_PER_LOOK, _ENTRIES_PER_CALL = 2_500_000, 1250
 
-    Attributes:
-        iterations: (t,) recorded iteration numbers, increasing; 0 is the start.
-        squared_distance: (..., t) ||theta_t - MLE*||^2.
-        log_likelihood_gap: (..., t) log-likelihood per report of MLE* minus that of theta_t, in nats.
-        certificate: (..., t) max_i m_i - 1, an upper bound of the gap that needs no MLE*.
-        stopped: True when the progress callback asked to stop; the record then ends early.
-    """
-
-    iterations: Array
-    squared_distance: Array
-    log_likelihood_gap: Array
-    certificate: Array
-    stopped: bool
-    _thetas: tuple[Array, ...]
-    _spread: Callable[[Array], Array]
-    _shape: tuple[int, ...]
-
-    def estimate(self, index: int) -> Array:
-        """(..., k) the estimate at ``iterations[index]``."""
-        return self._spread(self._thetas[index]).reshape(self._shape)
+# Numbers below the smallest normal one make arithmetic thirty times slower: what decays towards them is swept to
+# zero, every so many iterations, well before it gets there.
+_SWEEP, _NOTHING = 64, 1e-280
+# Dot products beyond 10,000 entries are split among threads, which wait for each other on a busy server: a
+# hundred times slower there, and never quicker. So they are taken piece by piece.
+_PIECE = 8192
 
 
 def ibu(
@@ -82,36 +67,50 @@ def ibu_path(
     mechanism: RandomizedResponse,
     iterations: Iterable[int],
     start: ArrayLike | None = None,
-    progress: Callable[[int], bool] | None = None,
+    progress: Progress | None = None,
 ) -> IBUPath:
     """Run IBU and record it at the chosen iterations. Arguments as in `ibu`, and:
 
     Args:
         iterations: which iterations to record, integers >= 0 (sorted and made unique here).
-        progress: called with the number of iterations done, every few thousand; returning True stops
-            the run, and the record keeps what was reached.
+        progress: called with the number of iterations done, about every 50 ms and at the end; returning
+            True stops the run, and the record then ends with the iteration that was reached.
     """
     checked = _validate.histogram(histogram, mechanism.k)
-    marks = sorted({_validate.integer("iterations", t, 0) for t in iterations})
-    if not marks:
-        raise ValueError("iterations must name at least one iteration, got none")
-    levels, theta, spread = _start(checked, start)
-    thetas, reached, stopped = _run(levels, mechanism, theta, marks, progress)
-    records = [_measure(levels, mechanism, theta) for theta in thetas]
-    shape = (*checked.shape[:-1], len(thetas))
-    distance, gap, certificate = (
-        np.stack([record[i] for record in records], axis=-1).reshape(shape) for i in range(3)
-    )
-    return IBUPath(
-        np.array(reached),
-        distance,
-        gap,
-        certificate,
-        stopped,
-        tuple(thetas),
-        spread,
-        checked.shape,
-    )
+    return _record(checked, [mechanism] * (checked.size // mechanism.k), iterations, start, progress)
+
+
+def ibu_paths(
+    histograms: ArrayLike,
+    mechanisms: Sequence[RandomizedResponse],
+    iterations: Iterable[int],
+    start: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> IBUPath:
+    """`ibu_path` of several histograms, each with its own mechanism, advanced together as one batch.
+
+    Args:
+        histograms: (rows, k) counts or frequencies.
+        mechanisms: one per row, all with the same k.
+        iterations, start, progress: as in `ibu_path`; ``start`` is (k,) or (rows, k).
+
+    Returns:
+        The record; `IBUPath.row` takes one curve out of it.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    mechanisms = list(mechanisms)
+    sizes = sorted({mechanism.k for mechanism in mechanisms})
+    if len(sizes) != 1:
+        raise ValueError(f"mechanisms must be one or more with the same k, got k = {sizes or 'none'}")
+    checked = _validate.histogram(histograms, sizes[0])
+    if checked.ndim != 2 or len(checked) != len(mechanisms):
+        raise ValueError(
+            f"histograms must have one row of k = {sizes[0]} for each of the {len(mechanisms)} mechanisms, "
+            f"got shape {checked.shape}"
+        )
+    return _record(checked, mechanisms, iterations, start, progress)
 
 
 def ibu_channel(
@@ -151,103 +150,91 @@ def ibu_channel(
     scaled = as_rows(counts)[0]
     phi = scaled / scaled.sum()
     k_in = len(matrix)
-    theta = np.full(k_in, 1 / k_in) if start is None else _distribution("start", start, k_in)
+    theta = np.full(k_in, 1 / k_in) if start is None else distribution("start", start, k_in)
     for _ in range(n_iterations):
         seen = theta @ matrix
         theta = theta * (matrix @ np.divide(phi, seen, out=np.zeros_like(phi), where=seen > 0))
     return theta
 
 
-def _start(
-    histogram: NDArray[Any], start: ArrayLike | None
-) -> tuple[Profile, Array, Callable[[Array], Array]]:
-    """The levels IBU runs on, theta on them, and how to spread a theta on levels over the categories.
+class _Batch:
+    """All rows of a batch on their levels, advanced in place.
 
-    A level is a set of categories that IBU cannot tell apart: same count, and same start. The rows of a
-    batch with a start of their own run on the categories themselves.
+    What advances is v = (e^eps - 1) theta, the odds that a report of the category was the truth: with
+    r = (e^eps - 1) phi/(1 + v), an iteration is v <- v (r + S), S = sum_j r_j/(e^eps - 1). All terms are
+    positive, so every entry keeps its relative accuracy, however small it gets; and zero stays zero.
     """
-    rows, k = as_rows(histogram), histogram.shape[-1]
-    if start is None:
-        levels = profile(rows, table_size(rows))
-        return levels, np.full(levels.values.shape, 1 / k), partial(scatter, rows, levels)
-    given = _distribution("start", start, k)
-    if given.shape not in (histogram.shape, (k,)):
-        raise ValueError(
-            f"start must have shape (k,) or that of the histogram, {histogram.shape}, got {given.shape}"
-        )
-    theta = np.broadcast_to(given, histogram.shape).reshape(rows.shape)
-    values = rows.astype(np.float64)
-    if len(rows) != 1:
-        return Profile(values, np.ones_like(values)), theta, np.copy
-    counts, count_of = np.unique(values[0], return_inverse=True)
-    starts, start_of = np.unique(theta[0], return_inverse=True)
-    pairs, pair_of, sizes = np.unique(
-        count_of * starts.size + start_of, return_inverse=True, return_counts=True
+
+    def __init__(self, levels: Levels, odds: Array) -> None:
+        self.levels, self._odds = levels, odds
+        self._gain = odds * levels.phi
+        self._weights = levels.multiplicities / odds
+        self._v = odds * levels.start
+        self.done = 0
+
+    def advance(self, steps: int) -> None:
+        v, gain, weights = self._v, self._gain, self._weights
+        factor, one, redraws = np.empty_like(v), np.array(1.0), np.empty(len(v))
+        column = redraws[:, None]
+        pieces = [slice(first, first + _PIECE) for first in range(0, v.shape[1], _PIECE)]
+        dots = [(factor[:, piece], weights[:, piece], np.empty(len(v))) for piece in pieces[1:]]
+        head, head_weights = factor[:, pieces[0]], weights[:, pieces[0]]
+        add, divide, multiply, vecdot = np.add, np.divide, np.multiply, np.vecdot
+        for first in range(0, steps, _SWEEP):
+            for _ in range(min(_SWEEP, steps - first)):
+                add(v, one, factor)
+                divide(gain, factor, factor)
+                vecdot(head, head_weights, redraws)
+                for part, part_weights, dot in dots:
+                    vecdot(part, part_weights, dot)
+                    add(redraws, dot, redraws)
+                add(factor, column, factor)
+                multiply(v, factor, v)
+            v[v < _NOTHING] = 0.0
+        self.done += steps
+
+    def theta(self) -> Array:
+        """(rows, levels), its sum made one again: the rounding of S adds up where S is nearly one."""
+        if not self.done:
+            return self.levels.start.copy()
+        theta = self._v / self._odds
+        theta /= np.vecdot(theta, self.levels.multiplicities)[:, None]
+        return theta
+
+
+def _record(
+    checked: NDArray,
+    mechanisms: list[RandomizedResponse],
+    iterations: Iterable[int],
+    start: ArrayLike | None,
+    progress: Progress | None,
+) -> IBUPath:
+    marks = sorted({_validate.integer("iterations", t, 0) for t in iterations})
+    if not marks:
+        raise ValueError("iterations must name at least one iteration, got none")
+    levels = levels_of(checked, start)
+    batch = _Batch(levels, odds_of(mechanisms))
+    thetas, reached = [], []
+    for done in _stops(batch, marks, progress):
+        thetas.append(batch.theta())
+        reached.append(done)
+    return made_path(
+        levels, mechanisms, checked.shape, np.array(reached), np.stack(thetas), reached[-1] < marks[-1]
     )
-    levels = Profile(counts[pairs // starts.size][None], sizes[None].astype(np.float64))
-    return levels, starts[pairs % starts.size][None], lambda on_levels: on_levels[:, pair_of]
 
 
-def _distribution(name: str, values: ArrayLike, k: int) -> Array:
-    array = _validate.vector(name, values, k).astype(np.float64)
-    sums = array.sum(axis=-1)
-    if (array < 0).any() or (np.abs(sums - 1) > 1e-9).any():
-        raise ValueError(
-            f"{name} must be a distribution (entries >= 0 with sum 1), got entries from {array.min():.6g} "
-            f"with sum {np.ravel(sums)[np.argmax(np.abs(sums - 1))]:.12g}"
-        )
-    return array
-
-
-def _run(
-    levels: Profile,
-    mechanism: RandomizedResponse,
-    theta: Array,
-    marks: list[int],
-    progress: Callable[[int], bool] | None,
-) -> tuple[list[Array], list[int], bool]:
-    phi = frequencies(levels)
-    weighted = phi * levels.multiplicities
-    truth, blur = mechanism.truth, mechanism.positive_blur
-    theta = theta.copy()
-    clear, share = np.empty_like(theta), np.empty_like(theta)
-    thetas, reached, done, stopped = [], [], 0, False
+def _stops(batch: _Batch, marks: list[int], progress: Progress | None) -> Iterable[int]:
+    """Advance the batch, pausing at each mark; and where progress asks to stop, a last time."""
+    longest = max(1, _ENTRIES_PER_LOOK // (batch.levels.counts.size + _ENTRIES_PER_CALL))
+    called = time.perf_counter()
     for mark in marks:
-        while done < mark and not stopped:
-            steps = min(_CHUNK, mark - done)
-            for _ in range(steps):
-                # u = blur/(blur + truth theta) is the chance that a report of this category was a redraw.
-                # theta <- theta sum(phi u) + phi (1 - u), with 1 - u computed as truth theta/(...).
-                np.multiply(theta, truth, out=clear)
-                np.add(clear, blur, out=share)
-                np.divide(clear, share, out=clear)
-                np.divide(blur, share, out=share)
-                share *= weighted
-                theta *= share.sum(axis=-1, keepdims=True)
-                clear *= phi
-                theta += clear
-            done += steps
-            stopped = progress is not None and progress(done)
-        if done < mark:
-            break
-        thetas.append(theta.copy())
-        reached.append(mark)
-    if not thetas:
-        thetas, reached = [theta], [done]
-    return thetas, reached, stopped
-
-
-def _measure(levels: Profile, mechanism: RandomizedResponse, theta: Array) -> tuple[Array, Array, Array]:
-    """Per row: squared distance to MLE*, log-likelihood gap, certificate."""
-    truth, blur = mechanism.truth, mechanism.positive_blur
-    phi, multiplicities = frequencies(levels), levels.multiplicities
-    order = np.argsort(-levels.values, axis=-1, kind="stable")
-    ranked = Profile(
-        np.take_along_axis(levels.values, order, -1), np.take_along_axis(multiplicities, order, -1)
-    )
-    best = mle_rule(ranked, mechanism).at(levels.values)
-    distance = (multiplicities * (theta - best) ** 2).sum(axis=-1)
-    seen = blur + truth * theta
-    with np.errstate(divide="ignore", over="ignore"):
-        gap = (multiplicities * phi * np.log1p(truth * (best - theta) / seen)).sum(axis=-1)
-    return distance, gap, level_gap(levels, theta, mechanism)
+        while batch.done < mark:
+            batch.advance(min(longest, mark - batch.done))
+            last = batch.done == marks[-1]
+            if progress is None or not (last or time.perf_counter() - called >= _EVERY):
+                continue
+            if progress(batch.done):
+                yield batch.done
+                return
+            called = time.perf_counter()
+        yield mark

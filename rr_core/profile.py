@@ -90,23 +90,6 @@ def table_size(rows: Rows) -> int | None:
     return largest + 1 if largest <= 4 * rows.shape[-1] + 4096 else None
 
 
-def scatter(rows: Rows, levels: Profile, per_level: Array) -> Array:
-    """Give every category the value that ``per_level`` (rows, levels) holds for its count: (rows, k)."""
-    out = np.empty(rows.shape)
-    size = table_size(rows)
-    for i, row in enumerate(rows):
-        values, results = levels.values[i, ::-1], per_level[i, ::-1]
-        real = levels.multiplicities[i, ::-1] > 0
-        values, results = values[real], results[real]
-        if size is not None:
-            table = np.zeros(size)
-            table[values.astype(np.intp)] = results
-            out[i] = table[row]
-        else:
-            out[i] = results[np.searchsorted(values, row)]
-    return out
-
-
 def _distinct(row: Rows, size: int | None) -> tuple[Array, Array]:
     """Distinct values of one row, increasing, and their multiplicities."""
     if size is not None:

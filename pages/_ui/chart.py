@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -9,16 +11,35 @@ import streamlit as st
 
 from rr_core.figures.style import reading
 
+OnClick = Callable[[float, float], None]
 
-def show(chart: go.Figure, name: str) -> None:
+
+def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
     """Draw a chart with its one-sentence reading below it, which is also its text alternative.
 
-    ``name`` is the key of the chart on the page and the file name of the PNG from its toolbar.
+    Args:
+        chart: the figure.
+        name: the key of the chart on the page and the file name of the PNG from its toolbar.
+        on_click: told x and y of a point that is clicked, before the page runs again.
     """
     config: dict[str, Any] = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
     }
-    st.plotly_chart(chart, key=name, config=config, alt=reading(chart))
+    if on_click is None:
+        st.plotly_chart(chart, key=name, config=config, alt=reading(chart))
+    else:
+        # A second click in a row would count as a double click, which takes the first one back.
+        config["doubleClickDelay"] = 0
+        tell = partial(_clicked, name, on_click)
+        st.plotly_chart(
+            chart, key=name, config=config, alt=reading(chart), on_select=tell, selection_mode="points"
+        )
     st.caption(reading(chart))
+
+
+def _clicked(name: str, on_click: OnClick) -> None:
+    points = st.session_state[name].selection.points
+    if points:
+        on_click(points[0]["x"], points[0]["y"])

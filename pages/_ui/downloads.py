@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -18,12 +20,26 @@ from rr_core.scenario import Scenario
 COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
 
 
-def row(work: Work, chart: go.Figure, name: str) -> None:
-    """Three buttons; each file is made when its button is pressed, without a rerun."""
+def row(
+    work: Work,
+    chart: go.Figure,
+    name: str,
+    data: Callable[[], bytes] | None = None,
+    more: str = "",
+) -> None:
+    """Three buttons; each file is made when its button is pressed, without a rerun.
+
+    Args:
+        work: what the page is about.
+        chart: its main figure.
+        name: of the files, without ending.
+        data: makes the CSV; the estimates by category when None.
+        more: lines at the end of the script, which has ``draw`` and ``result``.
+    """
     files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
-        ("Download data (CSV)", lambda: data_csv(work), "csv", "text/csv"),
+        ("Download data (CSV)", data or partial(data_csv, work), "csv", "text/csv"),
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
-        ("Download script (Python)", lambda: script_text(work.scenario), "py", "text/x-python"),
+        ("Download script (Python)", lambda: script_text(work.scenario) + more, "py", "text/x-python"),
     )
     with st.container(horizontal=True):
         for label, make, ending, mime in files:
@@ -44,7 +60,12 @@ def data_csv(work: Work) -> bytes:
     labels = draw.population.labels
     names = pa.array(range(1, work.scenario.k + 1)) if labels is None else pa.array(map(csv_cell, labels))
     columns = [names, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
-    table = pa.table(dict(zip(COLUMNS, map(pa.array, columns), strict=True)))
+    return csv_bytes(dict(zip(COLUMNS, map(pa.array, columns), strict=True)))
+
+
+def csv_bytes(columns: Mapping[str, Any]) -> bytes:
+    """A CSV file of named columns, numbers at full precision."""
+    table = pa.table(dict(columns))
     out = io.BytesIO()
     arrow_csv.write_csv(table, out, arrow_csv.WriteOptions(quoting_style="needed", quoting_header="needed"))
     return out.getvalue()

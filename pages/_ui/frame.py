@@ -37,13 +37,13 @@ class Page:
     scenario: Scenario
     work: Work
 
-    def lead(self, figure: go.Figure, name: str) -> None:
-        """Show the page's first figure, then the controls.
+    def lead(self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None) -> None:
+        """Show the page's first figure, then the controls; ``on_click`` as in `chart.show`.
 
         A browser needs longer to refresh the fifty other elements of a page than to draw its figure, and it
         does the two together when they arrive together. So the figure gets a head start.
         """
-        chart.show(figure, name)
+        chart.show(figure, name, on_click)
         time.sleep(_HEAD_START)
         _controls(scenario=True)
 

@@ -10,7 +10,7 @@ one quantity fight over it.)
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -36,6 +36,8 @@ class _Link:
     page: str = ""
     before: Scenario | None = None  # what links already on screen may carry, just after a change
     changed: float = 0.0
+    arrived: bool = False
+    own: dict[str, str | None] = field(default_factory=dict)
 
 
 def _link() -> _Link:
@@ -53,6 +55,16 @@ def current() -> Scenario:
 def page() -> str:
     """The address of the page on screen."""
     return _link().page
+
+
+def arrived() -> bool:
+    """Whether this run shows what an address says: a first run, another page, or Back and Forward."""
+    return _link().arrived
+
+
+def keep(parameter: str, text: str | None) -> None:
+    """Have a parameter of the page's own in the address, or (None) not there; `write` puts it with the rest."""
+    _link().own[parameter] = text
 
 
 def change(**fields: Any) -> None:
@@ -76,7 +88,9 @@ def read(address: str) -> tuple[str, ...]:
     first = "_link" not in st.session_state
     link = _link()
     query = _in_address()
-    if query and (first or _from_history() or address != link.page):
+    link.own.clear()
+    link.arrived = first or _from_history() or address != link.page
+    if query and link.arrived:
         scenario, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
         outrun = scenario == link.before and time.monotonic() - link.changed < _STALE_SECONDS
@@ -88,10 +102,12 @@ def read(address: str) -> tuple[str, ...]:
 
 def write() -> None:
     """Put the scenario into the address when it is not there: one message, one history entry, no rerun."""
-    wanted = current().to_query()
-    if _in_address() != wanted:
-        others = {n: text for n, text in st.query_params.to_dict().items() if n not in _PARAMETERS}
-        st.query_params.from_dict(wanted | others)
+    address = st.query_params.to_dict()
+    others = {name: text for name, text in address.items() if name not in _PARAMETERS}
+    wanted = {**current().to_query(), **others, **_link().own}
+    given = {name: text for name, text in wanted.items() if text is not None}
+    if given != address:
+        st.query_params.from_dict(given)
 
 
 def _in_address() -> dict[str, str]:

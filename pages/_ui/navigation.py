@@ -29,6 +29,18 @@ LAB = [
         ":material/balance:",
         "Three repairs against the truth, on one draw and over many.",
     ),
+    (
+        "pages/geometry.py",
+        "Geometry",
+        ":material/change_history:",
+        "Where the three repairs lie, why MLE* is in the middle, and when they share a line.",
+    ),
+    (
+        "pages/ibu.py",
+        "IBU → MLE*",
+        ":material/trending_up:",
+        "How slowly the iterative estimate creeps to the exact one, and how to know when to stop.",
+    ),
 ]
 _GROUPS = {
     "": [("app.py", "Home", ":material/home:")],

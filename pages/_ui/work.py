@@ -12,6 +12,7 @@ from functools import cached_property
 import streamlit as st
 
 from pages._ui import state
+from pages._ui.geometry_work import Geometry
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
 from rr_core.populations import UPLOAD
@@ -62,6 +63,15 @@ class Work:
     def by_truth(self) -> Order:
         """Categories from the most to the least frequent true count."""
         return rank_order(self.draw.true_counts)
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        return Geometry(self.draw)
+
+    @cached_property
+    def by_reports(self) -> Order:
+        """Categories from the most to the least reported."""
+        return rank_order(self.draw.counts)
 
 
 def work(scenario: Scenario) -> Work:

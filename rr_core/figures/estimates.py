@@ -82,7 +82,12 @@ def estimates(
         if zeros["inv_p"]
         else "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
     )
-    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
+    layout: dict[str, Any] = {
+        "barmode": "group",
+        "bargap": 0.18,
+        "bargroupgap": 0.04,
+        "hovermode": view.hovermode,
+    }
     return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, **layout)
 
 

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
+RIM = "#FFFFFF"  # of a marker that may lie on another
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,25 @@ RANKS = {
 }
 ESTIMATES = ("inv", "inv_n", "inv_p", "mle_star")
 
+# Runs of one quantity beside each other (IBU under several settings): shades of its colour, each with a dash.
+SERIES = tuple(
+    {"color": colour, "dash": dash, "width": 3}
+    for colour, dash in (
+        ("#E2A3C7", "solid"),
+        ("#B9598F", "dash"),
+        ("#8E3A6B", "dot"),
+        ("#7C6BB0", "dashdot"),
+        ("#A79BD0", "longdash"),
+        ("#56468C", "longdashdot"),
+    )
+)
+# Plotly's own buttons: the same on light and dark, because the colour they take under the mouse is fixed.
+BUTTON = {
+    "bgcolor": "#E8E8E8",
+    "bordercolor": "#A0A0A0",
+    "font": {"size": 13, "color": "#202020"},
+}
+
 # Minus signs, not hyphens, and as many digits as the axis needs.
 SHARE = ".3~%"
 COUNT = "~s"
@@ -70,9 +90,11 @@ def figure(
     x: dict[str, Any],
     y: dict[str, Any],
     reading: str,
+    frames: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> go.Figure:
-    """The common frame. ``reading`` is the chart in one sentence, kept in ``layout.meta["reading"]``.
+    """The common frame. ``reading`` is the chart in one sentence, kept in ``layout.meta["reading"]``;
+    ``frames`` are what an animation goes through.
 
     Built as one dict and not validated again at every rerun, which would take three times as long as all
     the rest of a page; the tests validate every figure instead.
@@ -98,7 +120,7 @@ def figure(
         "template": {"layout": {}},
         **layout,
     }
-    return go.Figure({"data": traces, "layout": frame}, _validate=False)
+    return go.Figure({"data": traces, "layout": frame, "frames": frames or []}, _validate=False)
 
 
 def reading(chart: go.Figure) -> str:
@@ -118,6 +140,14 @@ def number(value: float, digits: int = 3) -> str:
 def percent(value: float, digits: int = 3) -> str:
     """A share as text with a few significant digits: 0.0123 -> 1.23%."""
     return number(value * 100, digits) + "%"
+
+
+def duration(seconds: float) -> str:
+    """A time as text in the unit that suits it: 0.0042 -> 4.2 ms."""
+    for unit, name in ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")):
+        if seconds >= unit:
+            return f"{number(seconds / unit)} {name}"
+    return f"{number(seconds * 1e6)} µs"
 
 
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
 
+from rr_core._validate import Array
 from rr_core.figures import labels as _labels
 from rr_core.figures.style import axis
 
@@ -52,6 +54,11 @@ class Bars:
 
     def pick(self, values: ArrayLike) -> NDArray[Any]:
         return np.asarray(values)[self.categories]
+
+    def of_levels(self, per_level: Array, level_of: Order) -> Array:
+        """What is drawn of values (..., levels) that are the same for all categories of a level: (..., m)."""
+        picked: Array = per_level[..., level_of[self.categories]]
+        return picked
 
     def _stride(self) -> int:
         """Every how many categories there is a tick: names where they fit, numbers few enough for a phone."""
@@ -122,6 +129,15 @@ class Curve:
     def mean(self, ordered: NDArray[Any]) -> NDArray[np.float64]:
         total: NDArray[np.float64] = np.add.reduceat(ordered, self.starts, dtype=np.float64) / self.sizes
         return total
+
+    def of_levels(self, per_level: Array, level_of: Order) -> Array:
+        """Bin means of values (..., levels) that are the same for all categories of a level: (..., bins)."""
+        bin_of = np.repeat(np.arange(self.starts.size), self.sizes)
+        shape = (self.starts.size, per_level.shape[-1])
+        # Sparse: bins times levels may be ten million, while no category is in more than one bin.
+        weights = coo_array((1 / self.sizes[bin_of], (bin_of, level_of[self.order])), shape).tocsr()
+        means: Array = (weights @ per_level.T).T
+        return means
 
     def axis(self) -> dict[str, Any]:
         top = float(np.log10(self.order.size))

@@ -14,6 +14,8 @@ FILES = {
     "noisy_histogram": "pages/noisy_histogram.py",
     "inv_negatives": "pages/inv_negatives.py",
     "estimators": "pages/estimators.py",
+    "geometry": "pages/geometry.py",
+    "ibu": "pages/ibu.py",
 }
 LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
 

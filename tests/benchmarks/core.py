@@ -13,7 +13,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,19 +115,17 @@ def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
-def main(rounds: int) -> int:
-    print(
+def machine(rounds: int) -> str:
+    return (
         f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, "
         f"{platform.machine()}, {os.cpu_count()} cores; medians of {rounds} rounds in turns."
     )
-    draw = INDUSTRIAL.draw()
-    counts, mechanism = draw.counts, draw.mechanism
-    print(
-        f"K = {mechanism.k:,}, N = {counts.sum():,}, eps = {mechanism.epsilon:g}, Zipf {INDUSTRIAL.s:g}: "
-        f"{np.unique(counts).size} distinct counts.\n"
-    )
+
+
+def judge(ratios: Iterable[Ratio], rounds: int) -> int:
+    """Measure and print the ratios; how many are not met."""
     rows, failed = [], 0
-    for ratio in demanded(counts, mechanism):
+    for ratio in ratios:
         slow, fast = in_turns(ratio.slow, ratio.fast, rounds)
         fast *= ratio.fast_share
         met = ratio.met(slow / fast)
@@ -144,6 +142,18 @@ def main(rounds: int) -> int:
             )
         )
     print(table(("Demanded ratio", "bound", "measured", "met", "first, ms", "second, ms"), rows))
+    return failed
+
+
+def main(rounds: int) -> int:
+    print(machine(rounds))
+    draw = INDUSTRIAL.draw()
+    counts, mechanism = draw.counts, draw.mechanism
+    print(
+        f"K = {mechanism.k:,}, N = {counts.sum():,}, eps = {mechanism.epsilon:g}, Zipf {INDUSTRIAL.s:g}: "
+        f"{np.unique(counts).size} distinct counts.\n"
+    )
+    failed = judge(demanded(counts, mechanism), rounds)
 
     rows, missing = [], []
     for peer in peers.available(counts, mechanism):

@@ -32,13 +32,15 @@ _SETTLED = """() => {
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
 _NAMES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
-_NAMES |= {"Estimators": "estimators", "Reference": "reference"}
+_NAMES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Reference": "reference"}
 SCENARIO_PAGES = tuple(label for label in _NAMES if label != "Reference")
 LEAD = {
     "Home": "story",
     "Noisy histogram": "noisy_histogram",
     "Inv and its negatives": "inv_negatives",
     "Estimators": "estimators",
+    "Geometry": "geometry",
+    "IBU → MLE*": "ibu",
 }  # the key of each page's first figure
 
 

@@ -9,15 +9,23 @@ from tests.browser import expected
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 
-NAVIGATION = ["Home", "Noisy histogram", "Inv and its negatives", "Estimators", "Reference"]
-ADDRESSES = dict(
-    zip(NAVIGATION, ["/", "/noisy_histogram", "/inv_negatives", "/estimators", "/reference"], strict=True)
-)
+ADDRESSES = {
+    "Home": "/",
+    "Noisy histogram": "/noisy_histogram",
+    "Inv and its negatives": "/inv_negatives",
+    "Estimators": "/estimators",
+    "Geometry": "/geometry",
+    "IBU → MLE*": "/ibu",
+    "Reference": "/reference",
+}
+NAVIGATION = list(ADDRESSES)
 QUESTIONS = {
     "Home": "How can a survey learn the truth from answers that lie?",
     "Noisy histogram": "What does the noise do to a histogram?",
     "Inv and its negatives": "Why does the unbiased estimate give negative shares?",
     "Estimators": "Which repair of the negatives comes closest to the truth?",
+    "Geometry": "Where do the three repairs lie, and why is MLE* in the middle?",
+    "IBU → MLE*": "How many iterations does IBU need, and when may it stop?",
     "Reference": "What does this symbol, name or formula mean?",
 }
 

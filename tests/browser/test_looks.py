@@ -7,7 +7,7 @@ import pytest
 from tests.browser.expected import LINK
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 
-PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "reference")
+PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "reference")
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
   return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
 UNNAMED = """() => [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]

@@ -51,10 +51,13 @@ def test_real_file_draws_on_every_page(name, k, people, top, open_lab):
         assert name.removesuffix(".csv") in lab.words().replace("\\", "")
         if label == "Home":
             continue
-        lab.pick("Most frequent")
         most = sorted(counts, key=counts.__getitem__, reverse=True)[0]
-        assert most in lab.layout(LEAD[label])["xaxis"]["ticktext"]
-        assert f'"{most}"' in lab.figure(LEAD[label])  # the names of the hover
+        if label == "Geometry":
+            assert f"100% {most}" in lab.chart(LEAD[label]).inner_text()
+        else:
+            lab.pick("Most frequent")
+            assert most in lab.layout(LEAD[label])["xaxis"]["ticktext"]
+            assert f'"{most}"' in lab.figure(LEAD[label])  # the names of the hover
         rows = rows_of(lab)
         assert [row["category"] for row in rows] == list(counts)
         assert [int(row["true"]) for row in rows] == list(counts.values())
@@ -128,10 +131,11 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
         lab.go(label)
         assert lab.page.evaluate(MARKUP) == [0, 0, 0]
         drawn = lab.chart(LEAD[label]).inner_text()
-        for start in ("<b>bold", "<img src", "=1+1", "👩‍👧", "very lo"):
+        few = label == "Geometry"  # only three, at the corners of the triangle
+        for start in ("<b>bold", "<img src") if few else ("<b>bold", "<img src", "=1+1", "👩‍👧", "very lo"):
             assert start in drawn  # names on the axis are cut
         hover = lab.figure(LEAD[label])
-        assert "&lt;b&gt;bold&lt;/b&gt;" in hover
+        assert few or "&lt;b&gt;bold&lt;/b&gt;" in hover
         assert "<b>" not in hover
         lab.must_be_fine()
     lab.go("Noisy histogram")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from rr_core import RandomizedResponse, collinearity, inv, inv_n, inv_p, mle_star
+from rr_core.collinearity import theorem2
 from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
 
@@ -170,3 +171,124 @@ def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each
         assert together.theorem2_holds[index] == alone.theorem2_holds
         np.testing.assert_allclose(together.position[index], alone.position, rtol=1e-12)
         np.testing.assert_array_equal(together.supports[index], alone.supports)
+
+
+@given(counts(), everyday_epsilons)
+def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
+    k = len(histogram)
+    channel, phi = exact.channel_from_epsilon(k, epsilon), sorted(exact.frequencies(histogram))
+    found = theorem2(histogram, RandomizedResponse(k, epsilon))
+    needed = (k * channel.q - phi[0]) / (k - 1)
+    assert found.smallest == pytest.approx(float(phi[0]), rel=1e-14)
+    assert found.second == pytest.approx(float(phi[1]), rel=1e-14)
+    assert found.needed == pytest.approx(float(needed), rel=1e-12, abs=1e-15)
+    assert found.below is (phi[0] < channel.q)
+    assert found.enough is (phi[1] >= needed)
+    if found.below:
+        assert found.t == pytest.approx(float((1 - phi[0]) / (channel.p - phi[0])), rel=1e-12)
+    else:
+        assert math.isnan(found.t)
+
+
+@given(counts(), everyday_epsilons)
+def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilon):
+    mechanism = RandomizedResponse(len(histogram), epsilon)
+    found, place = theorem2(histogram, mechanism), collinearity(histogram, mechanism)
+    assert place.theorem2_holds is (found.below and found.enough)
+    if place.theorem2_holds and place.length:
+        assert found.t > 1
+        assert place.position == pytest.approx(1 / found.t, rel=1e-9)
+        assert place.residual <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("histogram", "below", "enough"),
+    [([12, 6, 5, 1], True, True), ([13, 6, 4, 1], True, False), ([10, 5, 5, 4], False, True)],
+)
+def test_equality_is_decided_on_integers(histogram, below, enough):
+    """k = 4, q = 1/6: second and smallest share at or next to what is needed, and at q."""
+    found = theorem2(np.array(histogram) * 10**9, RandomizedResponse.from_p(4, 0.5))
+    assert (found.below, found.enough) == (below, enough)
+
+
+@given(counts(), everyday_epsilons)
+def test_length_and_cut_off_are_those_of_the_estimates(histogram, epsilon):
+    k = len(histogram)
+    mechanism, place = RandomizedResponse(k, epsilon), collinearity(histogram, RandomizedResponse(k, epsilon))
+    assert place.cut_off is any(
+        value < 0 for value in exact.inv(histogram, exact.channel_from_epsilon(k, epsilon))
+    )
+    distance = np.linalg.norm(inv_n(histogram, mechanism) - inv_p(histogram, mechanism))
+    assert place.length == pytest.approx(distance, rel=1e-9, abs=1e-14)
+    assert (place.length == 0) is math.isnan(place.position)
+
+
+def test_a_zero_without_a_negative_is_nothing_to_repair():
+    """k = 4, q = 1/6: Inv of (5, 3, 2, 2) is (3/4, 1/4, 0, 0), whatever the rounding."""
+    for scale in (1, 7, 10**9 + 7):
+        place = collinearity(np.array([5, 3, 2, 2]) * scale, RandomizedResponse.from_p(4, 0.5))
+        assert not place.cut_off
+        assert place.length == 0
+        assert math.isnan(place.position)
+
+
+def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
+    """The argument of the page: 1/(p-q) > (p-q+mq)/((p-q) Phi) > 1/((1+nu)(p-q)), the slopes against phi."""
+    for histogram, mechanism, place in random_cases(100, 8, same_support=True):
+        phi, raw = histogram / histogram.sum(), inv(histogram, mechanism)
+        support = np.flatnonzero(mle_star(histogram, mechanism))
+        m, mass, nu = len(support), phi[support].sum(), -raw[raw < 0].sum()
+        slopes = [1, (mechanism.keep + m * mechanism.q) / mass, 1 / (1 + nu)]
+        assert slopes[0] > slopes[1] > slopes[2]
+        low, high = support[phi[support].argmin()], support[phi[support].argmax()]
+        if phi[low] < phi[high]:
+            for make, slope in zip((inv_p, mle_star, inv_n), slopes, strict=True):
+                estimate = make(histogram, mechanism)
+                measured = (estimate[high] - estimate[low]) / (phi[high] - phi[low]) * mechanism.keep
+                assert measured == pytest.approx(slope, rel=1e-9)
+        position = (slopes[0] - slopes[1]) / (slopes[0] - slopes[2])
+        assert place.position == pytest.approx(position, rel=1e-6, abs=1e-9)
+
+
+def test_relative_residual_and_measured_t():
+    near = collinearity([50, 45, 40, 3], RandomizedResponse(4, 1.0))
+    assert near.t == pytest.approx(1 / near.position)
+    assert near.relative == pytest.approx(near.residual / near.length, abs=1e-15)
+    nothing = collinearity([25, 26, 27, 28], RandomizedResponse(4, 1.0))
+    assert math.isnan(nothing.relative)
+    assert math.isnan(nothing.t)
+    # So noisy that InvP and MLE* are the same corner.
+    corner = collinearity([40, 35, 25], RandomizedResponse(3, 0.01))
+    assert (corner.position, corner.t, corner.relative) == (0, math.inf, 0)
+    batch = collinearity([[40, 35, 25], [34, 33, 33]], RandomizedResponse(3, 0.01))
+    assert batch.relative.shape == batch.t.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("k", "percent"), [(10, 19), (9, 28), (8, 37), (6, 55), (5, 60), (4, 70), (12, 23), (7, 46)]
+)
+def test_a_difference_that_is_only_rounding_counts_as_equality(k, percent):
+    """q is a whole number of percent but no exact double: shares at q, and at what Theorem 2 needs, are equal to
+    it for a person."""
+    mechanism, q = RandomizedResponse.from_p(k, percent / 100), (100 - percent) // (k - 1)
+    rest = 100 - 2 * q
+    at_q = theorem2([q, q, *(rest // (k - 2) + (i < rest % (k - 2)) for i in range(k - 2))], mechanism)
+    assert not at_q.below
+    # With phi_1 = q/2 the second smallest must be (k - 1/2) q/(k - 1).
+    whole, second = 200 * (k - 1), (2 * k - 1) * q
+    left = whole - q * (k - 1) - second
+    others = [left // (k - 2) + (i < left % (k - 2)) for i in range(k - 2)]
+    assert min(others) >= second
+    at_need = theorem2([q * (k - 1), second, *others], mechanism)
+    assert at_need.below
+    assert at_need.enough
+    short = theorem2([q * (k - 1), second - 1, others[0] + 1, *others[1:]], mechanism)
+    assert not short.enough
+
+
+def test_on_the_line_means_up_to_rounding():
+    for *_, place in random_cases(60, 9, same_support=True):
+        assert place.on_line
+    off = [bool(place.on_line) for *_, place in random_cases(200, 10, same_support=False)]
+    assert np.mean(off) < 0.1
+    assert collinearity([25, 26, 27, 28], RandomizedResponse(4, 1.0)).on_line

@@ -1,0 +1,142 @@
+"""Choosing a run of IBU: where it starts, how far it goes, and when it is near enough."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui.work import Work
+from rr_core.figures.style import number, percent
+from rr_core.ibu_progress import first_reached
+from rr_core.ibu_rate import local_rate
+from rr_core.ibu_record import IBUPath
+from rr_core.starts import LARGEST_RANDOM, LARGEST_TYPED, STARTS, Start, parse_weights
+
+_LARGEST = {"random": LARGEST_RANDOM, "typed": LARGEST_TYPED}
+_LENGTHS = (100, 1_000, 10_000, 100_000)
+_TOLERANCES = tuple(float(f"1e-{i}") for i in range(2, 13))
+_QUICK = 10  # iterations per digit
+_NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
+
+
+def start(work: Work) -> Start:
+    """Where IBU starts. Call it inside a horizontal container: it adds up to three widgets to the row."""
+    k = work.scenario.k
+    kinds = [kind for kind in STARTS if k <= _LARGEST.get(kind, k)]
+    kind = st.selectbox(
+        "Start from",
+        kinds,
+        format_func=STARTS.__getitem__,
+        key=f"ibu_start_{len(kinds)}",
+        width=250,
+        help="IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",
+    )
+    if kind == "typed":
+        return _typed(k)
+    if kind == "random":
+        return Start(kind, seed=st.number_input("Which", 0, 999_999, 1, key="ibu_start_seed", width=130))
+    if kind in ("uniform", "reports"):
+        return Start(kind)
+    chosen = st.number_input("Category", 1, k, 1, key=f"ibu_start_category_{k}", width=130)
+    if kind == "zero":
+        return Start(kind, chosen - 1)
+    percent_of_users = st.slider("Its share, %", 1, 99, 90, key="ibu_start_mass", width=180)
+    return Start(kind, chosen - 1, percent_of_users / 100)
+
+
+def _typed(k: int) -> Start:
+    """Shares that a person types; the last ones that could be used stay in use."""
+    key = f"_ibu_typed_{k}"
+    text = st.text_input(
+        f"{k} shares",
+        placeholder="0.5, 0.3, 0.2",
+        key=f"ibu_start_typed_{k}",
+        width=260,
+        help="Any numbers: they are divided by their sum.",
+    )
+    if text:
+        try:
+            st.session_state[key] = parse_weights(text, k)
+        except ValueError as problem:
+            st.caption(f":red[{problem}]")
+    weights = st.session_state.get(key)
+    return Start("typed", weights=weights) if weights else Start()
+
+
+def length() -> int:
+    """How many iterations to run."""
+    return st.select_slider(
+        "Iterations", _LENGTHS, value=10_000, key="ibu_length", format_func="{:,}".format, width=220
+    )
+
+
+def tolerance() -> float:
+    """How near is near enough, in nats per report."""
+    return st.select_slider(
+        "Near enough",
+        _TOLERANCES,
+        value=_TOLERANCES[4],
+        key="ibu_tolerance",
+        format_func=number,
+        width=260,
+        help="In nats per report for the certificate and the likelihood; as a squared distance for the third.",
+    )
+
+
+def nearness() -> float:
+    """How near the estimate of a single category must stay, as a part of the average share."""
+    return st.select_slider(
+        "Within this part of an average share (1/K)",
+        _NEARNESS,
+        value=_NEARNESS[1],
+        key="ibu_nearness",
+        format_func=percent,
+        width=320,
+    )
+
+
+def answer(path: IBUPath, tolerance: float) -> None:
+    """When the run came near enough: by what one can compute, and by what only MLE* tells."""
+    found, last = first_reached(path, tolerance), int(path.iterations[-1])
+
+    def when(iteration: int | None) -> str:
+        if iteration is None:
+            return f"more than {last:,} iterations"
+        return "1 iteration" if iteration == 1 else f"{iteration:,} iterations"
+
+    st.markdown(
+        f"Near enough ({number(tolerance)}) after **{when(found.certificate)}** by the certificate, which anybody can "
+        f"compute; after **{when(found.gap)}** by the true gap in likelihood and **{when(found.squared_distance)}** by "
+        "squared distance, which only MLE\\* tells."
+    )
+
+
+def explain_start(path: IBUPath) -> None:
+    """What a start with a zero does to the run, where it does anything."""
+    if path.cut_off:
+        st.warning(
+            "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
+            "run tends to the best distribution without that category, so its distance to MLE\\* and its certificate "
+            "never reach zero. The certificate gives it away."
+        )
+
+
+def explain_pace(path: IBUPath) -> None:
+    """How fast the run is in the end, where its last error sits, and why."""
+    rate = local_rate(path)
+    if rate.iterations_per_digit < _QUICK:
+        st.markdown(
+            f"**In the end** every iteration here removes {percent(rate.decay)} of what is left of the error: with so "
+            "little noise IBU is quick. Lower ε and watch it slow down."
+        )
+        return
+    pace = (
+        f"every iteration removes {percent(rate.decay)} of what is left of the error, so each further digit costs "
+        f"{rate.iterations_per_digit:,.0f} iterations"
+        if rate.decay > 0
+        else "the steps shrink faster than the error, because a category lies exactly on the border"
+    )
+    st.markdown(
+        f"**In the end** {pace}. That last error sits on categories with **{rate.slowest_count:,.0f} reports**. Why so "
+        "slow? IBU moves a category by the share of its reports that it believes to be truthful. Around the border of "
+        "the support nearly every report looks like noise, so those categories hardly move."
+    )

@@ -1,0 +1,68 @@
+"""What MLE* and three ways to iterate cost on this machine, side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui.work import Work
+from rr_core.costs import Cost, Needed, side_by_side
+from rr_core.figures.style import duration, number
+from rr_core.ibu_progress import first_reached
+from rr_core.ibu_record import IBUPath
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+from rr_core.starts import Start
+
+
+def section(work: Work, path: IBUPath, start: Start, tolerance: float) -> None:
+    """Measure on demand: the clock should run when nothing else does."""
+    st.subheader("What does it cost?")
+    about = (work.scenario, work.draw.population.key, tolerance)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Measure on this machine", on_click=_ask, args=(about,), key="ibu_cost")
+        st.caption(
+            "MLE\\*, and IBU from the uniform start to a certificate of your tolerance; about two seconds."
+        )
+    if st.session_state.get("_ibu_cost_asked") != about:
+        return
+    reached = first_reached(path, tolerance).certificate if start == Start() else None
+    needed = None if reached is None else Needed(reached, True)
+    measure = _own if work.scenario.dist == UPLOAD else _shared
+    with st.spinner("Measuring…"):
+        costs = measure(work.scenario, tolerance, needed, work)
+    st.markdown(_table(costs))
+
+
+def _ask(about: tuple[Scenario, str, float]) -> None:
+    st.session_state["_ibu_cost_asked"] = about
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared(scenario: Scenario, tolerance: float, needed: Needed | None, _work: Work) -> list[Cost]:
+    return side_by_side(_work.draw.counts, _work.draw.mechanism, tolerance, needed)
+
+
+def _own(scenario: Scenario, tolerance: float, needed: Needed | None, work: Work) -> list[Cost]:
+    """Of an upload: kept in the session that it belongs to."""
+    about = (scenario, work.draw.population.key, tolerance, needed)
+    held = st.session_state.get("_ibu_cost_own")
+    if held is None or held[0] != about:
+        held = (about, side_by_side(work.draw.counts, work.draw.mechanism, tolerance, needed))
+        st.session_state["_ibu_cost_own"] = held
+    costs: list[Cost] = held[1]
+    return costs
+
+
+def _table(costs: list[Cost]) -> str:
+    lines = ["| Way | Iterations | Each | In all | MLE\\* is faster |", "|:--|--:|--:|--:|--:|"]
+    exact = costs[0].seconds or 0.0
+    for cost in costs:
+        each = "–" if cost.seconds_per_iteration is None else duration(cost.seconds_per_iteration)
+        iterations = "–" if cost.iterations is None else f"{cost.iterations:,}"
+        total = "not run" if cost.seconds is None else duration(cost.seconds)
+        total += " (extrapolated)" if cost.extrapolated else ""
+        faster = "–" if cost.seconds is None or cost is costs[0] else f"{number(cost.seconds / exact)} times"
+        name = cost.name.replace("*", "\\*")
+        lines.append(f"| {name} | {iterations} | {each} | {total} | {faster} |")
+    notes = " ".join(f"{cost.name}: {cost.note}" for cost in costs[1:]).replace("*", "\\*")
+    return "\n".join(lines) + f"\n\n{notes}"

@@ -1,0 +1,79 @@
+"""The run of IBU that a page is about: computed once for a class, longer ones with progress and a stop."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages._ui import long_run
+from pages._ui.work import Work
+from rr_core.ibu import ibu_path
+from rr_core.ibu_budget import at_once, marks_per_decade
+from rr_core.ibu_record import IBUPath, log_spaced
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+from rr_core.starts import Start
+
+_LARGE = 20_000  # categories from which on few runs are kept
+_NAME = "ibu_longer"
+About = tuple[Scenario, str, Start, int]
+
+
+def path(work: Work, start: Start, length: int) -> IBUPath:
+    """The run of this length when somebody has computed it, or else as much of it as a page can wait for."""
+    longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
+    if longer is not None:
+        return longer
+    quick = at_once(work.draw.counts, length)
+    if work.scenario.dist == UPLOAD:
+        return _own(work, start, quick)
+    kept = _large if work.scenario.k > _LARGE else _small
+    return kept(work.scenario, start, quick, work)
+
+
+def go_on(work: Work, start: Start, length: int, shown: IBUPath) -> None:
+    """Where the run that is shown is shorter than asked for: say so, and offer to run it to its end."""
+    reached = int(shown.iterations[-1])
+    if reached >= length:
+        return
+    st.info(
+        f"Shown are the first {reached:,} of {length:,} iterations: the rest takes longer than a page may."
+    )
+    about = _about(work, start, length)
+    with st.container(horizontal=True):
+        asked = long_run.offer(_NAME, "Run to the end", about)
+    if asked:
+        run = partial(_compute, work, start, length)
+        long_run.follow(_NAME, about, length, "iterations", run, shared=work.scenario.dist != UPLOAD)
+
+
+def _about(work: Work, start: Start, length: int) -> About:
+    return work.scenario, work.draw.population.key, start, length
+
+
+def _compute(work: Work, start: Start, length: int, progress: long_run.Progress | None = None) -> IBUPath:
+    counts = work.draw.counts
+    marks = log_spaced(length, marks_per_decade(counts))
+    return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _small(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
+    return _compute(_work, start, length)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _large(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
+    return _compute(_work, start, length)
+
+
+def _own(work: Work, start: Start, length: int) -> IBUPath:
+    """The latest run about this session's upload."""
+    about = _about(work, start, length)
+    held = st.session_state.get("_own_ibu")
+    if held is None or held[0] != about:
+        held = (about, _compute(work, start, length))
+        st.session_state["_own_ibu"] = held
+    own: IBUPath = held[1]
+    return own

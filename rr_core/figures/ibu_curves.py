@@ -1,0 +1,208 @@
+"""IBU's way to MLE* as curves: error against iterations, several settings at once, and who comes last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.figures.style import QUANTITIES, SERIES, axis, figure, number, percent
+from rr_core.ibu_compared import Compared
+from rr_core.ibu_progress import slowest
+from rr_core.ibu_record import IBUPath
+
+IBU, BEST, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
+# Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.
+_FLOOR = 1e-15
+
+
+def convergence(run: IBUPath, tolerance: float) -> go.Figure:
+    """Certificate, gap and squared distance against iterations, with the tolerance as a line.
+
+    Args:
+        run: the record of one histogram.
+        tolerance: where the person wants to stop, > 0.
+    """
+    lines = (
+        ("certificate (can be computed)", run.certificate, "solid", 3.5),
+        ("true gap in likelihood (needs MLE*)", run.log_likelihood_gap, "dash", 2.5),
+        ("squared distance to MLE*", run.squared_distance, "dot", 2.5),
+    )
+    traces = [
+        _line(name, run.iterations, values, {"color": IBU.colour, "dash": dash, "width": width})
+        for name, values, dash, width in lines
+    ]
+    reading = (
+        "The certificate lies above the true gap at every iteration, so whoever stops when it is "
+        f"{number(tolerance)} (horizontal line) knows that nothing is more likely by more than that."
+    )
+    if (np.diff(run.squared_distance) > _FLOOR).any():
+        reading += " The likelihood never falls, yet the squared distance rises on the way."
+    y = _log_axis("Nats per report; squared distance", [values for _, values, _, _ in lines])
+    return figure(
+        traces,
+        _iterations_axis(run.iterations),
+        y,
+        reading,
+        hovermode="x unified",
+        shapes=[_level(tolerance)],
+    )
+
+
+def several(runs: Compared, about: str, *, logarithmic: bool = True) -> go.Figure:
+    """Squared distance to MLE* against iterations for several privacy budgets.
+
+    Args:
+        runs: at most six, which differ in epsilon.
+        about: what they have in common, for the reading.
+        logarithmic: axes as powers of ten; linear ones, as printed in the paper, otherwise.
+    """
+    names = [f"ε = {scenario.epsilon:g}" for scenario in runs.scenarios]
+    traces = [
+        _line(name, runs.iterations, distance, style, logarithmic=logarithmic)
+        for name, distance, style in zip(names, runs.squared_distance, SERIES, strict=False)
+    ]
+    last = int(runs.iterations[-1])
+    ends = "; ".join(
+        f"{number(distance[-1])} at {name}"
+        for name, distance in zip(names, runs.squared_distance, strict=True)
+    )
+    reading = f"{about}: after {last:,} iterations the squared distance to MLE* is {ends}."
+    if logarithmic:
+        x = _iterations_axis(runs.iterations)
+        y = _log_axis("Squared distance to MLE*", list(runs.squared_distance))
+    else:
+        x = axis("Iterations", tickformat="~s", range=[0, last])
+        y = axis("Squared distance to MLE*", rangemode="tozero")
+    return figure(traces, x, y, reading, hovermode="x unified")
+
+
+def stragglers(path: IBUPath, part: float) -> go.Figure:
+    """How many iterations each category needs until its estimate stays put, by the reports it received.
+
+    Args:
+        path: the record of one histogram.
+        part: how near to its limit an estimate must stay, as a part of the average share 1/k.
+    """
+    last, k = int(path.iterations[-1]), path.mechanisms[0].k
+    settling = slowest(path, part / k)
+    kept, there = settling.limit > 0, ~np.isnan(settling.iterations)
+    shown = {
+        "stays above zero": (kept & there, BEST.colour, "circle"),
+        "tends to zero": (~kept & there, IBU.colour, "x"),
+        f"not yet after {last:,}": (~there, OBSERVED.colour, "triangle-up"),
+    }
+    iterations = np.where(there, settling.iterations, last)
+    traces = [
+        _dots(name, settling.counts[which], iterations[which], colour, symbol)
+        for name, (which, colour, symbol) in shown.items()
+        if which.any()
+    ]
+    late = settling.counts[iterations == iterations.max()]
+    most = f"{late.min():,.0f}" + (f" to {late.max():,.0f}" if late.max() > late.min() else "")
+    border, where = _border(settling.counts, kept)
+    reading = (
+        f"The last to stay within {percent(settling.tolerance)} of users of their limit are categories with {most} "
+        f"reports; {where}"
+    )
+    x = axis("Reports that the category received", tickformat="~s")
+    y = _needed_axis(iterations)
+    return figure(traces, x, y, reading, shapes=border, showlegend=True)
+
+
+def _dots(name: str, counts: Array, iterations: NDArray[Any], colour: str, symbol: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": np.asarray(counts, dtype=np.float32),
+        "y": np.maximum(iterations, 1).astype(np.float32),
+        "marker": {"color": colour, "symbol": symbol, "size": 9},
+        "hovertemplate": "%{x:,.0f} reports<br>%{y:,.0f} iterations<extra></extra>",
+    }
+
+
+def _line(
+    name: str, iterations: NDArray[Any], values: Array, line: dict[str, Any], *, logarithmic: bool = True
+) -> dict[str, Any]:
+    drawn = np.asarray(values, dtype=np.float64)
+    if logarithmic:  # a value at rounding level has no place on a log axis: the line ends there
+        drawn = np.where(drawn > _FLOOR, drawn, np.nan)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": np.maximum(iterations, 1 if logarithmic else 0).astype(np.float32),
+        "y": drawn,
+        "line": line,
+        "hovertemplate": "%{y:.3g}",
+    }
+
+
+def _iterations_axis(iterations: NDArray[Any]) -> dict[str, Any]:
+    top = float(np.log10(max(int(iterations[-1]), 10)))
+    return axis(
+        "Iterations (log scale)",
+        type="log",
+        range=[-0.02, top + 0.02],
+        dtick=1,
+        tickformat="~s",
+        unifiedhovertitle={"text": "iteration %{x:,.0f}"},
+    )
+
+
+def _log_axis(title: str, values: Sequence[Array]) -> dict[str, Any]:
+    drawn = np.concatenate([one[np.isfinite(one) & (one > _FLOOR)] for one in values])
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (1e-3, 1.0)
+    span = [np.log10(low) - 0.3, np.log10(high) + 0.3]
+    return axis(
+        f"{title} (log scale)",
+        type="log",
+        range=span,
+        dtick=max(1, round((span[1] - span[0]) / 7)),
+        exponentformat="power",
+    )
+
+
+def _needed_axis(iterations: Array) -> dict[str, Any]:
+    low, high = np.log10(max(iterations.min(), 1)) - 0.15, np.log10(max(iterations.max(), 10)) + 0.15
+    # Between the powers of ten 2 and 5 are named as well, unless there are many powers.
+    step = "D2" if high - low < 2.5 else 1
+    return axis("Iterations needed (log scale)", type="log", tickformat="~s", dtick=step, range=[low, high])
+
+
+def _level(tolerance: float) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": tolerance,
+        "y1": tolerance,
+        "line": {"width": 1.5, "dash": "dot", "color": "rgba(128,128,128,0.9)"},
+    }
+
+
+def _border(counts: Array, kept: NDArray[np.bool_]) -> tuple[list[dict[str, Any]], str]:
+    """A band between the largest count that tends to zero and the smallest that does not, and its sentence."""
+    if kept.all():
+        return [], "no category tends to zero here, so there is no border to linger at."
+    dropped, smallest = float(counts[~kept].max()), float(counts[kept].min())
+    if dropped >= smallest:
+        return [], "a category that started at zero stays there, however many reports it has."
+    band = {
+        "type": "rect",
+        "yref": "paper",
+        "x0": dropped,
+        "x1": smallest,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 1, "color": BEST.faded(0.8)},
+        "fillcolor": BEST.faded(0.2),
+        "layer": "below",
+    }
+    return [band], f"MLE* keeps categories from {smallest:,.0f} reports on (green band: that border)."

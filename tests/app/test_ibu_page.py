@@ -1,0 +1,151 @@
+"""The page about IBU: its numbers are the core's, its choices change the run, long work can be asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+
+from pages._ui.downloads import script_text
+from pages._ui.ibu_downloads import _SCRIPT, record_csv
+from rr_core import Scenario, ibu_path
+from rr_core.ibu_progress import first_reached
+from rr_core.ibu_record import log_spaced
+from rr_core.starts import Start
+from tests.app.opening import charts, checked, opened, widget
+from tests.app.test_scripts import printed
+
+LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
+SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
+
+
+def said(page, beginning):
+    (text,) = [one.value for one in page.markdown if one.value.startswith(beginning)]
+    return text
+
+
+def path_of(start, last=10_000, scenario=SCENARIO):
+    draw = scenario.draw()
+    return ibu_path(draw.counts, draw.mechanism, log_spaced(last, 40), start.distribution(draw.counts))
+
+
+def iterations_said(page):
+    return [
+        int(n.replace(",", "")) for n in re.findall(r"([\d,]+) iterations?\*\*", said(page, "Near enough"))
+    ]
+
+
+def test_answer_is_the_cores():
+    page = opened("ibu", LINK)
+    found = first_reached(path_of(Start()), 1e-6)
+    assert iterations_said(page) == [found.certificate, found.gap, found.squared_distance]
+    checked(page.select_slider(key="ibu_tolerance").set_value(1e-3).run())
+    found = first_reached(path_of(Start()), 1e-3)
+    assert iterations_said(page) == [found.certificate, found.gap, found.squared_distance]
+    checked(page.select_slider(key="ibu_length").set_value(100).run())
+    assert "more than 100 iterations" in said(page, "Near enough")
+
+
+def last_frame(page):
+    (film, *_) = charts(page)
+    return film["frames"][-1]
+
+
+@pytest.mark.parametrize("kind", ["reports", "leaning", "zero", "random"])
+def test_every_start_runs(kind):
+    page = opened("ibu", LINK)
+    before = charts(page)[0]["data"]
+    (box,) = [one for one in page.selectbox if one.label == "Start from"]
+    checked(box.set_value(kind).run())
+    assert charts(page)[0]["data"] != before
+    assert bool(page.warning) is (kind == "zero")
+    if kind == "zero":
+        assert "started at **zero**" in page.warning[0].value
+
+
+def test_typed_start_and_what_cannot_be_used():
+    page = opened("ibu", "k=3&n=500")
+    (box,) = [one for one in page.selectbox if one.label == "Start from"]
+    checked(box.set_value("typed").run())
+    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
+    checked(typed.set_value("7, 2, 1").run())
+    good = charts(page)[0]["data"]
+    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
+    checked(typed.set_value("7, 2").run())
+    assert "3 numbers are needed" in " ".join(caption.value for caption in page.caption)
+    assert charts(page)[0]["data"] == good  # what was there before is still there
+
+
+def test_large_k_offers_only_starts_with_few_levels():
+    page = opened("ibu", "k=5000&n=100000")
+    (box,) = [one for one in page.selectbox if one.label == "Start from"]
+    assert "Shares that I type" not in box.options
+    assert "A random point" not in box.options
+    assert "Uniform" in box.options
+
+
+def test_several_epsilons_run_and_stay():
+    page = opened("ibu", LINK.replace("seed=7", "seed=70"))  # nobody has run this one yet
+    alone = len(charts(page))
+    checked(widget(page, "Run them").click().run())
+    assert len(charts(page)) == alone + 1
+    assert "ε = 0.5" in charts(page)[-1]["alt"]
+    checked(widget(page, "New draw").click().run())
+    assert len(charts(page)) == alone  # a result of another scenario is not shown
+
+
+def test_paper_figure_4_has_four_panels():
+    page = opened("ibu", LINK)
+    checked(page.button_group(key="ibu_compare").set_value("The paper's Figure 4").run())
+    alone = len(charts(page))
+    checked(widget(page, "Run the twelve curves").click().run())
+    panels = charts(page)[alone:]
+    assert [len(panel["data"]) for panel in panels] == [3, 3, 3, 3]
+    assert all("after 40,000 iterations" in panel["alt"] for panel in panels)
+    checked(widget(page, "Linear axes, as printed in the paper").set_value(True).run())
+    assert charts(page)[alone]["layout"]["yaxis"].get("type") is None
+
+
+def test_costs_are_measured_when_asked_for():
+    page = opened("ibu", LINK)
+    assert not [one for one in page.markdown if one.value.startswith("| Way")]
+    checked(widget(page, "Measure on this machine").click().run())
+    rows = said(page, "| Way").partition("\n\n")[0].splitlines()[2:]
+    assert len(rows) == 4
+    assert rows[0].startswith("| MLE")
+    assert all("times" in row for row in rows[1:])
+
+
+def test_a_run_that_takes_long_is_offered():
+    query = "k=20000&n=1000000000&eps=12&s=0.3"
+    page = opened("ibu", query)
+    checked(page.select_slider(key="ibu_length").set_value(100_000).run())
+    (note,) = page.info
+    assert re.search(r"first [\d,]+ of 100,000 iterations", note.value)
+
+
+def test_record_as_csv():
+    path = path_of(Start(), 500)
+    rows = list(csv.DictReader(io.StringIO(record_csv(path).decode())))
+    assert list(rows[0]) == ["iteration", "squared_distance", "log_likelihood_gap", "certificate"]
+    assert [int(row["iteration"]) for row in rows] == path.iterations.tolist()
+    for name in ("squared_distance", "log_likelihood_gap", "certificate"):
+        np.testing.assert_array_equal([float(row[name]) for row in rows], getattr(path, name))
+
+
+@pytest.mark.parametrize("start", [Start(), Start("zero", 3), Start("typed", weights=tuple(range(1, 51)))])
+def test_script_prints_the_record(start, tmp_path):
+    script = script_text(SCENARIO) + _SCRIPT.format(last=200, start=start)
+    lines = printed(script, tmp_path)
+    begin = lines.index("iteration,squared_distance,log_likelihood_gap,certificate") + 1
+    draw = SCENARIO.draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(200), start.distribution(draw.counts))
+    for t, line in enumerate(lines[begin:]):
+        iteration, distance, gap, certificate = line.split(",")
+        assert int(iteration) == path.iterations[t]
+        expected = path.squared_distance[t], path.log_likelihood_gap[t], path.certificate[t]
+        np.testing.assert_allclose([float(distance), float(gap), float(certificate)], expected, rtol=1e-9)
+    assert len(lines) - begin == len(path.iterations)

@@ -1,0 +1,188 @@
+"""The geometry page in a browser: a click moves every estimate, links restore the point, Stop keeps what was done."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from rr_core import RandomizedResponse
+from rr_core.comparison import ESTIMATORS
+from rr_core.figures.style import percent
+from tests.browser.files import real_file
+
+LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"
+ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "MLE*": "mle_star", "InvP": "inv_p"}
+_AT = """(plot, [second, third]) => {
+  const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
+  const x = second * Math.SQRT2 + third * Math.SQRT2 / 2, y = third * Math.sqrt(1.5);
+  return [box.left + layout.xaxis._offset + layout.xaxis.d2p(x), box.top + layout.yaxis._offset
+    + layout.yaxis.d2p(y)] }"""
+_POINTS = """(plot) => JSON.stringify(Object.fromEntries(plot._fullData
+  .filter(t => t.mode === 'markers' && t.x.length === 1).map(t => [t.name, [t.x[0], t.y[0]]])))"""
+_OPACITIES = """(plot) => [...plot.querySelectorAll('.scatterlayer .points path')]
+  .map(p => Number(p.style.opacity || 1)).filter(o => o < 0.25).length"""
+
+
+def where(lab, first, second, third):
+    """Where on the screen the reports with these shares are."""
+    plot = lab.chart("geometry")
+    plot.scroll_into_view_if_needed()
+    assert first + second + third == pytest.approx(1)
+    return plot.evaluate(_AT, [second, third])
+
+
+def points(lab) -> dict[str, list[float]]:
+    read: dict[str, list[float]] = json.loads(lab.chart("geometry").evaluate(_POINTS))
+    return read
+
+
+def rows(lab) -> dict[str, list[str]]:
+    """The table below the triangle."""
+    table = lab.page.locator('[data-testid="stMarkdown"] table', has_text="Observed φ")
+    cells = [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()]
+    return {name: rest for name, *rest in cells}
+
+
+def box(lab) -> Any:
+    return lab.page.get_by_label("Exact: three counts or shares")
+
+
+def expected(reports) -> dict[str, list[str]]:
+    mechanism = RandomizedResponse(3, 1.0)
+    return {
+        label: [percent(float(share), 4) for share in ESTIMATORS[name](reports, mechanism)]
+        for label, name in ESTIMATES.items()
+    }
+
+
+def test_clicking_a_point_moves_every_estimate(open_lab):
+    lab = open_lab(LINK)
+    before = points(lab)
+    for reports in ((70, 26, 4), (20, 30, 50), (8, 80, 12)):
+        with lab.rerun():
+            lab.page.mouse.click(*where(lab, *(share / 100 for share in reports)), delay=60)
+        after = points(lab)
+        assert after.keys() == before.keys()
+        moved = [name for name in after if after[name] != before[name]]
+        assert sorted(moved) == ["Inv", "InvN", "InvP", "MLE*", "Observed"]
+        shown = rows(lab)
+        assert shown["Observed φ"] == [f"{share}%" for share in reports]
+        for label, shares in expected(reports).items():
+            assert shown[label] == shares
+        assert box(lab).input_value() == ", ".join(map(str, reports))
+        assert lab.query["phi"] == ",".join(map(str, reports))
+        assert lab.chart("geometry").evaluate(_OPACITIES) == 0  # nothing is faded by the click
+        before = after
+
+
+def test_back_and_forward_take_the_point_along(open_lab):
+    lab = open_lab(LINK)
+    own = rows(lab)
+    with lab.rerun():
+        lab.page.mouse.click(*where(lab, 0.7, 0.26, 0.04), delay=60)
+    picked = rows(lab)
+    lab.back()
+    assert rows(lab) == own
+    assert "phi" not in lab.query
+    lab.forward()
+    assert rows(lab) == picked
+
+
+def test_a_link_restores_point_and_scenario(open_lab):
+    lab = open_lab(f"{LINK}&phi=62,33,5")
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+    assert lab.query["phi"] == "62,33,5"
+    assert lab.sidebar()["Categories K"] == "3"
+    lab.slide("Privacy ε")
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+    copied = lab.page.url
+    assert rows(open_lab(copied)) == rows(lab)
+    lab.press("New draw")
+    assert rows(lab)["Observed φ"] != ["62%", "33%", "5%"]
+    assert "phi" not in lab.query
+    lab.back()  # one step, not two
+    assert lab.page.url == copied
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+
+
+def test_a_link_is_the_first_thing_a_fresh_server_sees(fresh_server, open_lab):
+    lab = open_lab(f"{LINK}&phi=62,33,5", on=fresh_server)
+    assert lab.path == "/geometry"
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+    lab.go("Estimators")
+    assert "phi" not in lab.query
+
+
+def test_sliders_box_and_button(open_lab):
+    lab = open_lab(LINK)
+    own = rows(lab)
+    slider = lab.page.get_by_role("slider", name=re.compile("Share of reports: category 3"))
+    with lab.rerun():
+        slider.press("Home")
+    assert rows(lab)["Observed φ"][2] == "0%"
+    box(lab).fill("62 33 5")
+    with lab.rerun():
+        box(lab).press("Enter")
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+    box(lab).fill("62 x 5")
+    with lab.rerun():
+        box(lab).press("Enter")
+    assert "is not a number" in lab.alerts()[0]
+    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
+    lab.press("Use the scenario's reports")
+    assert rows(lab) == own
+    assert lab.alerts() == []
+
+
+def test_on_a_touch_screen_the_second_tap_takes_the_point(open_lab):
+    lab = open_lab(LINK, viewport={"width": 390, "height": 844}, has_touch=True)
+    spot = where(lab, 0.7, 0.26, 0.04)
+    lab.page.touchscreen.tap(*spot)
+    label = lab.chart("geometry").locator(".hovertext")
+    expect(label).to_contain_text("tap again")
+    with lab.rerun():
+        lab.page.touchscreen.tap(*spot)
+    assert rows(lab)["Observed φ"] == ["70%", "26%", "4%"]
+
+
+def test_stop_keeps_what_was_done(open_lab):
+    lab = open_lab("/geometry?dist=zipf&k=20000&s=1.1&eps=3&n=1000000&seed=11")
+    lab.page.get_by_role("radio", name="1,000", exact=True).click(delay=80)
+    lab.settle()
+    lab.page.get_by_role("button", name="Collect again and again", exact=True).click(delay=80)
+    progress = lab.page.get_by_test_id("stProgress")
+    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"))
+    with lab.rerun():
+        lab.page.locator(".st-key-align_stop button").click(delay=80)
+    stopped = re.search(r"Stopped after ([\d,]+) of 1,000 collections", lab.words())
+    assert stopped, lab.alerts()
+    done = int(stopped[1].replace(",", ""))
+    assert 0 < done < 1000
+    assert progress.count() == 0
+    reading = lab.page.locator(".st-key-align_shares").get_by_role("figure").get_attribute("aria-label")
+    assert f"of {done:,} collections" in (reading or "")
+
+
+def test_pushing_a_category_down_moves_both_figures(open_lab):
+    lab = open_lab("/geometry?dist=zipf&k=500&s=1.3&eps=1&n=10000&seed=1")
+    before = lab.figure("pushed_plane"), lab.figure("pushed_curve")
+    slider = lab.slider("Its reports")
+    for _ in range(4):
+        with lab.rerun():
+            slider.press("ArrowLeft")
+    after = lab.figure("pushed_plane"), lab.figure("pushed_curve")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_an_upload_with_many_categories_draws(open_lab):
+    lab = open_lab("/geometry")
+    lab.use("kosarak.csv", real_file("kosarak_first_item_100k.csv"))
+    for key in ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve"):
+        assert lab.chart(key).count() == 1, key
+    assert "41,270" in lab.words() or "K = " in lab.words()
+    assert lab.alerts() == []

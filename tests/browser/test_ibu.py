@@ -1,0 +1,202 @@
+"""IBU in a real browser: the film plays without the server, long runs can be stopped, links restore the page."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario, ibu_path
+from tests.browser.files import real_file
+
+LINK = "dist=zipf&k=30&s=1.2&eps=1&n=5000&seed=3"
+SCENARIO = Scenario("zipf", 30, 1.2, 1.0, 5000, 3)
+BARS = "plot => Array.from(plot._fullData[1].y)"
+
+
+class Film:
+    """The film on screen, and what the browser said to the server meanwhile."""
+
+    def __init__(self, lab):
+        self.lab, self.sent, self.heard = lab, 0, 0
+        self.chart = lab.chart("ibu")
+
+    def press(self, label):
+        self.chart.locator(".updatemenu-button", has_text=label).click()
+
+    @property
+    def iteration(self):
+        text = self.chart.locator(".annotation-text").first.text_content() or ""
+        return int(re.search(r"iteration ([\d,]+?)squared", text)[1].replace(",", ""))
+
+    @property
+    def bars(self):
+        return np.array(self.chart.evaluate(BARS), dtype=float)
+
+    def wait_for(self, wanted):
+        """Until the iteration on screen is the one wanted."""
+        for _ in range(300):
+            if wanted(self.iteration):
+                return
+            self.lab.page.wait_for_timeout(50)
+        raise AssertionError(f"still at iteration {self.iteration}")
+
+
+@pytest.fixture
+def film(open_lab):
+    """The page of one scenario, listening to its websocket."""
+    lab = open_lab()
+    found = Film(lab)
+
+    def listen(socket):
+        socket.on("framesent", lambda _: setattr(found, "sent", found.sent + 1))
+        socket.on("framereceived", lambda _: setattr(found, "heard", found.heard + 1))
+
+    lab.page.on("websocket", listen)
+    lab.open(f"/ibu?{LINK}")
+    return found
+
+
+def estimate(iteration):
+    draw = SCENARIO.draw()
+    return ibu_path(draw.counts, draw.mechanism, [iteration]).estimate(0)
+
+
+def test_play_pause_step_back_without_the_server(film):
+    assert film.iteration == 0
+    np.testing.assert_allclose(film.bars, 1 / 30, rtol=1e-6)
+    before = film.sent, film.heard
+    film.press("Step ▶")
+    film.wait_for(lambda t: t == 1)
+    np.testing.assert_allclose(film.bars, estimate(1), rtol=1e-5, atol=1e-9)
+    film.press("Step ▶")
+    film.wait_for(lambda t: t == 2)
+    film.press("◀ Back")
+    film.wait_for(lambda t: t == 1)
+    film.press("Slow ▶")
+    film.wait_for(lambda t: t > 2)
+    film.press("Pause")
+    film.lab.page.wait_for_timeout(300)
+    paused = film.iteration
+    film.lab.page.wait_for_timeout(900)
+    assert film.iteration == paused < 10_000
+    film.press("Fast ▶▶")
+    film.wait_for(lambda t: t == 10_000)
+    np.testing.assert_allclose(film.bars, estimate(10_000), rtol=1e-5, atol=1e-9)
+    film.press("Start over")
+    film.wait_for(lambda t: t == 0)
+    np.testing.assert_allclose(film.bars, 1 / 30, rtol=1e-6)
+    assert (film.sent, film.heard) == before  # no message in either direction
+
+
+def test_the_keyboard_alone(film):
+    keyboard = film.lab.page.keyboard
+    film.lab.slider("Near enough").focus()
+    for _ in range(30):
+        keyboard.press("Tab")
+        if film.lab.page.evaluate("() => !!document.activeElement.closest('.st-key-ibu')"):
+            break
+    before = film.sent
+    keyboard.press("ArrowRight")
+    film.wait_for(lambda t: t == 1)
+    keyboard.press("ArrowRight")
+    film.wait_for(lambda t: t == 2)
+    keyboard.press("ArrowLeft")
+    film.wait_for(lambda t: t == 1)
+    keyboard.press("Space")
+    film.wait_for(lambda t: t > 3)
+    keyboard.press("Space")
+    film.lab.page.wait_for_timeout(300)
+    paused = film.iteration
+    film.lab.page.wait_for_timeout(500)
+    assert film.iteration == paused < 10_000
+    keyboard.press("Home")
+    film.wait_for(lambda t: t == 0)
+    assert film.sent == before
+
+
+def test_slider_in_the_figure_goes_to_its_frame(film):
+    before = film.sent, film.heard
+    rail = film.chart.locator(".slider-rail-touch-rect")
+    box = rail.bounding_box()
+    film.lab.page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
+    film.wait_for(lambda t: 20 < t < 500)  # the middle of a log scale from 1 to 10,000
+    np.testing.assert_allclose(film.bars, estimate(film.iteration), rtol=1e-5, atol=1e-9)
+    assert (film.sent, film.heard) == before
+
+
+def test_speeds_differ(film):
+    reached = {}
+    for speed in ("Slow ▶", "Play ▶"):
+        film.press("Start over")
+        film.wait_for(lambda t: t == 0)
+        film.press(speed)
+        film.lab.page.wait_for_timeout(2000)
+        film.press("Pause")
+        film.lab.page.wait_for_timeout(300)
+        reached[speed] = film.iteration
+    assert 0 < reached["Slow ▶"] < reached["Play ▶"]
+
+
+def test_cold_link_restores_the_page_in_a_second_browser(fresh_server, open_lab):
+    first = open_lab(f"/ibu?{LINK}", on=fresh_server, stranger=True)
+    assert first.sidebar()["Categories K"] == "30"
+    second = open_lab(first.page.url, on=fresh_server, stranger=True)
+    assert second.figure("ibu") == first.figure("ibu")
+    assert second.words() == first.words()
+
+
+def test_stop_keeps_the_curves_so_far(open_lab):
+    # So many distinct counts that a run takes several seconds.
+    lab = open_lab("/ibu?dist=zipf&k=20000&s=0.3&eps=12&n=1000000000&seed=2")
+    with lab.rerun():
+        lab.page.get_by_role("group", name="Iterations", exact=True).get_by_role("slider").press("End")
+    assert any("of 100,000 iterations" in note for note in lab.alerts())
+    shown = lab.figure("ibu_convergence")
+    lab.page.get_by_role("button", name="Run to the end", exact=True).click(delay=80)
+    progress = lab.page.get_by_test_id("stProgress")
+    progress.get_by_text(re.compile(r"[\d,]+ of 100,000 iterations")).wait_for()
+    with lab.rerun():
+        lab.page.get_by_role("button", name="Stop", exact=True).click(delay=80)
+    assert progress.count() == 0
+    assert lab.chart("ibu_convergence").count() == 1
+    reached = re.search(r"first ([\d,]+) of 100,000", " ".join(lab.alerts()))
+    assert reached, lab.alerts()
+    assert 0 < int(reached[1].replace(",", "")) < 100_000
+    assert shown
+
+
+def test_paper_figure_4_runs_with_progress(open_lab):
+    lab = open_lab(f"/ibu?{LINK}")
+    lab.pick("The paper's Figure 4")
+    lab.page.get_by_role("button", name="Run the twelve curves", exact=True).click(delay=80)
+    lab.page.locator(".st-key-ibu_figure4_9 .js-plotly-plot .main-svg").first.wait_for(timeout=60_000)
+    lab.settle()
+    assert [lab.chart(f"ibu_figure4_{i}").count() for i in (0, 3, 6, 9)] == [1, 1, 1, 1]
+
+
+def test_a_start_at_zero_is_never_revived(open_lab):
+    lab = open_lab(f"/ibu?{LINK}")
+    lab.choose("Start from", "One category at zero")
+    assert any("started at zero" in note for note in lab.alerts())
+    film = Film(lab)
+    film.press("Fast ▶▶")
+    film.wait_for(lambda t: t == 10_000)
+    assert film.bars[0] == 0
+    assert film.bars[1] > 0.05
+
+
+def test_triangle_is_there_for_three_categories_alone(open_lab):
+    lab = open_lab("/ibu?k=3&n=500")
+    assert lab.chart("ibu_triangle").count() == 1
+    lab.type("Categories K", 4)
+    assert lab.chart("ibu_triangle").count() == 0
+
+
+def test_a_real_file(open_lab):
+    lab = open_lab("/ibu")
+    lab.use("kosarak.csv", real_file("kosarak_first_item_100k.csv"))
+    assert lab.chart("ibu").count() == lab.chart("ibu_convergence").count() == 1
+    lab.press("Run them")
+    assert lab.chart("ibu_several").count() == 1

@@ -1,0 +1,163 @@
+"""The cost of four ways to the estimate: what is measured, what is extrapolated, and from what."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, Scenario, ibu_path
+from rr_core.costs import (
+    LARGEST_MATRIX,
+    Needed,
+    ibu_by_categories,
+    iterations_needed,
+    side_by_side,
+    timed,
+)
+from rr_core.ibu_progress import first_reached
+from rr_core.ibu_record import log_spaced
+from tests.core import listing
+
+TINY = 1e-4  # seconds: no test waits for a measurement
+
+
+class Machine:
+    """A clock that only work moves: ``setup`` seconds and ``pace`` for each iteration."""
+
+    def __init__(self, setup, pace):
+        self.now, self.setup, self.pace, self.runs = 0.0, setup, pace, []
+
+    def clock(self):
+        return self.now
+
+    def run(self, n):
+        self.runs.append(n)
+        self.now += self.setup + n * self.pace
+
+
+@pytest.mark.parametrize(("setup", "pace"), [(0.01, 1e-3), (0.0, 1e-5), (0.5, 1e-3), (0.01, 0.5)])
+def test_a_long_run_is_extrapolated_from_a_short_one(setup, pace):
+    machine = Machine(setup, pace)
+    found = timed(machine.run, 1_000_000, 0.15, clock=machine.clock)
+    assert found.extrapolated
+    assert found.setup == pytest.approx(setup, abs=1e-12)
+    assert found.per_iteration == pytest.approx(pace, rel=1e-6)
+    assert found.total == pytest.approx(setup + 1_000_000 * pace, rel=1e-6)
+    assert 0.05 <= max(machine.runs) * pace < max(0.15, 2 * pace)
+
+
+def test_a_short_run_is_measured_in_full():
+    machine = Machine(0.01, 1e-4)
+    found = timed(machine.run, 200, 0.15, clock=machine.clock)
+    assert not found.extrapolated
+    assert found.total == pytest.approx(0.03)
+    assert found.per_iteration == pytest.approx(1e-4)
+    assert max(machine.runs) == 200
+
+
+def test_no_iteration_costs_the_setup():
+    machine = Machine(0.01, 1e-4)
+    found = timed(machine.run, 0, 0.15, clock=machine.clock)
+    assert not found.extrapolated
+    assert found.total == pytest.approx(0.01)
+
+
+def test_no_more_iterations_are_run_than_allowed():
+    machine = Machine(0.01, 1e-6)
+    found = timed(machine.run, 5000, 0.15, most=300, clock=machine.clock)
+    assert max(machine.runs) == 300
+    assert found.extrapolated
+    assert found.total == pytest.approx(0.015)
+
+
+def test_a_slow_moment_of_the_machine_does_not_count():
+    machine, delays = Machine(0.001, 1e-4), itertools.cycle([0.002, 0.0, 0.0])
+
+    def run(n):
+        machine.run(n)
+        machine.now += next(delays)
+
+    found = timed(run, 100, 0.15, clock=machine.clock)
+    assert found.setup == pytest.approx(0.001)
+    assert found.total == pytest.approx(0.011)
+
+
+def test_the_loop_over_categories_is_that_of_the_listing():
+    draw = Scenario("zipf", 40, 1.0, 1.0, 500, 1).draw()
+    phi = draw.counts / 500
+    for n in (0, 1, 30):
+        theta = ibu_by_categories(phi, draw.mechanism, n)
+        np.testing.assert_allclose(theta, listing.ibu(phi, draw.mechanism.p, n), rtol=1e-12)
+    certain = ibu_by_categories(np.array([0.25, 0.0, 0.75]), RandomizedResponse(3, 5000), 3)
+    np.testing.assert_allclose(certain, [0.25, 0, 0.75], atol=1e-15)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1e-2, 1e-4])
+def test_the_iterations_to_a_certificate(tolerance):
+    histogram, mechanism = [50, 30, 20, 10, 5], RandomizedResponse(5, 1.0)
+    path = ibu_path(histogram, mechanism, log_spaced(1000))
+    wanted = first_reached(path, tolerance).certificate
+    assert iterations_needed(histogram, mechanism, tolerance, 60.0) == Needed(wanted, True)
+
+
+def test_more_iterations_than_the_first_thousand():
+    """The run is made longer until it gets there."""
+    histogram, mechanism = [50, 30, 20, 10, 5], RandomizedResponse(5, 0.05)
+    found = iterations_needed(histogram, mechanism, 1e-8, 60.0)
+    path = ibu_path(histogram, mechanism, [found.iterations * 9 // 10, found.iterations])
+    assert found.reached
+    assert found.iterations > 1000
+    assert path.certificate[0] > 1e-8 >= path.certificate[1]
+
+
+def test_a_search_is_given_up():
+    found = iterations_needed([50, 30, 20], RandomizedResponse(3, 1e-6), 1e-12, 0.01)
+    assert not found.reached
+    assert 0 < found.iterations < 1_000_000
+
+
+def test_four_ways_side_by_side():
+    draw = Scenario().draw()
+    costs = side_by_side(draw.counts, draw.mechanism, 1e-3, budget=TINY)
+    assert len(costs) == 4
+    exact, *iterated = costs
+    assert exact.name.startswith("MLE*")
+    assert exact.seconds > 0
+    assert (exact.iterations, exact.seconds_per_iteration, exact.extrapolated) == (None, None, False)
+    for cost in iterated:
+        assert cost.iterations == iterated[0].iterations > 0
+        assert cost.seconds > 0
+        assert cost.seconds_per_iteration > 0
+        assert "0.001" in iterated[0].name
+
+
+def test_iterations_that_are_known_are_not_counted_again():
+    draw = Scenario().draw()
+    costs = side_by_side(draw.counts, draw.mechanism, 1e-3, Needed(7, True), TINY)
+    assert [cost.iterations for cost in costs] == [None, 7, 7, 7]
+    assert not any("more than these" in cost.note for cost in costs)
+    costs = side_by_side(draw.counts, draw.mechanism, 1e-3, Needed(7, False), TINY)
+    assert ["more than these" in cost.note for cost in costs] == [False, True, True, True]
+
+
+def test_the_matrix_is_not_built_where_it_would_not_fit():
+    draw = Scenario("zipf", LARGEST_MATRIX + 1, 1.0, 8.0, 5000, 1).draw()
+    matrix = side_by_side(draw.counts, draw.mechanism, 0.1, Needed(3, True), TINY)[3]
+    assert matrix.seconds is None
+    assert matrix.seconds_per_iteration is None
+    assert "1,002,001 entries, 0.008 GB" in matrix.note
+
+
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 1, 20.0), (2, 10, 0.01), (1000, 10**9, 1.0)])
+def test_costs_at_the_edges(k, n, epsilon):
+    draw = Scenario("zipf", k, 1.3, epsilon, n, 1).draw()
+    for cost in side_by_side(draw.counts, draw.mechanism, 1e-6, budget=TINY):
+        assert cost.seconds > 0
+
+
+def test_wrong_arguments_are_refused():
+    mechanism = RandomizedResponse(3, 1.0)
+    with pytest.raises(ValueError, match=r"histogram must have shape \(k,\), got \(1, 3\)"):
+        side_by_side([[1, 2, 3]], mechanism)
+    with pytest.raises(ValueError, match="tolerance must be a number > 0, got 0"):
+        side_by_side([1, 2, 3], mechanism, 0.0)

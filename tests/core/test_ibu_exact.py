@@ -1,0 +1,146 @@
+"""IBU's iterates against rational arithmetic, and against arithmetic with 60 digits where those grow too long."""
+
+import decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, ibu_path
+from tests.core import exact
+from tests.core.histograms import both_ways, families
+
+# Below this a double has no 16 digits left.
+SMALLEST = 1e-280
+
+
+def rational(histogram, channel, start, iterations):
+    """Eq. (5) in fractions."""
+    theta = [Fraction(x) for x in start]
+    for _ in range(iterations):
+        factors = exact.update_factors(histogram, theta, channel)
+        theta = [x * m for x, m in zip(theta, factors, strict=True)]
+    return theta
+
+
+def by_digits(histogram, channel, start, marks, digits=60):
+    """Eq. (5) with so many digits; the iterates at ``marks``."""
+    with decimal.localcontext(decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)):
+        odds, phi, theta = (
+            [decimal.Decimal(x.numerator) / x.denominator for x in values]
+            for values in ([channel.odds], exact.frequencies(histogram), [Fraction(x) for x in start])
+        )
+        found = {}
+        for t in range(max(marks) + 1):
+            if t in marks:
+                found[t] = [Fraction(x) for x in theta]
+            share = [f / (1 + odds[0] * x) for f, x in zip(phi, theta, strict=True)]
+            common = sum(share)
+            theta = [x * (common + odds[0] * s) for x, s in zip(theta, share, strict=True)]
+    return [found[t] for t in sorted(found)]
+
+
+def assert_near(computed, truth, tolerance=exact.TOLERANCE):
+    assert exact.normwise_error(computed, truth) <= tolerance
+    for value, wanted in zip(computed, truth, strict=True):
+        if wanted == 0:
+            assert value == 0
+        elif wanted > SMALLEST:
+            assert abs(Fraction(float(value)) - wanted) <= tolerance * wanted
+
+
+@pytest.mark.parametrize("start", [None, [0.5, 0.25, 0.125, 0.125], [0.75, 0.0, 0.25, 0.0]])
+@pytest.mark.parametrize("histogram", [[7, 0, 2, 2], [0, 0, 0, 1], [3, 1, 10**6, 2]])
+@pytest.mark.parametrize("p", [0.26, 0.5, 0.96875])
+def test_the_first_iterations_are_those_of_rational_arithmetic(histogram, start, p):
+    mechanism, channel = RandomizedResponse.from_p(4, p), exact.channel_from_p(4, p)
+    path = ibu_path(histogram, mechanism, range(5), start)
+    given = [0.25] * 4 if start is None else start
+    for t in range(5):
+        assert_near(path.estimate(t), rational(histogram, channel, given, t), 1e-14)
+
+
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_every_kind_of_histogram_and_mechanism(k):
+    marks = (1, 2, 7)
+    uniform = [Fraction(1 / k)] * k
+    for histogram in families(k, np.random.default_rng(k)).values():
+        for mechanism, channel in both_ways(k):
+            path = ibu_path(histogram, mechanism, marks)
+            wanted = by_digits(histogram, channel, uniform, marks)
+            for index, truth in enumerate(wanted):
+                assert_near(path.estimate(index), truth)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.01, 1.0, 6.0])
+def test_thousands_of_iterations_gather_no_error(epsilon):
+    histogram, marks = [40, 17, 17, 5, 0], (100, 3000)
+    path = ibu_path(histogram, RandomizedResponse(5, epsilon), marks)
+    wanted = by_digits(histogram, exact.channel_from_epsilon(5, epsilon), [0.2] * 5, marks, 40)
+    for index, truth in enumerate(wanted):
+        assert exact.normwise_error(path.estimate(index), truth) <= exact.TOLERANCE
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_an_entry_that_starts_tiny_grows_as_it_should(epsilon):
+    """From 1e-200: 1 + odds theta rounds to 1, so a formula with 1 - 1/(1 + odds theta) would lose it."""
+    histogram, marks = [1, 30, 2], (1, 40)
+    start = [1 - 2**-20, 1e-200, 2**-20]
+    path = ibu_path(histogram, RandomizedResponse(3, epsilon), marks, start)
+    wanted = by_digits(histogram, exact.channel_from_epsilon(3, epsilon), start, marks, 300)
+    for index, truth in enumerate(wanted):
+        assert truth[1] > 1e-200
+        assert_near(path.estimate(index), truth)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.5, 30.0, 700.0, 5000.0])
+def test_what_starts_at_zero_is_never_revived(epsilon):
+    """Not by rounding either, though the category has nearly all the reports."""
+    path = ibu_path(
+        [1, 900, 1, 1], RandomizedResponse(4, epsilon), [0, 1, 2, 50, 3000], [0.25, 0.0, 0.5, 0.25]
+    )
+    for index in range(5):
+        theta = path.estimate(index)
+        assert theta[1] == 0
+        assert (theta[[0, 2, 3]] > 0).all() or epsilon > 29
+        assert theta.sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 500])
+@pytest.mark.parametrize("epsilon", [1e-12, 1.0, 5000.0])
+def test_a_single_report(k, epsilon):
+    """N = 1: the likelihood is q + (p - q) theta_i of the category that was reported."""
+    histogram = np.zeros(k)
+    histogram[k // 2] = 1
+    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0, 1, 5, 400])
+    assert path.mle_star.tolist() == [1, 0]
+    assert (np.diff([path.estimate(index)[k // 2] for index in range(4)]) >= 0).all()
+    truth = by_digits(histogram, exact.channel_from_epsilon(k, epsilon), [Fraction(1 / k)] * k, (1, 5), 40)
+    for index in (1, 2):
+        assert_near(path.estimate(index), truth[index - 1])
+
+
+def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
+    """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""
+    rng = np.random.default_rng(0)
+    for k in range(7, 11):
+        path = ibu_path(rng.integers(1, 50, k), RandomizedResponse(k, 1e-12), [200_000])
+        assert path.estimate(0).sum() == pytest.approx(1, abs=1e-14)
+
+
+def test_the_gap_close_to_the_limit():
+    """There it is the small difference of two large sums, unless each term is taken as one logarithm."""
+    histogram, channel = [40, 17, 17, 5, 20], exact.channel_from_epsilon(5, 0.01)
+    path = ibu_path(histogram, RandomizedResponse(5, 0.01), [0, 30_000])
+    phi, best = exact.frequencies(histogram), exact.mle(histogram, channel)
+    with decimal.localcontext(decimal.Context(prec=60)):
+        for index in range(2):
+            ratios = [
+                (channel.q + channel.keep * b) / (channel.q + channel.keep * Fraction(float(x)))
+                for b, x in zip(best, path.estimate(index), strict=True)
+            ]
+            logs = [(decimal.Decimal(r.numerator) / r.denominator).ln() for r in ratios]
+            gap = sum(
+                decimal.Decimal(f.numerator) / f.denominator * x for f, x in zip(phi, logs, strict=True)
+            )
+            assert path.log_likelihood_gap[index] == pytest.approx(float(gap), abs=1e-18)

@@ -1,0 +1,254 @@
+"""When a tolerance is reached, when each level settles, and how fast the end of a run is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import RandomizedResponse, Scenario, ibu_path
+from rr_core.ibu import ibu_paths
+from rr_core.ibu_progress import FirstReached, first_reached, first_reached_each, slowest
+from rr_core.ibu_rate import local_rate
+from rr_core.ibu_record import log_spaced
+from tests.core.histograms import counts, everyday_epsilons
+
+HISTOGRAM = [50, 30, 20, 20, 10, 2]
+MECHANISM = RandomizedResponse(6, 1.5)
+
+
+@pytest.mark.parametrize("per_decade", [1, 7, 30, 200])
+@pytest.mark.parametrize("last", [0, 1, 2, 9, 10, 11, 1000, 40_000, 399_999])
+def test_log_spaced_iterations(last, per_decade):
+    marks = log_spaced(last, per_decade)
+    assert marks[0] == 0
+    assert marks[-1] == last
+    assert (np.diff(marks) > 0).all()
+    if last > 0:
+        assert 1 in marks
+        later = marks[marks >= 3 * per_decade]
+        np.testing.assert_array_less(later[1:] / later[:-1], 10 ** (1 / per_decade) * (1 + 1 / per_decade))
+        assert len(marks) <= 3 + per_decade * np.log10(last)
+    assert marks.dtype == np.int64
+
+
+def test_log_spaced_refuses_what_is_not_a_count():
+    with pytest.raises(ValueError, match="last must be an integer >= 0, got -1"):
+        log_spaced(-1)
+    with pytest.raises(ValueError, match="per_decade must be an integer >= 1, got 0"):
+        log_spaced(10, 0)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 0.01, 1e-4, 1e-8, 0.0])
+def test_first_reached_by_every_measure(tolerance):
+    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 40, 3), 100, 250])
+    found = first_reached(path, tolerance)
+    for name in ("certificate", "gap", "squared_distance"):
+        measure = getattr(path, "log_likelihood_gap" if name == "gap" else name)
+        wanted = next((t for t, x in zip(path.iterations, measure, strict=True) if x <= tolerance), None)
+        assert getattr(found, name) == wanted, name
+    assert found.tolerance == tolerance
+
+
+def test_a_tolerance_that_is_met_exactly_is_reached():
+    path = ibu_path(HISTOGRAM, MECHANISM, range(40))
+    assert first_reached(path, path.certificate[17]).certificate == 17
+    assert first_reached(path, path.log_likelihood_gap[17]).gap == 17
+    assert first_reached(path, path.squared_distance[17]).squared_distance == 17
+
+
+def test_a_certificate_that_rises_again_was_reached_before():
+    start = np.array([0.205, 0.295, 0.303, 0.00004, 0.197])
+    path = ibu_path([30, 10, 3, 12, 15], RandomizedResponse(5, 1.63), range(12), start / start.sum())
+    first = int(np.flatnonzero(np.diff(path.certificate) > 0)[0])
+    tolerance = (path.certificate[first] + path.certificate[first + 1]) / 2
+    assert path.certificate[first + 1] > tolerance
+    assert first_reached(path, tolerance).certificate == first
+
+
+def test_the_gap_reaches_a_tolerance_no_later_than_the_certificate():
+    path = ibu_path(HISTOGRAM, MECHANISM, range(2000))
+    for tolerance in (0.1, 1e-3, 1e-6, 1e-9):
+        found = first_reached(path, tolerance)
+        assert found.gap < found.certificate
+
+
+def test_first_reached_each_of_a_batch():
+    rows, mechanisms = (
+        [HISTOGRAM, HISTOGRAM[::-1], [9] * 6],
+        [MECHANISM, RandomizedResponse(6, 4.0), MECHANISM],
+    )
+    found = first_reached_each(ibu_paths(rows, mechanisms, range(60)), 1e-3)
+    alone = [ibu_path(row, mechanism, range(60)) for row, mechanism in zip(rows, mechanisms, strict=True)]
+    assert found == [first_reached(path, 1e-3) for path in alone]
+    assert found[2] == FirstReached(1e-3, 0, 0, 0)
+    assert found[0].certificate > found[1].certificate > 0
+
+
+@pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
+@pytest.mark.parametrize("start", [None, [0.3, 0.0, 0.3, 0.2, 0.1, 0.1]])
+def test_each_level_settles_when_it_stays_near_its_limit(tolerance, start):
+    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 60, 2), 61, 90], start)
+    found = slowest(path, tolerance)
+    for level, settled in enumerate(found.iterations):
+        near = np.abs(path.thetas[:, level] - path.limit[level]) <= tolerance
+        wanted = next((t for i, t in enumerate(path.iterations) if near[i:].all()), None)
+        assert (None if np.isnan(settled) else settled) == wanted
+    np.testing.assert_array_equal(found.counts, path.counts)
+    np.testing.assert_array_equal(found.limit, path.limit)
+    np.testing.assert_array_equal(found.multiplicities, path.multiplicities)
+
+
+def test_an_estimate_that_passes_its_limit_has_not_settled():
+    """It may cross the limit on its way: here the second category does."""
+    path = ibu_path([60, 29, 1], RandomizedResponse(3, 1.0), range(3000), [0.05, 0.05, 0.9])
+    off = path.thetas - path.limit
+    crossing = int(np.flatnonzero(np.diff(np.sign(off[:, 1])))[0])
+    tolerance = float(np.abs(off[crossing : crossing + 2, 1]).max())
+    assert np.abs(off[crossing + 2 :, 1]).max() > tolerance
+    assert slowest(path, tolerance).iterations[1] > crossing + 2
+
+
+def test_the_last_to_settle_are_at_the_border_of_the_support():
+    draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 1).draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(400_000))
+    found = slowest(path, 1e-5)
+    assert np.isfinite(found.iterations).all()
+    kept = int(np.count_nonzero(path.limit))
+    assert np.argmax(found.iterations) in (kept - 1, kept)
+    assert (np.diff(found.iterations[kept:]) <= 0).all()
+
+
+@pytest.mark.parametrize("call", [first_reached, slowest])
+def test_progress_of_one_histogram_only(call):
+    path = ibu_path([HISTOGRAM] * 2, MECHANISM, [3])
+    with pytest.raises(ValueError, match=r"path must be that of one histogram .* batch of shape \(2,\)"):
+        call(path, 0.1)
+    with pytest.raises(ValueError, match=r"tolerance must be a number >= 0, got -0\.1"):
+        call(path.row(0), -0.1)
+    with pytest.raises(ValueError, match=r"path must be that of one histogram"):
+        local_rate(path)
+
+
+def level_jacobian(path):
+    """The derivative of one iteration at the limit by eq. (5), for errors that are equal within the levels that
+    move and sum to zero, in a basis of those."""
+    mechanism, level_of = path.mechanisms[0], path.level_of
+    theta, phi = path.spread(path.limit), path.spread(path.counts) / path.spread(path.counts).sum()
+    q, keep = mechanism.q, mechanism.keep
+    seen = q + keep * theta
+    factors = q * (phi / seen).sum() + keep * phi / seen
+    full = np.diag(factors - theta * keep**2 * phi / seen**2) - np.outer(theta, q * keep * phi / seen**2)
+    levels = np.flatnonzero(path.start > 0)
+    member = (level_of[:, None] == levels).astype(float)
+    reduced = (member / member.sum(axis=0)).T @ full @ member
+    sizes = member.sum(axis=0)
+    # Errors (x_1, ..., x_n) of levels; the last is what makes the sum zero.
+    basis = np.vstack([np.eye(len(levels) - 1), -sizes[:-1] / sizes[-1]])
+    return (reduced @ basis)[:-1], levels
+
+
+@given(
+    counts(max_k=9),
+    everyday_epsilons,
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["uniform", "few", "zeros"]),
+)
+def test_the_local_rate_is_the_largest_eigenvalue_of_the_derivative(histogram, epsilon, seed, kind):
+    rng, k = np.random.default_rng(seed), len(histogram)
+    start = rng.integers(1 if kind == "few" else 0, 4, k) + np.eye(1, k, int(rng.integers(k)))[0]
+    start = None if kind == "uniform" else start / start.sum()
+    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0], start)
+    assert_largest_eigenvalue(path)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "start"),
+    [([60, 50, 50, 40], [3, 1, 2, 4]), ([60, 60, 50, 40, 40], [3, 1, 2, 4, 5]), ([60, 50, 50], [1, 2, 1])],
+)
+def test_the_local_rate_where_levels_share_a_count(histogram, start):
+    """The same pace from different starts, next to the slowest, or slowest itself."""
+    start = np.array(start) / np.sum(start)
+    assert_largest_eigenvalue(ibu_path(histogram, RandomizedResponse(len(histogram), 2.0), [0], start))
+
+
+def assert_largest_eigenvalue(path):
+    rate = local_rate(path)
+    if rate.pace == 0:
+        assert not (path.start * path.counts).any()
+        assert rate.decay == 1
+        return
+    derivative, levels = level_jacobian(path)
+    values = np.linalg.eigvals(derivative) if derivative.size else np.zeros(1)
+    assert rate.factor == pytest.approx(np.abs(values).max(), abs=1e-9)
+    # The mode is an error that the derivative shrinks by that factor, and it sums to zero.
+    assert rate.mode @ rate.multiplicities == pytest.approx(0, abs=1e-8)
+    if derivative.size:
+        mode = rate.mode[levels]
+        np.testing.assert_allclose(derivative @ mode[:-1], rate.factor * mode[:-1], atol=1e-8)
+        assert np.abs(rate.mode).max() == pytest.approx(1)
+    assert (rate.own_decay[levels] <= rate.pace * (1 + 1e-12)).all()
+    assert np.isnan(rate.own_decay[path.start == 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("histogram", "epsilon", "start"),
+    [
+        (HISTOGRAM, 2.0, None),
+        (HISTOGRAM, 1.0, None),
+        ([5, 3, 1], 1.0, [0.5, 0.0, 0.5]),
+        ([50, 30, 20, 10, 10, 2], 2.0, [0.1, 0.1, 0.1, 0.1, 0.2, 0.4]),
+        ([9, 9], 1.0, [0.3, 0.7]),
+        ([9, 0], 0.3, None),
+    ],
+)
+def test_a_long_run_ends_at_the_local_rate(histogram, epsilon, start):
+    path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(3000), start)
+    rate = local_rate(path)
+    off = path.thetas - path.limit
+    size = np.abs(off).max(axis=1)
+    last = int(np.flatnonzero(size > 1e-9)[-1])
+    assert 50 < last < 2999
+    assert (size[last] / size[last - 20]) ** (1 / 20) == pytest.approx(rate.factor, rel=1e-4)
+    assert rate.iterations_per_digit == pytest.approx(np.log(10) / -np.log(rate.factor))
+
+
+def test_where_the_last_error_sits():
+    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 2.0), [300])
+    off = path.thetas[-1] - path.limit
+    off /= np.abs(off).max()
+    mode = local_rate(path).mode
+    np.testing.assert_allclose(off, mode * np.sign(off @ mode), atol=0.01)
+
+
+def test_off_the_support_an_estimate_decays_at_its_own_pace():
+    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 1.0), [2000, 2001])
+    rate = local_rate(path)
+    np.testing.assert_array_equal(rate.support, path.limit > 0)
+    assert (~rate.support).sum() == 3
+    ratio = (path.thetas[1] / path.thetas[0])[~rate.support]
+    np.testing.assert_allclose(ratio, (1 - rate.own_decay)[~rate.support], rtol=1e-6)
+
+
+def test_with_every_category_kept_the_pace_is_p_minus_q():
+    mechanism = RandomizedResponse(4, 1.0)
+    rate = local_rate(ibu_path([30, 29, 27, 26], mechanism, [0]))
+    assert rate.support.all()
+    assert rate.pace == pytest.approx(mechanism.keep, rel=1e-14)
+
+
+def test_exactly_on_the_border_convergence_is_slower_than_geometric():
+    """E = 1: the third category's estimate is exactly zero, and kept or dropped makes no difference. Then
+    theta_3 falls like 1/t: ten times the iterations, a tenth of the error."""
+    path = ibu_path([5, 3, 3, 4], RandomizedResponse.from_p(4, 0.4), [10_000, 100_000])
+    rate = local_rate(path)
+    assert rate.decay == pytest.approx(0, abs=1e-15)
+    assert rate.iterations_per_digit > 1e12
+    assert path.counts[-1] == 3
+    assert path.limit[-1] == 0
+    assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
+
+
+def test_with_nothing_left_to_do_the_rate_says_so():
+    rate = local_rate(ibu_path([9, 9], RandomizedResponse(2, 1.0), [0]))
+    assert (rate.decay, rate.factor, rate.iterations_per_digit) == (1, 0, 1)
+    assert rate.mode.tolist() == [0]

@@ -1,0 +1,237 @@
+"""Figures of the geometry page: valid, small, and drawing what the core computed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, Scenario, collinearity
+from rr_core.alignment import Alignment, align
+from rr_core.clouds import PLACES, clouds, frame_of
+from rr_core.contours import distance_circles, likelihood_curves
+from rr_core.figures import clouds as cloud_figure
+from rr_core.figures.off_line import how_far_off, pushed_down, shares_of_draws
+from rr_core.figures.plane import plane, supports
+from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.triangle import Layers, triangle
+from rr_core.pushdown import candidates, push_down
+from rr_core.simplex import STEPS, frame, from_plane, lattice, regions, to_plane
+from rr_core.three import trio
+from tests.figures.samples import SIZES, drawn, named, values
+from tests.figures.test_every_figure import check
+
+NAMES = ("bus", "R&amp;D", "x" * 16)
+THETA = np.array([0.7, 0.2, 0.1])
+REPORTS = [((62, 33, 5), 1.0), ((85, 10, 5), 1.0), ((40, 35, 25), 1.0), ((1, 0, 0), 0.01), ((1, 1, 1), 20.0)]
+EVERY = pytest.mark.parametrize(("reports", "epsilon"), REPORTS)
+LEVEL = pytest.mark.parametrize("level", [False, True])
+
+
+def built(reports, epsilon, zeros_of="mle_star"):
+    found = trio(reports, RandomizedResponse(3, epsilon))
+    shown = frame(to_plane(found.estimates["inv"]))
+    layers = Layers(
+        distance_circles(found, shown),
+        likelihood_curves(found, shown),
+        regions(zeros_of, found.mechanism),
+        zeros_of,
+    )
+    return found, shown, layers
+
+
+@EVERY
+@pytest.mark.parametrize("zeros_of", ["inv_n", "inv_p", "mle_star"])
+def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon, zeros_of):
+    found, shown, layers = built(reports, epsilon, zeros_of)
+    check(triangle(found, THETA, NAMES, shown, layers))
+    check(triangle(found, THETA, NAMES, shown, Layers()))
+
+
+def test_triangle_draws_every_estimate_where_it_is():
+    found, shown, layers = built((62, 33, 5), 1.0)
+    figure = triangle(found, THETA, NAMES, shown, layers)
+    points = {"observed": found.phi, "truth": THETA, **found.estimates}
+    for name, shares in points.items():
+        trace, quantity = named(figure, QUANTITIES[name].name), QUANTITIES[name]
+        spot = [values(trace, "x")[0], values(trace, "y")[0]]
+        np.testing.assert_allclose(from_plane(spot), shares, atol=1e-6)
+        assert (trace.marker.color, trace.marker.symbol) == (quantity.colour, quantity.symbol)
+    assert figure.layout.yaxis.scaleanchor == "x"
+    assert f"{found.place.position:.1%}" in reading(figure)
+
+
+def test_a_name_cannot_fill_in_a_number_of_the_hover():
+    found, shown, layers = built((62, 33, 5), 1.0)
+    figure = triangle(found, THETA, ("%{x}", "b", "c"), shown, layers)
+    assert all("%{x}" not in (trace.hovertemplate or "") for trace in figure.data)
+
+
+def test_every_lattice_point_can_be_clicked_and_a_click_fades_nothing():
+    found, shown, layers = built((62, 33, 5), 1.0)
+    figure = triangle(found, THETA, NAMES, shown, layers)
+    targets = named(figure, "click anywhere")
+    where = np.stack([values(targets, "x"), values(targets, "y")], axis=-1)
+    np.testing.assert_allclose(from_plane(where), lattice() / STEPS, atol=1e-6)
+    assert targets.hoverinfo != "skip"
+    for trace in figure.data:
+        if "markers" in (trace.mode or ""):
+            look = trace.marker.opacity or 1.0
+            assert trace.selected.marker.opacity == trace.unselected.marker.opacity == look
+
+
+def test_touching_curves_are_bold_and_pass_through_their_estimates():
+    found, shown, layers = built((62, 33, 5), 1.0)
+    figure = triangle(found, THETA, NAMES, shown, layers)
+    for name, estimate in (("same distance", "inv_p"), ("same likelihood", "mle_star")):
+        thin, bold = [trace for trace in figure.data if trace.name == name]
+        assert bold.line.width > thin.line.width
+        assert bold.line.color == QUANTITIES[estimate].colour
+        line = np.stack([values(bold, "x"), values(bold, "y")], axis=-1)
+        spot = to_plane(found.estimates[estimate])
+        assert np.nanmin(np.linalg.norm(line - spot, axis=-1)) < 0.05
+
+
+def test_inv_far_outside_is_an_arrow_at_the_edge():
+    found, shown, layers = built((62, 33, 5), 0.01)
+    figure = triangle(found, THETA, NAMES, shown, layers)
+    assert "Inv, far outside" in [trace.name for trace in figure.data]
+    (arrow,) = [note for note in figure.layout.annotations if note.showarrow]
+    assert arrow.arrowcolor == QUANTITIES["inv"].colour
+    assert shown.holds(np.array([arrow.x, arrow.y]))
+
+
+def test_regions_are_named_and_shaded_by_their_zeros():
+    found, shown, layers = built((62, 33, 5), 1.0)
+    figure = triangle(found, THETA, NAMES, shown, layers)
+    shades = {trace.name: trace.fillcolor for trace in figure.data if trace.fill == "toself"}
+    assert len(shades) == len(set(shades.values())) == 3
+    texts = [note.text for note in figure.layout.annotations]
+    assert texts.count("no zero") == 1
+    assert texts.count("one zero") == texts.count("two zeros") == 3
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize(("n", "epsilon"), [(2000, 1.0), (1, 0.01), (10**9, 20.0)])
+def test_clouds_are_valid(where, n, epsilon):
+    found = clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
+    figure = cloud_figure.clouds(found, NAMES, frame_of(found))
+    check(figure)
+    axes = [figure.layout[f"xaxis{i}"].range for i in ("", 2, 3, 4)]
+    assert len(set(axes)) == 1  # the same view in every panel
+
+
+def test_clouds_hold_the_points_the_truth_and_the_mean():
+    found = clouds(Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw(), "edge")
+    figure = cloud_figure.clouds(found, NAMES, frame_of(found))
+    for panel, (name, cloud) in enumerate(
+        (name, found[name]) for name in ("inv", "inv_n", "inv_p", "mle_star")
+    ):
+        axis = "x" if panel == 0 else f"x{panel + 1}"
+        traces = [trace for trace in figure.data if trace.xaxis == axis]
+        dots = next(trace for trace in traces if trace.name == QUANTITIES[name].name)
+        np.testing.assert_allclose(values(dots, "x"), to_plane(cloud.points)[:, 0], atol=1e-6)
+        mean = next(trace for trace in traces if trace.name == "mean of the cloud")
+        np.testing.assert_allclose(values(mean, "y"), to_plane(cloud.mean)[1:], atol=1e-12)
+    assert "InvN" in reading(figure) or "InvP" in reading(figure) or "MLE*" in reading(figure)
+
+
+def test_clouds_without_negatives_or_without_noise_say_so():
+    inside = clouds(Scenario("uniform", 3, 0.0, 3.0, 100_000, 7).draw(), "own")
+    assert "In none of the 400" in reading(cloud_figure.clouds(inside, NAMES, frame_of(inside)))
+    still = clouds(Scenario("zipf", 3, 1.2, 20.0, 1, 7).draw(), "corner")
+    assert "the same reports" in reading(cloud_figure.clouds(still, NAMES, frame_of(still)))
+
+
+@cache
+def place(k):
+    return collinearity(drawn(k).counts, drawn(k).mechanism)
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_plane_and_supports_are_valid(k):
+    check(plane(place(k)))
+    check(supports(place(k).supports, k))
+
+
+def test_plane_keeps_distances():
+    figure, here = plane(place(12)), place(12)
+    assert here.residual > 1e-3
+    spots = {}
+    for name in ("inv_p", "inv_n", "mle_star"):
+        trace = named(figure, QUANTITIES[name].name)
+        spots[name] = np.array([values(trace, "x")[0], values(trace, "y")[0]])
+    assert np.linalg.norm(spots["inv_n"] - spots["inv_p"]) == pytest.approx(here.length)
+    assert spots["mle_star"][1] == pytest.approx(here.residual)
+    assert spots["mle_star"][0] / here.length == pytest.approx(here.position)
+    assert figure.layout.yaxis.scaleanchor == "x"
+    assert "off their line" in reading(figure)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "words"),
+    [
+        ([25, 26, 27, 28], "no negative"),
+        ([9, 0, 0, 0], "all equal"),
+        ([50, 45, 40, 3], "exactly on the line"),
+    ],
+)
+def test_plane_says_when_there_is_nothing_off_the_line(histogram, words):
+    figure = plane(collinearity(histogram, RandomizedResponse(4, 1.0)))
+    check(figure)
+    assert words in reading(figure)
+
+
+def test_supports_are_bars_of_their_sizes():
+    figure = supports(np.array([3, 5, 9]), 12)
+    ends = {trace.name: values(trace, "x")[0] + values(trace, "base")[0] for trace in figure.data}
+    assert ends == {"all categories": 12.5, "InvN": 9.5, "MLE*": 5.5, "InvP": 3.5}
+
+
+@cache
+def aligned(k):
+    *_, last = align(drawn(k), 40 if k <= 10_000 else 1)
+    return last
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_shares_of_draws_are_valid_and_add_up_to_one(k):
+    figure = shares_of_draws(aligned(k))
+    check(figure)
+    assert values(figure.data[0], "x").sum() == pytest.approx(1)
+    if aligned(k).neither:
+        check(how_far_off(aligned(k)))
+
+
+def test_the_histogram_of_distances_counts_every_draw():
+    result = Alignment(5, 1, 1, 0, 3, np.array([0.01, 0.2, 0.2]))
+    figure = how_far_off(result)
+    assert values(figure.data[0]).sum() == 3
+    assert "20% at most" in reading(figure)
+    check(how_far_off(Alignment(1, 0, 0, 0, 1, np.array([0.25]))))
+
+
+@LEVEL
+@pytest.mark.parametrize("k", SIZES)
+def test_pushed_down_is_valid_at_every_end(k, level):
+    draw = drawn(k)
+    category = int(candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, level=level)
+    for now in (0, len(found.counts) // 2, len(found.counts) - 1):
+        check(pushed_down(found, now))
+        check(plane(found.at(now)))
+
+
+def test_pushed_down_draws_the_distance_and_marks_where_each_begins_to_keep():
+    draw = drawn(12)
+    category = int(candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, level=True)
+    figure = pushed_down(found, 3)
+    off = named(figure, "off the line (share of InvP to InvN)")
+    np.testing.assert_allclose(values(off), found.place.residual / found.place.length, atol=1e-6)
+    here = [trace for trace in figure.data if trace.name == "now"]
+    assert [values(trace, "x")[0] for trace in here] == [found.counts[3]] * 2
+    for column, name in enumerate(("InvP", "MLE*", "InvN")):
+        (line,) = [trace for trace in figure.data if trace.name.startswith(f"{name} keeps it from")]
+        assert values(line, "x")[0] == found.counts[int(found.kept[:, column].argmax())]

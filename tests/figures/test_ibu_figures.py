@@ -1,0 +1,225 @@
+"""The film of IBU, its curves and its stragglers."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario, mle_star
+from rr_core.figures.ibu_curves import convergence, several, stragglers
+from rr_core.figures.ibu_play import play
+from rr_core.figures.ibu_triangle import way
+from rr_core.figures.style import reading
+from rr_core.figures.view import bars, curve, natural_order, rank_order
+from rr_core.ibu import ibu_path
+from rr_core.ibu_compared import under_each
+from rr_core.ibu_progress import slowest
+from rr_core.ibu_record import log_spaced
+from rr_core.starts import Start
+from rr_core.three import trio
+from tests.figures.samples import SIZES, drawn, named, spec, values
+from tests.figures.test_every_figure import MOST_BYTES, check
+
+LAST = 3000
+UNIFORM = Start()
+
+
+@cache
+def run(k, start=UNIFORM, last=LAST):
+    draw = drawn(k)
+    return ibu_path(draw.counts, draw.mechanism, log_spaced(last), start.distribution(draw.counts))
+
+
+def shown(k):
+    if k <= 200:
+        return bars(natural_order(k), None, "Category")
+    return curve(rank_order(drawn(k).counts), "Rank by reports")
+
+
+def film(k, start=UNIFORM):
+    return play(run(k, start), shown(k))
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_every_figure_is_valid_small_and_says_itself(k):
+    check(film(k))
+    check(convergence(run(k), 1e-6))
+    check(stragglers(run(k), 0.1))
+    check(several(under_each(drawn(k), [0.5, 1, 8], 300), "these users"))
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_frames_are_the_estimates_themselves(k):
+    figure, path, view = film(k), run(k), shown(k)
+    assert len(json.dumps(spec(figure))) < MOST_BYTES
+    names = [frame["name"] for frame in figure.to_plotly_json()["frames"]]
+    iterations = [int(name.replace(",", "")) for name in names]
+    assert iterations[0] == 0
+    assert iterations[-1] == LAST
+    assert iterations == sorted(set(iterations))
+    assert 40 < len(iterations) <= 72
+    for i in (0, len(iterations) // 2, -1):
+        (at,) = np.flatnonzero(path.iterations == iterations[i])
+        estimate = path.estimate(at)
+        if view.is_curve:
+            expected = view.mean(estimate[view.order])
+        else:
+            expected = estimate
+        np.testing.assert_allclose(values(figure.frames[i].data[0]), expected, rtol=1e-6, atol=1e-12)
+    best = mle_star(drawn(k).counts, drawn(k).mechanism)
+    expected = view.mean(best[view.order]) if view.is_curve else best
+    np.testing.assert_allclose(values(named(figure, "MLE*")), expected, rtol=1e-6, atol=1e-12)
+
+
+def test_view_from_levels_is_the_view_of_the_categories():
+    """Whatever the order, also one that mixes levels, and with a start that splits them."""
+    path = run(10_000, Start("leaning", 7))
+    order = np.random.default_rng(3).permutation(10_000)
+    for view in (curve(order, "any order"), bars(order, None, "some", 150)):
+        direct = [
+            view.mean(e[view.order]) if view.is_curve else view.pick(e) for e in map(path.estimate, (0, -1))
+        ]
+        np.testing.assert_allclose(view.of_levels(path.thetas[[0, -1]], path.level_of), direct, rtol=1e-12)
+
+
+def test_slider_and_buttons_lead_to_the_frames():
+    sent = spec(film(12))
+    names = [frame["name"] for frame in sent["frames"]]
+    (slider,) = sent["layout"]["sliders"]
+    assert [step["args"][0] for step in slider["steps"]] == [[name] for name in names]
+    speeds, _ = sent["layout"]["updatemenus"]
+    pauses = [button["args"][1]["frame"]["duration"] for button in speeds["buttons"]]
+    assert pauses == sorted(pauses, reverse=True)
+    assert len(set(pauses)) == 3
+    assert all(button["args"][0] is None and button["args"][1]["fromcurrent"] for button in speeds["buttons"])
+
+
+def test_each_frame_brings_its_own_step_and_back():
+    sent = spec(film(12))
+    names = [frame["name"] for frame in sent["frames"]]
+    last = len(names) - 1
+    for i, frame in enumerate(sent["frames"]):
+        speeds, steps = frame["layout"]["updatemenus"]
+        assert speeds == {}  # unchanged
+        leads = {button["label"].strip("◀▶ "): button["args"][0] for button in steps["buttons"]}
+        assert leads["Back"] == [names[max(i - 1, 0)]]
+        assert leads["Step"] == [names[min(i + 1, last)]]
+        assert leads["Start over"] == [names[0]]
+        assert leads["Pause"] == [None]
+        (numbers,) = frame["layout"]["annotations"]
+        assert f"iteration <b>{names[i]}</b>" in numbers["text"]
+    assert sent["layout"]["updatemenus"][1] == sent["frames"][0]["layout"]["updatemenus"][1]
+
+
+def test_frames_keep_the_kind_of_the_trace():
+    """A frame without a type would turn the bars into a line."""
+    for k, kind in ((12, "bar"), (10_000, "scatter")):
+        figure = film(k)
+        assert figure.data[1].type == kind
+        assert {frame.data[0].type for frame in figure.frames} == {kind}
+        assert {tuple(frame.traces) for frame in figure.frames} == {(1,)}
+
+
+def test_nothing_leaves_the_axis_while_it_plays():
+    figure = film(12, Start("leaning", 11, 0.99))
+    _, top = figure.layout.yaxis.range
+    assert max(values(frame.data[0]).max() for frame in figure.frames) < top
+
+
+def test_certificate_is_drawn_above_the_gap():
+    figure = convergence(run(12), 1e-6)
+    certificate = values(named(figure, "certificate (can be computed)"))
+    gap = values(named(figure, "true gap in likelihood (needs MLE*)"))
+    both = ~np.isnan(certificate) & ~np.isnan(gap)
+    assert both.sum() > 50
+    assert (certificate[both] >= gap[both]).all()
+    (line,) = figure.layout.shapes
+    assert line.y0 == line.y1 == 1e-6
+
+
+def test_rounding_is_not_drawn_on_a_log_axis():
+    draw = Scenario(k=3, n=50, epsilon=4).draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(5000))
+    for trace in convergence(path, 1e-6).data:
+        drawn_values = values(trace)
+        assert np.isnan(drawn_values).any()
+        assert np.nanmin(drawn_values) > 1e-15
+
+
+def test_a_rising_distance_is_told():
+    """A run whose squared distance rises on the way; its likelihood never falls."""
+    draw = Scenario("zipf", 5000, 2.0, 2.0, 50_000).draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(3000))
+    assert (np.diff(path.squared_distance) > 1e-9).any()
+    assert (np.diff(path.log_likelihood_gap) < 1e-15).all()
+    assert "squared distance rises" in reading(convergence(path, 1e-6))
+    assert "rises" not in reading(convergence(run(12), 1e-6))
+
+
+def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
+    path = run(12)
+    settling = slowest(path, 0.1 / 12)
+    figure = stragglers(path, 0.1)
+    drawn_points = {
+        (x, y) for trace in figure.data for x, y in zip(values(trace, "x"), values(trace), strict=True)
+    }
+    expected = {
+        (count, LAST if np.isnan(iteration) else max(iteration, 1))
+        for count, iteration in zip(settling.counts, settling.iterations, strict=True)
+    }
+    assert drawn_points == expected
+    (band,) = figure.layout.shapes
+    best = mle_star(drawn(12).counts, drawn(12).mechanism)
+    assert band.x0 == drawn(12).counts[best == 0].max()
+    assert band.x1 == drawn(12).counts[best > 0].min()
+
+
+def test_stragglers_without_a_border():
+    draw = Scenario("uniform", 4, 0, 5.0, 100_000, 1).draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(100))
+    figure = stragglers(path, 0.1)
+    check(figure)
+    assert not figure.layout.shapes
+    assert "no border" in reading(figure)
+
+
+def test_a_category_cut_off_by_its_start():
+    counts = drawn(12).counts
+    top = int(np.argmax(counts))
+    figure = stragglers(run(12, Start("zero", top)), 0.1)
+    assert not figure.layout.shapes
+    assert "started at zero" in reading(figure)
+    frames = film(12, Start("zero", top)).frames
+    assert all(values(frame.data[0])[top] == 0 for frame in frames)
+
+
+def test_several_draws_every_run_in_its_own_look():
+    runs = under_each(drawn(12), [0.5, 1, 2, 4, 8, 16], 500)
+    figure = several(runs, "these users")
+    assert [trace.name for trace in figure.data] == [f"ε = {e}" for e in ("0.5", "1", "2", "4", "8", "16")]
+    assert (
+        len({trace.line.color for trace in figure.data})
+        == len({trace.line.dash for trace in figure.data})
+        == 6
+    )
+    for trace, distance in zip(figure.data, runs.squared_distance, strict=True):
+        expected = np.where(distance > 1e-15, distance, np.nan)
+        np.testing.assert_array_equal(values(trace), expected)
+    linear = several(runs, "these users", logarithmic=False)
+    assert linear.layout.xaxis.type is None
+    np.testing.assert_array_equal(values(linear.data[0]), runs.squared_distance[0])
+
+
+def test_way_through_the_triangle():
+    draw, path = drawn(3), run(3)
+    figure = way(path, trio(draw.counts, draw.mechanism), ["a", "b", "c"])
+    check(figure)
+    line = named(figure, "IBU, dots at recorded iterations")
+    x, y = values(line, "x"), values(line)
+    side, height = np.sqrt(2), np.sqrt(1.5)
+    for i in (0, 10, -1):
+        _, b, c = path.estimate(i)
+        np.testing.assert_allclose([x[i], y[i]], [b * side + c * side / 2, c * height], atol=1e-6)
