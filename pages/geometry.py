@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from pages._ui import downloads, geometry_beyond, geometry_clouds, geometry_plane, triangle
+from pages._ui import downloads
 from pages._ui.frame import open_page
+from pages._ui.geometry import beyond, clouds, plane, triangle
 
 page = open_page("geometry", "Where do the three repairs lie, and why is MLE* in the middle?")
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
-geometry_clouds.section(page.work)
-geometry_plane.section(page.work)
-geometry_beyond.section(page.work)
+clouds.section(page.work)
+plane.section(page.work)
+beyond.section(page.work)
 
 with st.expander("Formulas"):
     st.markdown(

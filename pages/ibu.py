@@ -2,18 +2,9 @@
 
 import streamlit as st
 
-from pages._ui import (
-    chart,
-    film_keys,
-    ibu_controls,
-    ibu_cost,
-    ibu_downloads,
-    ibu_run,
-    ibu_several,
-    ibu_triangle,
-    view_picker,
-)
+from pages._ui import chart, view_picker
 from pages._ui.frame import open_page
+from pages._ui.ibu import controls, cost, downloads, film_keys, run, several, triangle
 from rr_core.figures.ibu_curves import convergence, stragglers
 from rr_core.figures.ibu_play import play
 
@@ -25,17 +16,17 @@ st.markdown(
     "reports. It creeps towards the most likely distribution, which **MLE\\*** gives in one step."
 )
 with view_picker.row():
-    start = ibu_controls.start(work)
-    length = ibu_controls.length()
-    tolerance = ibu_controls.tolerance()
+    start = controls.start(work)
+    length = controls.length()
+    tolerance = controls.tolerance()
     view = view_picker.pick(work, by_reports=True)
-path = ibu_run.path(work, start, length)
-ibu_controls.answer(path, tolerance)
+path = run.path(work, start, length)
+controls.answer(path, tolerance)
 film = play(path, view)
 page.lead(film, "ibu")
 film_keys.listen()
-ibu_run.go_on(work, start, length, path)
-ibu_controls.explain_start(path)
+run.go_on(work, start, length, path)
+controls.explain_start(path)
 
 st.subheader("When may it stop?")
 st.markdown(
@@ -44,11 +35,11 @@ st.markdown(
     "grow by more than that."
 )
 chart.show(convergence(path, tolerance), "ibu_convergence")
-ibu_triangle.section(work, path)
+triangle.section(work, path)
 
 st.subheader("Which categories come last?")
-chart.show(stragglers(path, ibu_controls.nearness()), "ibu_stragglers")
-ibu_controls.explain_pace(path)
+chart.show(stragglers(path, controls.nearness()), "ibu_stragglers")
+controls.explain_pace(path)
 
 st.markdown(
     "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "
@@ -57,9 +48,9 @@ st.markdown(
     "the slow categories stay slow."
 )
 
-ibu_several.section(work, length)
-ibu_cost.section(work, path, start, tolerance)
-ibu_downloads.row(work, path, start, film)
+several.section(work, length)
+cost.section(work, path, start, tolerance)
+downloads.row(work, path, start, film)
 
 with st.expander("Formulas"):
     st.markdown(

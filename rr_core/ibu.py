@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.ibu_levels import Levels, distribution, levels_of
-from rr_core.ibu_record import IBUPath, made_path, odds_of
+from rr_core.iteration.levels import Levels, distribution, levels_of
+from rr_core.iteration.record import IBUPath, made_path, odds_of
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
 

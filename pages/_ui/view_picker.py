@@ -16,7 +16,7 @@ _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 def pick(work: Work, *, by_reports: bool = False) -> View:
     """The view of this scenario's categories, with the widgets to choose it where there is a choice.
 
-    Call it inside a horizontal container: it adds up to two widgets to the row. Many categories are ranked by
+    Call it inside a horizontal container: it adds up to two widgets to the row. All of many categories are ranked by
     their true counts, or by the reports they received.
     """
     k, labels = work.scenario.k, work.draw.population.labels
@@ -25,8 +25,7 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     shown = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
     if shown == _TOP:
         most = st.slider("How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
-        order, counted = (work.by_reports, "reports") if by_reports else (work.by_truth, "true counts")
-        return bars(order, labels, f"The {most} most frequent categories ({counted})", most)
+        return bars(work.by_truth, labels, f"The {most} most frequent categories (true counts)", most)
     if shown == _CHOSEN:
         wanted = st.text_input(
             "Names or numbers, separated by commas", key="view_names", placeholder="1, 2, 17", width=300

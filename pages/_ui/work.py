@@ -12,7 +12,7 @@ from functools import cached_property
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.geometry_work import Geometry
+from pages._ui.geometry.work import Geometry
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
 from rr_core.populations import UPLOAD

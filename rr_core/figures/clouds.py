@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.clouds import Cloud
 from rr_core.figures.style import ESTIMATES, QUANTITIES, RIM, ZERO, axis, figure, number
-from rr_core.simplex import CORNERS, Frame, to_plane
+from rr_core.geometry.clouds import Cloud
+from rr_core.geometry.simplex import CORNERS, Frame, to_plane
 
 _GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles
 

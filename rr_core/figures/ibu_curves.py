@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, SERIES, axis, figure, number, percent
-from rr_core.ibu_compared import Compared
-from rr_core.ibu_progress import slowest
-from rr_core.ibu_record import IBUPath
+from rr_core.iteration.compared import Compared
+from rr_core.iteration.progress import slowest
+from rr_core.iteration.record import IBUPath
 
 IBU, BEST, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.style import BUTTON, QUANTITIES, SHARE, axis, figure, number
 from rr_core.figures.view import Bars, View
-from rr_core.ibu_record import IBUPath
+from rr_core.iteration.record import IBUPath
 
 IBU, BEST = QUANTITIES["ibu"], QUANTITIES["mle_star"]
 _MOST_FRAMES = 70

@@ -9,12 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.contours import likelihood_curves
 from rr_core.figures import triangle
 from rr_core.figures.style import QUANTITIES, Quantity, figure, number
-from rr_core.ibu_record import IBUPath
-from rr_core.simplex import frame, to_plane
-from rr_core.three import Trio
+from rr_core.geometry.contours import likelihood_curves
+from rr_core.geometry.simplex import frame, to_plane
+from rr_core.geometry.three import Trio
+from rr_core.iteration.record import IBUPath
 
 IBU, BEST = QUANTITIES["ibu"], QUANTITIES["mle_star"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.alignment import Alignment
 from rr_core.figures.style import COUNT, QUANTITIES, axis, figure, number, percent
-from rr_core.pushdown import PushDown
+from rr_core.geometry.alignment import Alignment
+from rr_core.geometry.pushdown import PushDown
 
 MLE, GREY = QUANTITIES["mle_star"], QUANTITIES["truth"]
 _DROPS = ("inv_p", "mle_star", "inv_n")  # in the order of PushDown.kept

@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.contours import Contours
 from rr_core.figures.style import GRID, QUANTITIES, RIM, ZERO, Quantity, axis, figure, percent
-from rr_core.simplex import CENTRE, CORNERS, PERCENT, STEPS, Frame, Region, lattice, to_plane
-from rr_core.three import Trio
+from rr_core.geometry.contours import Contours
+from rr_core.geometry.simplex import CENTRE, CORNERS, PERCENT, STEPS, Frame, Region, lattice, to_plane
+from rr_core.geometry.three import Trio
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)

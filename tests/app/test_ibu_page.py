@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from pages._ui.downloads import script_text
-from pages._ui.ibu_downloads import _SCRIPT, record_csv
+from pages._ui.ibu.downloads import _SCRIPT, record_csv
 from rr_core import Scenario, ibu_path
-from rr_core.ibu_progress import first_reached
-from rr_core.ibu_record import log_spaced
-from rr_core.starts import Start
+from rr_core.iteration.progress import first_reached
+from rr_core.iteration.record import log_spaced
+from rr_core.iteration.starts import Start
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
 

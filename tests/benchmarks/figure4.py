@@ -1,4 +1,4 @@
-"""The table of `rr_core.figure4_measured` computed anew: ``python -m tests.benchmarks.figure4``.
+"""The table of `rr_core.iteration.figure4_measured` computed anew: ``python -m tests.benchmarks.figure4``.
 
 Iterations of IBU to each squared distance from MLE*, for each of the twelve settings of Figure 4, over the
 seeds; some minutes. ``--constants`` prints the rows as they stand in the module. Exit status 1 when
@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rr_core import figure4
-from rr_core.figure4_measured import DISTANCES, LAST, MEASURED, PER_DECADE, SEEDS, Measured
-from rr_core.ibu_record import log_spaced
+from rr_core.iteration import figure4
+from rr_core.iteration.figure4_measured import DISTANCES, LAST, MEASURED, PER_DECADE, SEEDS, Measured
+from rr_core.iteration.record import log_spaced
 from rr_core.scenario import Scenario
 from tests.benchmarks.core import table
 

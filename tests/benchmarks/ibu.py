@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rr_core import figure4, ibu_path
-from rr_core.ibu_record import IBUPath, log_spaced
+from rr_core import ibu_path
+from rr_core.iteration import figure4
+from rr_core.iteration.record import IBUPath, log_spaced
 from tests.benchmarks.core import INDUSTRIAL, Ratio, judge, machine
 from tests.core import listing
 

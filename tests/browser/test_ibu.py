@@ -158,7 +158,7 @@ def test_stop_keeps_the_curves_so_far(open_lab):
     progress = lab.page.get_by_test_id("stProgress")
     progress.get_by_text(re.compile(r"[\d,]+ of 100,000 iterations")).wait_for()
     with lab.rerun():
-        lab.page.get_by_role("button", name="Stop", exact=True).click(delay=80)
+        lab.page.locator(".st-key-ibu_longer_stop button").click(delay=80)
     assert progress.count() == 0
     assert lab.chart("ibu_convergence").count() == 1
     reached = re.search(r"first ([\d,]+) of 100,000", " ".join(lab.alerts()))

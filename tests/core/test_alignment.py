@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rr_core import Scenario, collinearity, inv
-from rr_core.alignment import align
+from rr_core.geometry.alignment import align
 
 SCENARIOS = [
     Scenario("zipf", 12, 1.5, 1.0, 2000, 5),

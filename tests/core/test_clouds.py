@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rr_core import Population, Scenario, inv_variance
-from rr_core.clouds import COLLECTIONS, PLACES, Cloud, clouds, frame_of, true_counts
 from rr_core.comparison import ESTIMATORS
-from rr_core.simplex import CORNERS, to_plane
+from rr_core.geometry.clouds import COLLECTIONS, PLACES, Cloud, clouds, frame_of, true_counts
+from rr_core.geometry.simplex import CORNERS, to_plane
 
 DRAW = Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw()
 

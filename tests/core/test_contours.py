@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, negative_log_likelihood
-from rr_core.contours import distance_circles, likelihood_curves, likelihood_lost
-from rr_core.simplex import CENTRE, frame, from_plane, lattice, to_plane
-from rr_core.three import trio
+from rr_core.geometry.contours import distance_circles, likelihood_curves, likelihood_lost
+from rr_core.geometry.simplex import CENTRE, frame, from_plane, lattice, to_plane
+from rr_core.geometry.three import trio
 
 CASES = [
     ((62, 33, 5), 1.0),

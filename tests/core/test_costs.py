@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, Scenario, ibu_path
-from rr_core.costs import (
+from rr_core.iteration.costs import (
     LARGEST_MATRIX,
     Needed,
     ibu_by_categories,
@@ -14,8 +14,8 @@ from rr_core.costs import (
     side_by_side,
     timed,
 )
-from rr_core.ibu_progress import first_reached
-from rr_core.ibu_record import log_spaced
+from rr_core.iteration.progress import first_reached
+from rr_core.iteration.record import log_spaced
 from tests.core import listing
 
 TINY = 1e-4  # seconds: no test waits for a measurement

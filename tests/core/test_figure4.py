@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from rr_core import figure4, figure4_measured, ibu_path
-from rr_core.figure4_measured import CLAIMS, DISTANCES, MEANT, MEASURED, measured, verdict
-from rr_core.ibu_record import log_spaced
+from rr_core import ibu_path
+from rr_core.iteration import figure4, figure4_measured
+from rr_core.iteration.figure4_measured import CLAIMS, DISTANCES, MEANT, MEASURED, measured, verdict
+from rr_core.iteration.record import log_spaced
 from tests.benchmarks.figure4 import agree, measure
 
 

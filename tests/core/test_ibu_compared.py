@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rr_core import Scenario, figure4, ibu_path
-from rr_core.ibu_compared import paper_figure4, under_each
+from rr_core import Scenario, ibu_path
+from rr_core.iteration import figure4
+from rr_core.iteration.compared import paper_figure4, under_each
 
 SCENARIO = Scenario("zipf", 40, 1.2, 1.5, 3000, 9)
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu import ibu_paths
-from rr_core.ibu_progress import FirstReached, first_reached, first_reached_each, slowest
-from rr_core.ibu_rate import local_rate
-from rr_core.ibu_record import log_spaced
+from rr_core.iteration.progress import FirstReached, first_reached, first_reached_each, slowest
+from rr_core.iteration.rate import local_rate
+from rr_core.iteration.record import log_spaced
 from tests.core.histograms import counts, everyday_epsilons
 
 HISTOGRAM = [50, 30, 20, 20, 10, 2]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, Scenario, collinearity, inv_n, inv_p, mle_star
-from rr_core.pushdown import candidates, push_down
+from rr_core.geometry.pushdown import candidates, push_down
 from tests.core.histograms import counts, everyday_epsilons
 
 

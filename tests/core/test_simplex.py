@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
 from rr_core.comparison import ESTIMATORS
-from rr_core.simplex import (
+from rr_core.geometry.simplex import (
     CENTRE,
     CORNERS,
     PERCENT,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from rr_core import RandomizedResponse, ibu
-from rr_core.ibu_budget import at_once, marks_per_decade
-from rr_core.starts import STARTS, Start, parse_weights
+from rr_core.iteration.budget import at_once, marks_per_decade
+from rr_core.iteration.starts import STARTS, Start, parse_weights
 
 COUNTS = np.array([5, 0, 3, 2])
 

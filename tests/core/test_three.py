@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import Population, RandomizedResponse, Scenario, collinearity, inv
-from rr_core.three import (
+from rr_core.geometry.three import (
     category_names,
     move_share,
     parse_reports,

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, Scenario, collinearity
-from rr_core.alignment import Alignment, align
-from rr_core.clouds import PLACES, clouds, frame_of
-from rr_core.contours import distance_circles, likelihood_curves
 from rr_core.figures import clouds as cloud_figure
 from rr_core.figures.off_line import how_far_off, pushed_down, shares_of_draws
 from rr_core.figures.plane import plane, supports
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.triangle import Layers, triangle
-from rr_core.pushdown import candidates, push_down
-from rr_core.simplex import STEPS, frame, from_plane, lattice, regions, to_plane
-from rr_core.three import trio
+from rr_core.geometry.alignment import Alignment, align
+from rr_core.geometry.clouds import PLACES, clouds, frame_of
+from rr_core.geometry.contours import distance_circles, likelihood_curves
+from rr_core.geometry.pushdown import candidates, push_down
+from rr_core.geometry.simplex import STEPS, frame, from_plane, lattice, regions, to_plane
+from rr_core.geometry.three import trio
 from tests.figures.samples import SIZES, drawn, named, values
 from tests.figures.test_every_figure import check
 

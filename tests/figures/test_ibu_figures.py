@@ -14,12 +14,12 @@ from rr_core.figures.ibu_play import play
 from rr_core.figures.ibu_triangle import way
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
+from rr_core.geometry.three import trio
 from rr_core.ibu import ibu_path
-from rr_core.ibu_compared import under_each
-from rr_core.ibu_progress import slowest
-from rr_core.ibu_record import log_spaced
-from rr_core.starts import Start
-from rr_core.three import trio
+from rr_core.iteration.compared import under_each
+from rr_core.iteration.progress import slowest
+from rr_core.iteration.record import log_spaced
+from rr_core.iteration.starts import Start
 from tests.figures.samples import SIZES, drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
 

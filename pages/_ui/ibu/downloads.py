@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from pages._ui import downloads
 from pages._ui.work import Work
-from rr_core.ibu_record import IBUPath
-from rr_core.starts import Start
+from rr_core.iteration.record import IBUPath
+from rr_core.iteration.starts import Start
 
 
 def row(work: Work, path: IBUPath, start: Start, film: go.Figure) -> None:
@@ -32,8 +32,8 @@ def record_csv(path: IBUPath) -> bytes:
 
 _SCRIPT = """
 from rr_core import ibu_path
-from rr_core.ibu_record import log_spaced
-from rr_core.starts import Start
+from rr_core.iteration.record import log_spaced
+from rr_core.iteration.starts import Start
 
 start = {start!r}
 path = ibu_path(draw.counts, draw.mechanism, log_spaced({last}), start.distribution(draw.counts))

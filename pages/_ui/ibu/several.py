@@ -8,11 +8,11 @@ import streamlit as st
 
 from pages._ui import chart, long_run
 from pages._ui.work import Work
-from rr_core import figure4
-from rr_core.figure4_measured import CLAIMS, Measured, measured, verdict
 from rr_core.figures.ibu_curves import several
 from rr_core.figures.style import number
-from rr_core.ibu_compared import Compared, paper_figure4, under_each
+from rr_core.iteration import figure4
+from rr_core.iteration.compared import Compared, paper_figure4, under_each
+from rr_core.iteration.figure4_measured import CLAIMS, Measured, measured, verdict
 from rr_core.populations import UPLOAD
 
 _HERE, _PAPER = "These users", "The paper's Figure 4"

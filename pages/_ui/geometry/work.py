@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rr_core.clouds import Cloud, Where, clouds
 from rr_core.collinearity import Collinearity, Theorem2, collinearity, theorem2
-from rr_core.pushdown import PushDown, candidates, push_down
+from rr_core.geometry.clouds import Cloud, Where, clouds
+from rr_core.geometry.pushdown import PushDown, candidates, push_down
+from rr_core.geometry.three import three_categories
 from rr_core.scenario import Draw
-from rr_core.three import three_categories
 
 
 @dataclass(eq=False)

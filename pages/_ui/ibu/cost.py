@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui.work import Work
-from rr_core.costs import Cost, Needed, side_by_side
 from rr_core.figures.style import duration, number
-from rr_core.ibu_progress import first_reached
-from rr_core.ibu_record import IBUPath
+from rr_core.iteration.costs import Cost, Needed, side_by_side
+from rr_core.iteration.progress import first_reached
+from rr_core.iteration.record import IBUPath
+from rr_core.iteration.starts import Start
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
-from rr_core.starts import Start
 
 
 def section(work: Work, path: IBUPath, start: Start, tolerance: float) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core._validate import Array
-from rr_core.simplex import CENTRE, PLANE, Frame, to_plane
-from rr_core.three import Trio
+from rr_core.geometry.simplex import CENTRE, PLANE, Frame, to_plane
+from rr_core.geometry.three import Trio
 
 _DIRECTIONS = 121
 _STEP = 0.16  # between neighbouring curves, in the plane of the simplex

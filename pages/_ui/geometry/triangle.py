@@ -8,16 +8,24 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import picked
 from pages._ui.frame import Page
+from pages._ui.geometry import picked
 from pages._ui.safe_text import markdown
-from rr_core.contours import distance_circles, likelihood_curves
 from rr_core.figures.labels import display, plain
 from rr_core.figures.style import QUANTITIES, percent
 from rr_core.figures.triangle import Layers, triangle
+from rr_core.geometry.contours import distance_circles, likelihood_curves
+from rr_core.geometry.simplex import Frame, frame, percents_at, regions, to_plane
+from rr_core.geometry.three import (
+    Reports,
+    Trio,
+    category_names,
+    move_share,
+    slider_value,
+    trio,
+    with_a_negative,
+)
 from rr_core.scenario import Draw
-from rr_core.simplex import Frame, frame, percents_at, regions, to_plane
-from rr_core.three import Reports, Trio, category_names, move_share, slider_value, trio, with_a_negative
 
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
 _ZEROS = ("inv_n", "mle_star", "inv_p")
@@ -29,6 +37,9 @@ def section(page: Page) -> Any:
     """The lead figure with the widgets that move the reports, and the numbers; gives the figure."""
     draw, three = page.work.draw, page.work.geometry.three
     reports = picked.current(draw)
+    example = reports is None and _needs_an_example(draw, three)
+    if example:
+        reports = with_a_negative(three.mechanism)
     found = trio(three.counts if reports is None else reports, three.mechanism)
     names = category_names(three)
     drawn = frame(to_plane(found.estimates["inv"]))
@@ -39,9 +50,16 @@ def section(page: Page) -> Any:
         page.lead(figure, "geometry", partial(_clicked, draw))
     with right:
         _numbers(found)
-        _move(draw, three, found, reports, [plain(name, _LONGEST) for name in names])
+        _move(draw, three, found, reports, [plain(name, _LONGEST) for name in names], example=example)
     _table(found, three, names)
     return figure
+
+
+def _needs_an_example(draw: Draw, three: Draw) -> bool:
+    """Whether the page would open on three shares that are one point: those of a scenario with three categories
+    are its own and shown whatever they are."""
+    own = draw.scenario.k == 3 or picked.wants_own(draw)
+    return not own and not trio(three.counts, three.mechanism).place.cut_off
 
 
 def _pick_layers(found: Trio, drawn: Frame) -> Layers:
@@ -73,9 +91,23 @@ def _numbers(found: Trio) -> None:
     st.metric("MLE\\* on the way from InvP to InvN", at, help="0% is InvP, 100% is InvN.")
 
 
-def _move(draw: Draw, three: Draw, found: Trio, reports: Reports | None, names: Sequence[str]) -> None:
-    """Four ways to move the reports beside the click: sliders, a box, and the way back."""
-    st.markdown("**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
+def _move(
+    draw: Draw,
+    three: Draw,
+    found: Trio,
+    reports: Reports | None,
+    names: Sequence[str],
+    *,
+    example: bool,
+) -> None:
+    """Four ways to move the reports beside the click: sliders, a box, and two buttons."""
+    what = (
+        "These reports are an **example** with one negative share: the scenario's three most frequent categories "
+        "have none.\n\n"
+        if example
+        else ""
+    )
+    st.markdown(f"{what}**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
     for i, name in enumerate(names):
         shown = slider_value(float(found.phi[i]))
         put = partial(_slid, draw, found, i)
@@ -97,9 +129,15 @@ def _move(draw: Draw, three: Draw, found: Trio, reports: Reports | None, names: 
     )
     if complaint:
         st.error(complaint)
-    example = with_a_negative(found.mechanism)
-    st.button("Make one share negative", on_click=picked.put, args=(draw, example), width="stretch")
-    st.button("Use the scenario's reports", on_click=picked.drop, disabled=reports is None, width="stretch")
+    negative = with_a_negative(found.mechanism)
+    st.button("Make one share negative", on_click=picked.put, args=(draw, negative), width="stretch")
+    st.button(
+        "Use the scenario's reports",
+        on_click=picked.use_own,
+        args=(draw,),
+        disabled=reports is None,
+        width="stretch",
+    )
 
 
 def _shows(key: str, value: Any, put: Callable[[Any], None], *, leave: bool = False) -> dict[str, Any]:

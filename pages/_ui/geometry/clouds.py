@@ -8,11 +8,11 @@ import streamlit as st
 
 from pages._ui import chart
 from pages._ui.work import Work
-from rr_core.clouds import COLLECTIONS, PLACES, Cloud, Where, frame_of
 from rr_core.figures.clouds import clouds
 from rr_core.figures.labels import display
 from rr_core.figures.style import ESTIMATES, QUANTITIES, number
-from rr_core.three import category_names
+from rr_core.geometry.clouds import COLLECTIONS, PLACES, Cloud, Where, frame_of
+from rr_core.geometry.three import category_names
 
 _LABELS: dict[Where, str] = {
     "own": "The three above",

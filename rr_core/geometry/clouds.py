@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.comparison import ESTIMATORS
+from rr_core.geometry.simplex import CORNERS, Frame, to_plane
 from rr_core.scenario import Draw
-from rr_core.simplex import CORNERS, Frame, to_plane
 
 Where = Literal["own", "edge", "corner"]
 PLACES: tuple[Where, ...] = get_args(Where)

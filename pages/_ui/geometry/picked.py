@@ -1,7 +1,8 @@
 """The reports that a person picked in the triangle, kept for the session and in the address (``phi``).
 
 A pick outlives changes of epsilon, so that one sees the repairs move, and is dropped when anything else of the
-scenario changes.
+scenario changes. Nobody has picked anything at first: then an example is shown where the scenario's own three
+shares would leave nothing to see.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import streamlit as st
 
 from pages._ui import link
 from pages._ui.safe_text import markdown
+from rr_core.geometry.three import Reports, parse_reports
 from rr_core.scenario import Draw
-from rr_core.three import Reports, parse_reports
 
 _PARAMETER = "phi"
 
@@ -58,8 +59,19 @@ def put_text(draw: Draw, text: str) -> None:
         st.session_state["_pick_complaint"] = str(error)
 
 
+def use_own(draw: Draw) -> None:
+    """Back to the scenario's own reports, also where they leave nothing to see; for widget callbacks."""
+    drop()
+    st.session_state["_pick_own"] = _about(draw)
+
+
+def wants_own(draw: Draw) -> bool:
+    """Whether the scenario's own reports were asked for."""
+    return bool(st.session_state.get("_pick_own") == _about(draw))
+
+
 def drop() -> None:
-    """Back to the scenario's own reports."""
+    """Forget the pick."""
     st.session_state.pop("_pick", None)
     st.session_state.pop("_pick_complaint", None)
 

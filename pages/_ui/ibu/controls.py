@@ -6,10 +6,10 @@ import streamlit as st
 
 from pages._ui.work import Work
 from rr_core.figures.style import number, percent
-from rr_core.ibu_progress import first_reached
-from rr_core.ibu_rate import local_rate
-from rr_core.ibu_record import IBUPath
-from rr_core.starts import LARGEST_RANDOM, LARGEST_TYPED, STARTS, Start, parse_weights
+from rr_core.iteration.progress import first_reached
+from rr_core.iteration.rate import local_rate
+from rr_core.iteration.record import IBUPath
+from rr_core.iteration.starts import LARGEST_RANDOM, LARGEST_TYPED, STARTS, Start, parse_weights
 
 _LARGEST = {"random": LARGEST_RANDOM, "typed": LARGEST_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)

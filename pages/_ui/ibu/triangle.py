@@ -9,8 +9,8 @@ from pages._ui.work import Work
 from rr_core.figures.ibu_triangle import way
 from rr_core.figures.labels import names
 from rr_core.figures.view import natural_order
-from rr_core.ibu_record import IBUPath
-from rr_core.three import trio
+from rr_core.geometry.three import trio
+from rr_core.iteration.record import IBUPath
 
 
 def section(work: Work, path: IBUPath) -> None:

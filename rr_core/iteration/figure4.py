@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.ibu import Progress, ibu_paths
-from rr_core.ibu_record import IBUPath, log_spaced
+from rr_core.iteration.record import IBUPath, log_spaced
 from rr_core.scenario import Scenario
 
 K = 500

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rr_core.figure4 import EXPONENTS
+from rr_core.iteration.figure4 import EXPONENTS
 
 SEEDS = range(1, 21)
 DISTANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

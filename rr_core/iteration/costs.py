@@ -14,8 +14,8 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import mle_star
 from rr_core.ibu import ibu, ibu_channel, ibu_path
-from rr_core.ibu_progress import first_reached
-from rr_core.ibu_record import log_spaced
+from rr_core.iteration.progress import first_reached
+from rr_core.iteration.record import log_spaced
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
 

@@ -9,11 +9,11 @@ import streamlit as st
 from pages._ui import long_run
 from pages._ui.work import Work
 from rr_core.ibu import ibu_path
-from rr_core.ibu_budget import at_once, marks_per_decade
-from rr_core.ibu_record import IBUPath, log_spaced
+from rr_core.iteration.budget import at_once, marks_per_decade
+from rr_core.iteration.record import IBUPath, log_spaced
+from rr_core.iteration.starts import Start
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
-from rr_core.starts import Start
 
 _LARGE = 20_000  # categories from which on few runs are kept
 _NAME = "ibu_longer"

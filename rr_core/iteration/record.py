@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import mle_rule
-from rr_core.ibu_levels import Levels
+from rr_core.iteration.levels import Levels
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile
 

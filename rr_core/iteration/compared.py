@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core import figure4
 from rr_core._validate import Array
 from rr_core.ibu import Progress, ibu_paths
-from rr_core.ibu_record import IBUPath, log_spaced
+from rr_core.iteration import figure4
+from rr_core.iteration.record import IBUPath, log_spaced
 from rr_core.scenario import Draw, Scenario, Users
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.ibu_record import IBUPath, one_histogram
+from rr_core.iteration.record import IBUPath, one_histogram
 
 
 @dataclass(frozen=True)

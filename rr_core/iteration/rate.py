@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from rr_core._validate import Array
-from rr_core.ibu_record import IBUPath, odds_of, one_histogram
+from rr_core.iteration.record import IBUPath, odds_of, one_histogram
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ import streamlit as st
 from pages._ui import chart, long_run
 from pages._ui.long_run import Progress
 from pages._ui.work import Work
-from rr_core.alignment import Alignment, align
 from rr_core.figures.labels import plain
 from rr_core.figures.off_line import how_far_off, pushed_down, shares_of_draws
 from rr_core.figures.plane import plane
+from rr_core.geometry.alignment import Alignment, align
+from rr_core.geometry.pushdown import PushDown
 from rr_core.populations import UPLOAD
-from rr_core.pushdown import PushDown
 from rr_core.scenario import Draw
 
 _CHOICES = (50, 200, 1000)
