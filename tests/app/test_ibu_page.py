@@ -149,3 +149,9 @@ def test_script_prints_the_record(start, tmp_path):
         expected = path.squared_distance[t], path.log_likelihood_gap[t], path.certificate[t]
         np.testing.assert_allclose([float(distance), float(gap), float(certificate)], expected, rtol=1e-9)
     assert len(lines) - begin == len(path.iterations)
+
+
+def test_the_triangle_is_there_for_three_categories_alone():
+    headings = {k: [one.value for one in opened("ibu", f"k={k}&n=500").subheader] for k in (3, 4)}
+    assert "The way through the triangle" in headings[3]
+    assert "The way through the triangle" not in headings[4]

@@ -31,9 +31,9 @@ _SETTLED = """() => {
 # Two animation frames: what the last message changed has been painted.
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
-_NAMES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
-_NAMES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Reference": "reference"}
-SCENARIO_PAGES = tuple(label for label in _NAMES if label != "Reference")
+PAGES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
+PAGES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Reference": "reference"}
+SCENARIO_PAGES = tuple(label for label in PAGES if label != "Reference")
 LEAD = {
     "Home": "story",
     "Noisy histogram": "noisy_histogram",
@@ -115,7 +115,7 @@ class Lab:
         link = self.page.get_by_test_id("stSidebar").get_by_role("link", name=label, exact=True)
         with self.rerun():
             link.click(delay=80)
-        self.page.wait_for_url(lambda url: urlsplit(url).path.strip("/") == _NAMES[label])
+        self.page.wait_for_url(lambda url: urlsplit(url).path.strip("/") == PAGES[label])
 
     def back(self) -> None:
         self._step("back")

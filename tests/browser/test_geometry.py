@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from rr_core import RandomizedResponse
 from rr_core.comparison import ESTIMATORS
 from rr_core.figures.style import percent
-from tests.browser.files import real_file
 
 LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"
 ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "MLE*": "mle_star", "InvP": "inv_p"}
@@ -177,12 +176,3 @@ def test_pushing_a_category_down_moves_both_figures(open_lab):
     after = lab.figure("pushed_plane"), lab.figure("pushed_curve")
     assert before[0] != after[0]
     assert before[1] != after[1]
-
-
-def test_an_upload_with_many_categories_draws(open_lab):
-    lab = open_lab("/geometry")
-    lab.use("kosarak.csv", real_file("kosarak_first_item_100k.csv"))
-    for key in ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve"):
-        assert lab.chart(key).count() == 1, key
-    assert "41,270" in lab.words() or "K = " in lab.words()
-    assert lab.alerts() == []

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rr_core import Scenario, ibu_path
-from tests.browser.files import real_file
 
 LINK = "dist=zipf&k=30&s=1.2&eps=1&n=5000&seed=3"
 SCENARIO = Scenario("zipf", 30, 1.2, 1.0, 5000, 3)
@@ -126,19 +125,6 @@ def test_slider_in_the_figure_goes_to_its_frame(film):
     assert (film.sent, film.heard) == before
 
 
-def test_speeds_differ(film):
-    reached = {}
-    for speed in ("Slow ▶", "Play ▶"):
-        film.press("Start over")
-        film.wait_for(lambda t: t == 0)
-        film.press(speed)
-        film.lab.page.wait_for_timeout(2000)
-        film.press("Pause")
-        film.lab.page.wait_for_timeout(300)
-        reached[speed] = film.iteration
-    assert 0 < reached["Slow ▶"] < reached["Play ▶"]
-
-
 def test_cold_link_restores_the_page_in_a_second_browser(fresh_server, open_lab):
     first = open_lab(f"/ibu?{LINK}", on=fresh_server, stranger=True)
     assert first.sidebar()["Categories K"] == "30"
@@ -174,29 +160,3 @@ def test_paper_figure_4_runs_with_progress(open_lab):
     lab.page.locator(".st-key-ibu_figure4_9 .js-plotly-plot .main-svg").first.wait_for(timeout=60_000)
     lab.settle()
     assert [lab.chart(f"ibu_figure4_{i}").count() for i in (0, 3, 6, 9)] == [1, 1, 1, 1]
-
-
-def test_a_start_at_zero_is_never_revived(open_lab):
-    lab = open_lab(f"/ibu?{LINK}")
-    lab.choose("Start from", "One category at zero")
-    assert any("started at zero" in note for note in lab.alerts())
-    film = Film(lab)
-    film.press("Fast ▶▶")
-    film.wait_for(lambda t: t == 10_000)
-    assert film.bars[0] == 0
-    assert film.bars[1] > 0.05
-
-
-def test_triangle_is_there_for_three_categories_alone(open_lab):
-    lab = open_lab("/ibu?k=3&n=500")
-    assert lab.chart("ibu_triangle").count() == 1
-    lab.type("Categories K", 4)
-    assert lab.chart("ibu_triangle").count() == 0
-
-
-def test_a_real_file(open_lab):
-    lab = open_lab("/ibu")
-    lab.use("kosarak.csv", real_file("kosarak_first_item_100k.csv"))
-    assert lab.chart("ibu").count() == lab.chart("ibu_convergence").count() == 1
-    lab.press("Run them")
-    assert lab.chart("ibu_several").count() == 1

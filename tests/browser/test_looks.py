@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK
-from tests.browser.lab import LEAD, SCENARIO_PAGES
+from tests.browser.lab import LEAD, PAGES, SCENARIO_PAGES
 
-PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "reference")
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
   return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
 UNNAMED = """() => [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
@@ -22,8 +21,11 @@ NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slide
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_is_quiet_fits_and_names_its_charts(theme, width, open_lab):
     lab = open_lab(color_scheme=theme, viewport={"width": width, "height": 900})
-    for page in PAGES:
-        lab.open(f"/{page}?{LINK}")
+    for label, page in PAGES.items():
+        if width == 390 or label == "Home":
+            lab.open(f"/{page}?{LINK}")
+        else:
+            lab.go(label)
         lab.must_be_fine()
         assert lab.page.evaluate(UNNAMED) == 0, page
         assert lab.page.evaluate(NAMELESS) == [], page
@@ -46,10 +48,7 @@ def test_dark_and_light_are_different_and_charts_follow(open_lab):
     "query",
     [
         "k=2&eps=0.01&n=1",
-        "k=2&eps=20&n=1000000000",
-        "k=1423000&s=1.3&eps=8&n=1664500",
         "k=1500000&s=0&eps=0.01&n=1000000000",
-        "dist=dominant&k=12&eps=1&n=1",
         "dist=humps&k=201&eps=20&n=1000",
         "dist=letters&eps=3&n=935819",
         "k=1000&s=5&eps=20&n=1000000000",
