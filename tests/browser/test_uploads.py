@@ -143,7 +143,7 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
         lab.must_be_fine()
     lab.go("Noisy histogram")
     assert HOSTILE[0] in lab.words()  # the most frequent one is chosen already
-    for name in HOSTILE[1:12]:
+    for name in HOSTILE[1:12:3]:
         shown = " ".join(name.split())[:39]
         lab.page.get_by_role("combobox", name="A person whose truth is").click(delay=80)
         with lab.rerun():
@@ -158,11 +158,10 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
 
 
-@pytest.mark.parametrize("name", ["answers.xlsx", "picture.png"])
-def test_wrong_kind_of_file_is_refused_at_the_door(name, open_lab):
+def test_wrong_kind_of_file_is_refused_at_the_door(open_lab):
     lab = open_lab("/noisy_histogram")
     lab.choose("Distribution", "Your own file")
     chooser = lab.page.locator('[data-testid="stFileUploader"] input[type="file"]')
-    chooser.set_input_files({"name": name, "mimeType": "text/csv", "buffer": SMALL})
+    chooser.set_input_files({"name": "answers.xlsx", "mimeType": "text/csv", "buffer": SMALL})
     lab.page.get_by_text("not allowed").wait_for()
     assert lab.page.get_by_role("button", name="Use this distribution").count() == 0

@@ -8,6 +8,7 @@ import pytest
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.iteration.costs import (
     LARGEST_MATRIX,
+    Cost,
     Needed,
     ibu_by_categories,
     iterations_needed,
@@ -161,3 +162,10 @@ def test_wrong_arguments_are_refused():
         side_by_side([[1, 2, 3]], mechanism)
     with pytest.raises(ValueError, match="tolerance must be a number > 0, got 0"):
         side_by_side([1, 2, 3], mechanism, 0.0)
+
+
+def test_how_many_times_as_long():
+    exact, slow, skipped = (Cost("way", None, None, seconds, False, "") for seconds in (0.5, 2.0, None))
+    assert slow.times(exact) == 4
+    assert skipped.times(exact) is None
+    assert exact.times(skipped) is None

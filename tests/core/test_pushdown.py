@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, Scenario, collinearity, inv_n, inv_p, mle_star
@@ -45,6 +45,7 @@ def check(found, histogram, category, mechanism):
         assert found.kept[index].tolist() == [share > 0 for share in estimates]
 
 
+@settings(max_examples=25)
 @given(counts(max_k=9, largest=300), everyday_epsilons, st.data())
 def test_every_count_agrees_with_the_full_histogram(histogram, epsilon, data):
     category = data.draw(st.sampled_from([i for i, count in enumerate(histogram) if count]))

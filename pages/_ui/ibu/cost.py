@@ -55,13 +55,13 @@ def _own(scenario: Scenario, tolerance: float, needed: Needed | None, work: Work
 
 def _table(costs: list[Cost]) -> str:
     lines = ["| Way | Iterations | Each | In all | MLE\\* is faster |", "|:--|--:|--:|--:|--:|"]
-    exact = costs[0].seconds or 0.0
     for cost in costs:
         each = "–" if cost.seconds_per_iteration is None else duration(cost.seconds_per_iteration)
         iterations = "–" if cost.iterations is None else f"{cost.iterations:,}"
         total = "not run" if cost.seconds is None else duration(cost.seconds)
         total += " (extrapolated)" if cost.extrapolated else ""
-        faster = "–" if cost.seconds is None or cost is costs[0] else f"{number(cost.seconds / exact)} times"
+        times = None if cost is costs[0] else cost.times(costs[0])
+        faster = "–" if times is None else f"{number(times)} times"
         name = cost.name.replace("*", "\\*")
         lines.append(f"| {name} | {iterations} | {each} | {total} | {faster} |")
     notes = " ".join(f"{cost.name}: {cost.note}" for cost in costs[1:]).replace("*", "\\*")
