@@ -29,11 +29,11 @@ _EVERY = 0.05
 # The clock is looked at after some 5 ms of iterations: each costs as much as this many entries, plus its own.
 _ENTRIES_PER_LOOK, _ENTRIES_PER_CALL = 2_500_000, 1250
 
-# Numbers below the smallest normal one make arithmetic thirty times slower: what decays towards them is swept to
-# zero, every so many iterations, well before it gets there.
+# What decays by a factor between a half and one would stay at the smallest number above zero for ever, by rounding
+# (and on some processors make arithmetic slow): it is swept to zero every so many iterations, well before that.
 _SWEEP, _NOTHING = 64, 1e-280
-# Dot products beyond 10,000 entries are split among threads, which wait for each other on a busy server: a
-# hundred times slower there, and never quicker. So they are taken piece by piece.
+# Dot products beyond 10,000 entries are split among threads, which wait for each other where the processors are
+# busy: 4 to 300 times slower as measured there. So they are taken piece by piece.
 _PIECE = 8192
 
 

@@ -171,7 +171,7 @@ def test_more_levels_than_one_dot_product_takes():
     np.testing.assert_allclose(ibu(counts, mechanism, 3), theta, rtol=1e-11)
 
 
-def test_what_decays_never_becomes_a_slow_subnormal_number():
+def test_what_decays_ends_at_zero_not_at_the_smallest_number_above_it():
     """A factor between a half and one would leave it at the smallest number above zero for ever."""
     counts, mechanism = np.array([50, 30, 20, 8, 1, 0]), RandomizedResponse(6, 1.0)
     estimate = ibu(counts, mechanism, 10_000)
