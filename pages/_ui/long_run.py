@@ -15,6 +15,21 @@ import streamlit as st
 Progress = Callable[[int], bool]
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
+_COLLECTIONS = (50, 200, 1000)
+
+
+def how_many(key: str) -> int:
+    """How many repeated collections a run is to make."""
+    usual = _COLLECTIONS[1]
+    chosen = st.segmented_control(
+        "How many collections", _COLLECTIONS, default=usual, key=key, format_func="{:,}".format
+    )
+    return chosen or usual
+
+
+def stopped(done: int, asked: int, unit: str) -> None:
+    """Say that a result is a partial one."""
+    st.info(f"Stopped after {done:,} of {asked:,} {unit}; this is what they show.")
 
 
 def offer(name: str, label: str, about: Hashable) -> bool:

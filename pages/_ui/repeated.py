@@ -7,14 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart
+from pages._ui import chart, long_run
 from pages._ui.work import Work
 from rr_core.comparison import METRICS, Target
 from rr_core.figures.repeated import METRIC_TITLES, bias_and_variance, error_distribution, wins
 from rr_core.populations import UPLOAD
 from rr_core.repeats import Repeats, repeat
 
-_CHOICES = (50, 200, 1000)
 _LARGEST_SHARED = 20_000  # a run keeps four numbers per category
 
 
@@ -39,14 +38,7 @@ def section(work: Work, target: Target) -> None:
     )
     about = (work.scenario, work.draw.population.key, target)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        times = st.segmented_control(
-            "How many collections",
-            _CHOICES,
-            default=_CHOICES[1],
-            key="repeat_times",
-            format_func="{:,}".format,
-        )
-        times = times or _CHOICES[1]
+        times = long_run.how_many("repeat_times")
         st.button("Repeat", type="primary", on_click=_ask, args=((about, times),), width=160)
         asked = st.session_state.get("_repeat_asked") == (about, times)
         if asked:
@@ -96,7 +88,7 @@ def _finished() -> dict[tuple[Any, int], _Run]:
 def _show(run: _Run) -> None:
     result = run.result
     if result.done < run.asked:
-        st.info(f"Stopped after {result.done:,} of {run.asked:,} collections; this is what they show.")
+        long_run.stopped(result.done, run.asked, "collections")
     metric = st.segmented_control(
         "Error measure", METRICS, default="mse", format_func=METRIC_TITLES.__getitem__, key="repeat_metric"
     )

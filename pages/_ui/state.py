@@ -5,11 +5,15 @@ Uploads live here and nowhere else, so that nothing of them outlives or leaves t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
 from rr_core.populations import Population
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +50,13 @@ def upload_open() -> bool:
 
 def keeps_users() -> bool:
     return st.session_state.get("_upload_open") == "keep"
+
+
+def latest(name: str, about: Hashable, make: Callable[[], T]) -> T:
+    """What was made last under this name, when it is about the same, or else made now: what a session keeps of
+    its own upload, which no shared cache may hold."""
+    held: tuple[Hashable, T] | None = st.session_state.get(f"_latest_{name}")
+    if held is None or held[0] != about:
+        held = (about, make())
+        st.session_state[f"_latest_{name}"] = held
+    return held[1]

@@ -27,7 +27,7 @@ from rr_core.summaries import (
 )
 
 # A scenario of 1.5 million categories holds about 100 MB, one of 20,000 about 1 MB.
-_LARGE = 20_000
+LARGE = 20_000
 _KEPT_SMALL, _KEPT_LARGE = 128, 3
 
 
@@ -78,7 +78,7 @@ def work(scenario: Scenario) -> Work:
     """The shared work of a scenario, or this session's own when it is about an uploaded file."""
     if scenario.dist == UPLOAD:
         return _own(scenario)
-    return _large(scenario) if scenario.k > _LARGE else _small(scenario)
+    return _large(scenario) if scenario.k > LARGE else _small(scenario)
 
 
 @st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
@@ -110,10 +110,5 @@ def _own(scenario: Scenario) -> Work:
     upload = state.uploaded()
     if upload is None:
         raise RuntimeError("a scenario about an upload needs the upload in this session")
-    key = (scenario, upload.population.key)
-    held = st.session_state.get("_own_work")
-    if held is None or held[0] != key:
-        held = (key, Work(scenario.draw(upload.population)))
-        st.session_state["_own_work"] = held
-    own: Work = held[1]
-    return own
+    about = (scenario, upload.population.key)
+    return state.latest("work", about, lambda: Work(scenario.draw(upload.population)))

@@ -59,10 +59,10 @@ class _Film:
     """What is played: one entry per frame, but for ``best``, (m,) MLE* of what the view draws."""
 
     iterations: NDArray[np.int64]
-    estimates: Array
+    estimates: NDArray[np.float32]
     certificate: Array
     squared_distance: Array
-    best: Array
+    best: NDArray[np.float32]
 
 
 def _film(path: IBUPath, view: View) -> _Film:
@@ -70,12 +70,15 @@ def _film(path: IBUPath, view: View) -> _Film:
     wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
     # The first recorded iteration from each of these on; and the start itself.
     frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
+    # In one call: finding the levels of millions of categories is what takes the time.
+    on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])
+    drawn = view.of_levels(on_levels, path.level_of).astype(np.float32)
     return _Film(
         path.iterations[frames],
-        view.of_levels(path.thetas[frames], path.level_of).astype(np.float32),
+        drawn[:-1],
         path.certificate[frames],
         path.squared_distance[frames],
-        view.of_levels(path.mle_star[None], path.level_of)[0].astype(np.float32),
+        drawn[-1],
     )
 
 

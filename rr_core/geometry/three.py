@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rr_core import typed
 from rr_core._validate import Array, short
 from rr_core.collinearity import Collinearity, collinearity
 from rr_core.comparison import ESTIMATORS
@@ -20,7 +20,6 @@ Reports = tuple[float, float, float]  # counts or shares
 # Largest number a person may type; integers up to here are subtracted without rounding.
 _LARGEST = 1e12
 _NEGATIVE, _UNEVEN = 0.3, 0.2
-_SEPARATORS = re.compile(r"[\s,;/|]+")
 _EXAMPLE = "for example 12, 5, 3 or 0.6 0.25 0.15"
 
 
@@ -92,7 +91,7 @@ def parse_reports(text: str) -> Reports:
     Raises:
         ValueError: one plain sentence for that person.
     """
-    words = [word for word in _SEPARATORS.split(text.strip().replace("%", " ").strip()) if word]
+    words = typed.words(text)
     if len(words) != 3:
         raise ValueError(f"Three numbers are needed, {_EXAMPLE}; this has {len(words)}.")
     first, second, third = (_number(word) for word in words)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rr_core import _validate
+from rr_core import _validate, typed
 from rr_core._validate import Array
 
 STARTS = {
@@ -23,7 +22,6 @@ STARTS = {
 # A random start makes every category different from every other, which costs O(k) per iteration.
 LARGEST_RANDOM = 2000
 LARGEST_TYPED = 20
-_SEPARATORS = re.compile(r"[\s,;/|]+")
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def parse_weights(text: str, k: int) -> tuple[float, ...]:
     Raises:
         ValueError: one plain sentence for that person.
     """
-    words = [word for word in _SEPARATORS.split(text.replace("%", " ").strip()) if word]
+    words = typed.words(text)
     if len(words) != k:
         raise ValueError(f"{k} numbers are needed, one for each category; this has {len(words)}.")
     weights = tuple(_number(word) for word in words)

@@ -15,7 +15,6 @@ from rr_core.geometry.pushdown import PushDown
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw
 
-_CHOICES = (50, 200, 1000)
 _NAME = "align"
 
 
@@ -48,14 +47,7 @@ When the supports differ, the three rules are about different categories, and no
 def _draws(work: Work) -> None:
     st.markdown("**How often does each rule apply?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        times = st.segmented_control(
-            "How many collections",
-            _CHOICES,
-            default=_CHOICES[1],
-            key="align_times",
-            format_func="{:,}".format,
-        )
-        times = times or _CHOICES[1]
+        times = long_run.how_many("align_times")
         about = (work.scenario, work.draw.population.key, times)
         asked = long_run.offer(_NAME, "Collect again and again", about)
     if asked:
@@ -68,7 +60,7 @@ def _draws(work: Work) -> None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")
         return
     if found.done < times:
-        st.info(f"Stopped after {found.done:,} of {times:,} collections; this is what they show.")
+        long_run.stopped(found.done, times, "collections")
     left, right = st.columns(2, gap="medium")
     with left:
         chart.show(shares_of_draws(found), "align_shares")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui import state
 from pages._ui.work import Work
 from rr_core.figures.style import duration, number
 from rr_core.iteration.costs import Cost, Needed, side_by_side
@@ -27,9 +28,12 @@ def section(work: Work, path: IBUPath, start: Start, tolerance: float) -> None:
         return
     reached = first_reached(path, tolerance).certificate if start == Start() else None
     needed = None if reached is None else Needed(reached, True)
-    measure = _own if work.scenario.dist == UPLOAD else _shared
     with st.spinner("Measuring…"):
-        costs = measure(work.scenario, tolerance, needed, work)
+        costs = (
+            state.latest("ibu_cost", (*about, needed), lambda: _measure(work, tolerance, needed))
+            if work.scenario.dist == UPLOAD
+            else _shared(work.scenario, tolerance, needed, work)
+        )
     st.markdown(_table(costs))
 
 
@@ -39,18 +43,11 @@ def _ask(about: tuple[Scenario, str, float]) -> None:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _shared(scenario: Scenario, tolerance: float, needed: Needed | None, _work: Work) -> list[Cost]:
-    return side_by_side(_work.draw.counts, _work.draw.mechanism, tolerance, needed)
+    return _measure(_work, tolerance, needed)
 
 
-def _own(scenario: Scenario, tolerance: float, needed: Needed | None, work: Work) -> list[Cost]:
-    """Of an upload: kept in the session that it belongs to."""
-    about = (scenario, work.draw.population.key, tolerance, needed)
-    held = st.session_state.get("_ibu_cost_own")
-    if held is None or held[0] != about:
-        held = (about, side_by_side(work.draw.counts, work.draw.mechanism, tolerance, needed))
-        st.session_state["_ibu_cost_own"] = held
-    costs: list[Cost] = held[1]
-    return costs
+def _measure(work: Work, tolerance: float, needed: Needed | None) -> list[Cost]:
+    return side_by_side(work.draw.counts, work.draw.mechanism, tolerance, needed)
 
 
 def _table(costs: list[Cost]) -> str:

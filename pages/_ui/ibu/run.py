@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import long_run
-from pages._ui.work import Work
+from pages._ui import long_run, state
+from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.iteration.budget import at_once, marks_per_decade
 from rr_core.iteration.record import IBUPath, log_spaced
@@ -15,7 +15,6 @@ from rr_core.iteration.starts import Start
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
-_LARGE = 20_000  # categories from which on few runs are kept
 _NAME = "ibu_longer"
 About = tuple[Scenario, str, Start, int]
 
@@ -25,11 +24,10 @@ def path(work: Work, start: Start, length: int) -> IBUPath:
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
-    quick = at_once(work.draw.counts, length)
     if work.scenario.dist == UPLOAD:
-        return _own(work, start, quick)
-    kept = _large if work.scenario.k > _LARGE else _small
-    return kept(work.scenario, start, quick, work)
+        return state.latest("ibu", _about(work, start, length), lambda: _quick(work, start, length))
+    kept = _large if work.scenario.k > LARGE else _small
+    return kept(work.scenario, start, length, work)
 
 
 def go_on(work: Work, start: Start, length: int, shown: IBUPath) -> None:
@@ -58,22 +56,16 @@ def _compute(work: Work, start: Start, length: int, progress: long_run.Progress 
     return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress)
 
 
+def _quick(work: Work, start: Start, length: int) -> IBUPath:
+    """As much of the run as a page can wait for."""
+    return _compute(work, start, at_once(work.draw.counts, length))
+
+
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _small(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _compute(_work, start, length)
+    return _quick(_work, start, length)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
 def _large(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _compute(_work, start, length)
-
-
-def _own(work: Work, start: Start, length: int) -> IBUPath:
-    """The latest run about this session's upload."""
-    about = _about(work, start, length)
-    held = st.session_state.get("_own_ibu")
-    if held is None or held[0] != about:
-        held = (about, _compute(work, start, length))
-        st.session_state["_own_ibu"] = held
-    own: IBUPath = held[1]
-    return own
+    return _quick(_work, start, length)

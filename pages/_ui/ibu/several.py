@@ -116,4 +116,4 @@ def _spread(row: Measured) -> str:
 
 def _stopped(found: Compared, length: int) -> None:
     if found.stopped:
-        st.info(f"Stopped after {found.iterations[-1]:,} of {length:,} iterations; this is what they show.")
+        long_run.stopped(int(found.iterations[-1]), length, "iterations")
