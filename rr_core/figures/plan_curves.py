@@ -1,0 +1,139 @@
+"""Error of each estimator along epsilon or N: Inv in closed form, the valid ones simulated, with error bars."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.comparison import VALID
+from rr_core.figures.plan_protocols import epsilon_axis, log_range, upright
+from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, number, percent
+from rr_core.plan.curves import SimulatedCurve
+
+METRIC_NAMES = {
+    "rmse": "RMSE per category",
+    "max": "Largest error of any category",
+    "tv": "Total variation",
+}
+_OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
+_BARS = 2.0  # standard errors to either side
+
+
+def error_curves(
+    found: SimulatedCurve, metric: str, exact: Array | None, here: float, wanted: float | None
+) -> go.Figure:
+    """One curve per estimator.
+
+    Args:
+        found: the simulation; points without collections are left out.
+        metric: "rmse", "max" or "tv".
+        exact: (m,) Inv's error in closed form, drawn in the place of its simulation; None where there is none.
+        here: the plan's epsilon or N.
+        wanted: the value asked for, where the target is about this metric.
+    """
+    there = found.done > 0
+    x = found.points[there]
+    mean = {name: values[there] for name, values in found.mean[metric].items()}
+    spread = {name: values[there] for name, values in found.standard_error[metric].items()}
+    traces = [] if exact is None else [_line("inv", x, exact[there], ", exact")]
+    simulated = VALID if exact is not None else ("inv", *VALID)
+    traces += [_points(name, x, mean[name], spread[name]) for name in simulated]
+    drawn = [*mean.values(), *([] if exact is None else [exact[there]])]
+    span = _span(drawn)
+    symbol = "ε" if found.along == "epsilon" else "N"
+    traces.append(upright(f"the plan, {symbol} = {number(here, 4)}", here, span, "dash"))
+    if wanted is not None and span[0] < math.log10(wanted) < span[1]:
+        traces.append(_level(x, wanted))
+    ends = [float(np.log10(value)) for value in (found.points[0], found.points[-1])]
+    room = 0.04 * (ends[1] - ends[0])
+    across = (
+        epsilon_axis() if symbol == "ε" else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
+    )
+    y = axis(
+        f"{METRIC_NAMES[metric]} (log scale)",
+        type="log",
+        tickformat=SHARE,
+        dtick=max(1, math.ceil((span[1] - span[0]) / 6)) if span[1] - span[0] > 1.2 else "D2",
+        range=span,
+    )
+    reading = _reading(found, metric, mean, here, there)
+    return figure(
+        traces,
+        {**across, "range": [ends[0] - room, ends[1] + room]},
+        y,
+        reading,
+        margin={"l": 84, "r": 14, "t": 78, "b": 62},
+    )
+
+
+def _span(drawn: list[Array]) -> list[float]:
+    """Ends of the axis; an error of zero has no place on it."""
+    positive = [part[part > 0] for part in drawn if (part > 0).any()]
+    return log_range(positive) if positive else _OF_ZEROS
+
+
+def _line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
+    look = QUANTITIES[name]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": look.name + more,
+        "x": x,
+        "y": y,
+        "line": {"color": look.colour, "dash": look.dash, "width": 3},
+        "hovertemplate": f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.3~%}}<extra></extra>",
+    }
+
+
+def _points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
+    look = QUANTITIES[name]
+    bars = _BARS * np.nan_to_num(spread)
+    # A bar down to zero or below has no end on a logarithmic axis.
+    below = np.minimum(bars, 0.95 * mean)
+    return {
+        **_line(name, x, mean, ""),
+        "mode": "lines+markers",
+        "marker": {"symbol": look.symbol, "size": 10, "color": look.colour},
+        "line": {"color": look.colour, "dash": look.dash, "width": 2},
+        "error_y": {
+            "type": "data",
+            "array": bars,
+            "arrayminus": below,
+            "symmetric": False,
+            "color": look.colour,
+            "thickness": 1.5,
+            "width": 4,
+        },
+    }
+
+
+def _level(x: Array, wanted: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"asked for, {percent(wanted)}",
+        "x": x[[0, -1]],
+        "y": np.full(2, wanted),
+        "line": {"color": ZERO, "dash": "dot", "width": 2},
+        "hoverinfo": "skip",
+    }
+
+
+def _reading(
+    found: SimulatedCurve, metric: str, mean: dict[str, Array], here: float, there: NDArray[np.bool_]
+) -> str:
+    at = int(np.argmin(np.abs(np.log(found.points[there] / here))))
+    place = found.points[there][at]
+    symbol = "ε" if found.along == "epsilon" else "N"
+    least = min(VALID, key=lambda name: float(mean[name][at]))
+    value, raw = float(mean[least][at]), float(mean["inv"][at])
+    times = f"{percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else "as large as Inv's"
+    return (
+        f"At {symbol} = {number(place, 4)} the smallest {METRIC_NAMES[metric].lower()} is that of "
+        f"{QUANTITIES[least].name}: {percent(value)}, {times} ({int(found.done[there][at]):,} simulated collections)."
+    )

@@ -1,0 +1,248 @@
+"""What every pair of epsilon and N achieves: a map with lines of equal value and the region that meets the target."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.figures.style import axis, figure, number, percent
+from rr_core.plan.landscape import Landscape
+from rr_core.plan.targets import Target
+
+Place = tuple[float, float]  # epsilon, N
+
+# Lightness alone tells bad from good, so that the map can be read in greyscale; the same on light and on dark.
+_SCALE = [[0.0, "#566BA0"], [0.4, "#8AA3C8"], [0.75, "#C3D5E4"], [1.0, "#F7FAFB"]]
+_INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
+_HATCH = {"shape": "/", "size": 9, "solidity": 0.22, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
+_BORDER = "#B34700"
+_EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+_CHANCES = (0.1, 0.5, 0.9, 0.99)
+_WORST, _BEST = 10.0, 1e-7  # shares beyond which the colour says no more
+_FEWEST_LINES, _MOST_LINES = 3, 7
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """Where the target begins to be met.
+
+    Attributes:
+        target: that target.
+        epsilons, users: (e,) users needed at each epsilon, infinite where it is not reached.
+    """
+
+    target: Target
+    epsilons: Array
+    users: Array
+
+
+def plan_map(
+    land: Landscape, target: Target, border: Border | None, here: Place, found: Place | None
+) -> go.Figure:
+    """The map. A lattice of points, one per cell, makes it clickable.
+
+    Args:
+        land: the values, in the unit of ``target``.
+        target: its kind, and what it promises.
+        border: of the region that meets the target; None where there is none.
+        here: the scenario's epsilon and N.
+        found: the plan's, where one of them was worked out.
+    """
+    lines = _lines(land, target)
+    traces = [_heat(land, target), *(_line(land, *line) for line in lines)]
+    if border is not None:
+        traces += _region(land, border)
+    traces += [_lattice(land, target), _mark("your ε and N", here, "circle", "#FFFFFF", 13)]
+    if found is not None:
+        traces.append(_mark("the plan", found, "star", "#F0E442", 19))
+    x = axis("Privacy budget ε (log scale)", **_log_axis(land.epsilons), **_epsilon_ticks())
+    y = axis("Users N (log scale)", **_log_axis(land.users), dtick=1, exponentformat="power")
+    names = [_name(land, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
+    return figure(traces, x, y, _reading(target, border, here, found), annotations=names, height=460)
+
+
+def _log_axis(values: Array) -> dict[str, Any]:
+    return {"type": "log", "range": np.log10(values[[0, -1]]).tolist(), "showgrid": False}
+
+
+def _epsilon_ticks() -> dict[str, Any]:
+    return {"tickvals": _EPSILON_TICKS, "ticktext": [f"{tick:g}" for tick in _EPSILON_TICKS]}
+
+
+def _shade(values: Array, target: Target) -> Array:
+    """Larger is better."""
+    if target.kind == "top":
+        return values
+    shade: Array = -np.log10(np.clip(values, _BEST, _WORST))
+    return shade
+
+
+def _heat(land: Landscape, target: Target) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "name": "map",
+        "x": land.epsilons,
+        "y": land.users,
+        "z": _shade(land.values, target).astype(np.float32),
+        "zsmooth": "best",
+        "colorscale": _SCALE,
+        "showscale": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
+    epsilons, users = np.meshgrid(land.epsilons, land.users)
+    what = "Chance at least" if target.kind == "top" else target.about.label
+    steady = {"marker": {"opacity": 0}}  # a click must not fade the points that were not clicked
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "click anywhere",
+        "x": epsilons.ravel(),
+        "y": users.ravel(),
+        "text": [_shown(target, value) for value in land.values.ravel()],
+        "hovertemplate": f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there<extra></extra>",
+        "marker": {"size": 8, "opacity": 0, "color": _INK},
+        "selected": steady,
+        "unselected": steady,
+        "showlegend": False,
+    }
+
+
+def _shown(target: Target, value: float) -> str:
+    if target.kind == "smallest" and value > 1:
+        return "none"
+    if target.kind == "top":  # never rounded up to 100%
+        return percent(math.floor(value * 1e4) / 1e4, 4)
+    return percent(value)
+
+
+def _lines(land: Landscape, target: Target) -> list[tuple[float, Array]]:
+    """Levels, and the users at which each epsilon reaches them; those that cross the map."""
+    shade = _shade(land.values, target)
+    found = []
+    for value in levels(land.values, target):
+        level = float(_shade(np.array([value]), target)[0])
+        users = np.array([_crossing(column, land.users, level) for column in shade.T])
+        if np.isfinite(users).sum() > 1:
+            found.append((value, users))
+    return found
+
+
+def _line(land: Landscape, value: float, users: Array) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": percent(value),
+        "x": land.epsilons,
+        "y": users,
+        "line": {"color": _INK, "width": 1.2, "dash": "dot"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _name(land: Landscape, value: float, users: Array, along: float) -> dict[str, Any]:
+    """The value written on its line, this part of the way along, so that close lines have their names apart."""
+    inside = np.flatnonzero(np.isfinite(users))
+    at = int(inside[int(along * inside.size)])
+    return {
+        "x": math.log10(land.epsilons[at]),
+        "y": math.log10(users[at]),
+        "text": percent(value),
+        "showarrow": False,
+        "font": {"size": 12, "color": _INK},
+        "bgcolor": _PAPER,
+        "borderpad": 1,
+    }
+
+
+def levels(values: Array, target: Target) -> list[float]:
+    """Round values to draw lines at: powers of ten, with 2 and 5 between them when those are few."""
+    if target.kind == "top":
+        return list(_CHANCES)
+    seen = np.clip(values, _BEST, _WORST)
+    low, high = math.floor(math.log10(seen.min())), math.ceil(math.log10(seen.max()))
+    powers = [10.0**i for i in range(low, high + 1)]
+    inside = [level for level in powers if seen.min() < level < min(seen.max(), _WORST)]
+    if len(inside) < _FEWEST_LINES:
+        fine = [digit * power for power in powers for digit in (1, 2, 5)]
+        inside = [level for level in fine if seen.min() < level < min(seen.max(), _WORST)]
+    return inside[:: math.ceil(len(inside) / _MOST_LINES)] if inside else []
+
+
+def _crossing(column: Array, users: Array, level: float) -> float:
+    """The N at which a column reaches the level, between two cells on the logarithmic scale; nan outside."""
+    reached = np.flatnonzero(column >= level)
+    if not reached.size or reached[0] == 0:
+        return math.nan
+    i = int(reached[0])
+    part = (level - column[i - 1]) / (column[i] - column[i - 1])
+    return float(users[i - 1] * (users[i] / users[i - 1]) ** part)
+
+
+def _region(land: Landscape, border: Border) -> list[dict[str, Any]]:
+    there = np.isfinite(border.users)
+    if not there.any():
+        return []
+    epsilons, users = border.epsilons[there], border.users[there]
+    top, bottom = land.users[-1] * 10, land.users[0] / 10  # beyond the picture
+    corner = np.clip(users, bottom, top)
+    area = {
+        "type": "scatter",
+        "mode": "none",
+        "name": "target met (hatched)",
+        "x": np.concatenate([epsilons, epsilons[::-1]]),
+        "y": np.concatenate([corner, np.full(epsilons.size, top)]),
+        "fill": "toself",
+        "fillcolor": "rgba(255,255,255,0)",
+        "fillpattern": _HATCH,
+        "hoverinfo": "skip",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "users needed",
+        "x": epsilons,
+        "y": users,
+        "line": {"color": _BORDER, "width": 4},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    return [area, line]
+
+
+def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[str, Any]:
+    steady = {"marker": {"opacity": 1}}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{name}: ε = {number(place[0], 4)}, N = {place[1]:,.0f}",
+        "x": np.array([place[0]]),
+        "y": np.array([place[1]]),
+        "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2.5, "color": _INK}},
+        "cliponaxis": False,
+        "hovertemplate": f"{name}<br>ε = %{{x:.4~g}}, N = %{{y:,.0f}}<extra></extra>",
+        "selected": steady,
+        "unselected": steady,
+    }
+
+
+def _reading(target: Target, border: Border | None, here: Place, found: Place | None) -> str:
+    what = "more likely to be right" if target.kind == "top" else "more accurate"
+    if found is not None:
+        where = (
+            f"The target is met where the map is hatched; the plan, ε = {number(found[0], 4)} with N = {found[1]:,.0f}, "
+            "lies on its border"
+        )
+    elif border is not None and np.isfinite(border.users).any():
+        where = f"Where the map is hatched collections are at least as good as ε = {here[0]:g} with N = {here[1]:,.0f}"
+    else:
+        where = f"No collection on this map meets the target; the circle is ε = {here[0]:g} with N = {here[1]:,.0f}"
+    return f"{where}; the lighter, the {what}."

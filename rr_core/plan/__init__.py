@@ -1,0 +1,1 @@
+"""Planning a collection: what a choice of epsilon and N buys, and what else could be done."""

@@ -1,0 +1,136 @@
+"""The value of a target over epsilon and N, the frontier where it is met, and the price of privacy in users."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import interpolate
+
+from rr_core._validate import Array
+from rr_core.limits import EPSILON_APP_MIN
+from rr_core.plan import promise, solve
+from rr_core.plan.guess import Guess
+from rr_core.plan.promise import Achieved, Channels, Users
+from rr_core.plan.targets import Target
+
+EPSILONS = np.geomspace(0.1, 10, 41)
+USERS = np.geomspace(1e2, 1e9, 41)
+# Relative accuracy of a value on the map, which is drawn in colour over seven powers of ten.
+_ACCURACY = 3e-4
+# The largest error, the only kind that takes long, is worked out on this many nodes each way.
+_NODES = 17
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """What is achieved over a grid.
+
+    Attributes:
+        epsilons: (e,) increasing.
+        users: (m,) increasing.
+        values: (m, e), in the unit of `rr_core.plan.solve.achieved`; infinite where nothing can be told.
+    """
+
+    epsilons: Array
+    users: Array
+    values: Array
+
+
+def landscape(
+    target: Target,
+    k: int,
+    theta: ArrayLike | Guess | None,
+    *,
+    epsilons: ArrayLike = EPSILONS,
+    n: ArrayLike = USERS,
+    users: Users = "fixed",
+) -> Landscape:
+    """`solve.achieved` at every pair of ``epsilons`` and ``n``, to three digits; but the largest error is interpolated
+    between 17 values each way (to some percent in the corners, see the tests). The frontier is not.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    guess = solve.checked_guess(target, k, theta)
+    across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
+    up = np.array([solve.checked_n(one) for one in np.ravel(n)])
+    function = promise.achieved(target, guess, users)
+    if target.kind == "max" and min(across.size, up.size) > _NODES:
+        return Landscape(across, up, _interpolated(function, guess.k, across, up))
+    return Landscape(across, up, _grid(function, guess.k, across, up))
+
+
+def _grid(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
+    pair_epsilon, pair_n = (axis.ravel() for axis in np.meshgrid(epsilons, n))
+    values = function(Channels.of(k, pair_epsilon), pair_n, _ACCURACY)
+    return values.reshape(n.size, epsilons.size)
+
+
+def _interpolated(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
+    """The logarithm worked out on a coarser grid of logarithms, with cubic splines in between."""
+    coarse_epsilon, coarse_n = (np.geomspace(axis.min(), axis.max(), _NODES) for axis in (epsilons, n))
+    logs = np.log(_grid(function, k, coarse_epsilon, coarse_n))
+    spline = interpolate.RectBivariateSpline(np.log(coarse_n), np.log(coarse_epsilon), logs)
+    values: Array = np.exp(spline(np.log(n), np.log(epsilons)))
+    return values
+
+
+def frontier(
+    target: Target,
+    k: int,
+    theta: ArrayLike | Guess | None,
+    epsilons: ArrayLike = EPSILONS,
+    *,
+    users: Users = "fixed",
+) -> Array:
+    """`solve.required_n` at each of ``epsilons``: whole numbers as floats, infinite where nothing up to 1e12 does."""
+    guess = solve.checked_guess(target, k, theta)
+    across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
+    if solve.tie(target, guess):
+        return np.full(across.size, np.inf)
+    return solve.least_users(promise.shortfall(target, guess, users), Channels.of(guess.k, across))
+
+
+@dataclass(frozen=True, eq=False)
+class Price:
+    """Users needed as epsilon is lowered bit by bit.
+
+    Attributes:
+        bits: how many bits (of ln 2) below the epsilon started from.
+        epsilons: epsilon - bits ln 2.
+        users: needed there; infinite where nothing up to 1e12 does.
+        times: users, as a multiple of those needed at the epsilon started from.
+    """
+
+    bits: Array
+    epsilons: Array
+    users: Array
+    times: Array
+
+
+def price_per_bit(
+    target: Target,
+    k: int,
+    epsilon: float,
+    theta: ArrayLike | Guess | None,
+    bits: Sequence[float] = (0, 1, 2, 3),
+    *,
+    users: Users = "fixed",
+) -> Price:
+    """What more privacy costs: one bit less lets a report shift the odds half as much. Bits that would bring epsilon
+    below 0.01 are left out.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    epsilon = solve.checked_epsilon(epsilon)
+    spent = np.asarray(bits, dtype=np.float64)
+    spent = spent[epsilon - spent * math.log(2) >= EPSILON_APP_MIN]
+    epsilons = epsilon - spent * math.log(2)
+    needed = frontier(target, k, theta, np.append(epsilons, epsilon), users=users)
+    with np.errstate(invalid="ignore"):
+        return Price(spent, epsilons, needed[:-1], needed[:-1] / needed[-1])

@@ -1,0 +1,212 @@
+"""How far a collection is from a target, and what it achieves: each kind of target worked out for Inv.
+
+Everything is vectorised over pairs (epsilon, n). The three targets that promise a probability rest on upper bounds
+of the chance to miss (`rr_core.plan.tails`), for users drawn from the population: the reports of category i are
+Binomial(N, m_i), m_i = q + (p - q) theta_i. With fixed users the same mean comes with a narrower law (Hoeffding
+1956), so that what is promised for the one holds for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from rr_core._validate import Array
+from rr_core.plan import tails
+from rr_core.plan.guess import Guess
+from rr_core.plan.targets import FAMILY_LEVEL, Target
+
+Users = Literal["fixed", "sampled"]
+_STEP = 0.1  # between the logarithms of the shares searched for the worst case
+
+
+@dataclass(frozen=True, eq=False)
+class Channels:
+    """q and p - q of k-RR at several epsilons, one axis."""
+
+    k: int
+    q: Array
+    keep: Array
+
+    @classmethod
+    def of(cls, k: int, epsilon: ArrayLike) -> Channels:
+        odds = np.expm1(np.asarray(epsilon, dtype=np.float64))
+        return cls(k, 1 / (odds + k), odds / (odds + k))
+
+    def at(self, where: NDArray[np.intp]) -> Channels:
+        return Channels(self.k, self.q[where], self.keep[where])
+
+    def seen(self, shares: Array) -> tuple[Array, Array]:
+        """(pairs, shares): probability of a report in a category of that share, and its complement."""
+        q, keep = self.q[:, None], self.keep[:, None]
+        return q + keep * shares, q * (self.k - 1) + keep * (1 - shares)
+
+
+# log(chance to miss / chance allowed), of pairs (channel, n): not positive where the target is met.
+Shortfall = Callable[[Channels, Array], Array]
+# The chance to miss itself, or more: of channels, n and the value asked for.
+Miss = Callable[[Channels, Array, Array], Array]
+Achieved = Callable[[Channels, Array, float], Array]
+
+
+def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
+    """How far from the target, in nats; it falls as N or epsilon grows."""
+    _check(users)
+    if target.kind == "rmse":
+        return lambda channels, n: np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
+    allowed = math.log1p(-target.confidence)
+    miss = _miss(target, guess)
+
+    def nats(channels: Channels, n: Array) -> Array:
+        return tails.logarithm(miss(channels, n, np.full_like(n, target.value))) - allowed
+
+    return nats
+
+
+def achieved(target: Target, guess: Guess, users: Users) -> Achieved:
+    """The value a collection achieves; the last argument is the relative accuracy asked for."""
+    _check(users)
+    if target.kind == "rmse":
+        return lambda channels, n, accuracy: np.sqrt(_mean_square(guess, users, channels, n))
+    if target.kind == "smallest":
+        return lambda channels, n, accuracy: _smallest(channels, n, target.confidence)
+    miss = _miss(target, guess)
+    if target.kind == "top":
+        return lambda channels, n, accuracy: np.maximum(1 - miss(channels, n, n), 0.0)
+    levels = _worst_levels(guess.k) if guess.shares is None else guess.levels()[0]
+    allowed = 1 - target.confidence
+    return lambda channels, n, accuracy: _largest_error(miss, levels, channels, n, allowed, accuracy)
+
+
+def _check(users: Users) -> None:
+    if users not in ("fixed", "sampled"):
+        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+
+
+def _mean_square(guess: Guess, users: Users, channels: Channels, n: Array) -> Array:
+    """Mean over the categories of the variance of Inv. The variance with fixed users is linear in the share, so its
+    mean is that at 1/k whatever the population; with sampled users theta (1 - theta)/N is added, most when uniform."""
+    k, q, keep = channels.k, channels.q, channels.keep
+    mean: Array = q * ((1 - q) + keep * (k - 2) / k) / keep / keep / n
+    if users == "fixed":
+        return mean
+    squares = 1 / k if guess.sum_of_squares is None else guess.sum_of_squares
+    mean += (1 - squares) / k / n
+    return mean
+
+
+def _miss(target: Target, guess: Guess) -> Miss:
+    """Upper bound on the chance to miss: of (channels, n, value)."""
+    if target.kind == "max":
+        return _worst_outside(guess.k) if guess.shares is None else _outside(*guess.levels())
+    if target.kind == "smallest":
+        return lambda channels, n, value: _not_found(channels, n, value)
+    return _misranked(guess, int(target.value))
+
+
+def _outside(levels: Array, weights: Array) -> Miss:
+    """Sum over the categories of Pr(|Inv_i - theta_i| > value)."""
+
+    def miss(channels: Channels, n: Array, value: Array) -> Array:
+        total: Array = _off(channels, n, value, levels) @ weights
+        return total
+
+    return miss
+
+
+def _worst_outside(k: int) -> Miss:
+    """The same, at most, over all populations.
+
+    Each category's chance is a function of its share that is convex up to some share and concave from there to the
+    share at which the reports are half of all. The largest sum over the simplex lies under the tangent from zero:
+    it is reached by j categories of share 1/j beside empty ones, and j, which may be a fraction here, is searched.
+    """
+    levels = _worst_levels(k)
+    some = levels[1:]
+
+    def miss(channels: Channels, n: Array, value: Array) -> Array:
+        off = _off(channels, n, value, levels)
+        rise = (off[:, 1:] - off[:, :1]) / some
+        total: Array = k * off[:, 0] + np.maximum(rise.max(axis=1), 0.0)
+        return total
+
+    return miss
+
+
+def _worst_levels(k: int) -> Array:
+    return np.concatenate([[0.0], np.geomspace(1 / k, 1, 2 + math.ceil(math.log(k) / _STEP))])
+
+
+def _off(channels: Channels, n: Array, value: Array, levels: Array) -> Array:
+    seen, rest = channels.seen(levels)
+    distance = (channels.keep * value)[:, None]
+    users = n[:, None]
+    return tails.beyond(users, seen, rest, distance) + tails.beyond(users, rest, seen, distance)
+
+
+def _largest_error(
+    miss: Miss,
+    levels: Array,
+    channels: Channels,
+    n: Array,
+    allowed: float,
+    accuracy: float,
+) -> Array:
+    """The value whose chance to be exceeded by any category is ``allowed``."""
+
+    def excess(squared: Array, at: NDArray[np.intp]) -> Array:
+        return tails.logarithm(miss(channels.at(at), n[at], np.sqrt(squared))) - math.log(allowed)
+
+    seen, rest = channels.seen(levels)
+    variance = (seen * rest).max(axis=1) / n
+    # Bernstein's bound with room for the smoothing, and nine tenths of what the widest category needs by itself; an
+    # error of 1/(p - q) is out of reach. In squares, because the logarithm of a tail is nearly a line in them.
+    nats = np.log(2 * channels.k / allowed)
+    high = nats / 3 / n + np.sqrt((nats / 3 / n) ** 2 + 2 * nats * variance) + 2 / n
+    high = np.minimum(high, 1.0) / channels.keep
+    low = np.sqrt(variance) * special.ndtri(1 - allowed / 2) * 0.9 / channels.keep
+    root = tails.decreasing_root(excess, np.minimum(low, high / 2) ** 2, high**2, 2 * accuracy)
+    return np.asarray(np.sqrt(root))
+
+
+def _smallest(channels: Channels, n: Array, power: float) -> Array:
+    """The share found with this power; infinite where no number of reports is rare enough under "empty"."""
+    least = tails.threshold(n, channels.q, FAMILY_LEVEL / channels.k) + 1
+    possible = least < n + 1
+    seen = special.betaincinv(least, np.where(possible, n + 1 - least, 1.0), power)
+    share: Array = np.where(possible, (seen - channels.q) / channels.keep, np.inf)
+    return share
+
+
+def _not_found(channels: Channels, n: Array, value: Array) -> Array:
+    """Chance that a category of that share stays below the threshold, whose next whole number is at most one more."""
+    least = tails.threshold(n, channels.q, FAMILY_LEVEL / channels.k) + 1
+    rest = channels.q * (channels.k - 1) + channels.keep * (1 - value)
+    possible = least < n + 1
+    miss = special.betainc(np.where(possible, n + 1 - least, 1.0), least, np.maximum(rest, 0.0))
+    out: Array = np.where(possible, miss, 1.0)
+    return out
+
+
+def _misranked(guess: Guess, top: int) -> Miss:
+    """Sum of the chances that one of the first ``top`` is not ahead of the next, or the last of them not ahead
+    of each of the others: what all failures together are at most."""
+    shares = guess.known()
+    levels, weights = guess.levels(after=top)
+    ahead = np.concatenate([shares[: top - 1], np.full(levels.size, shares[top - 1])])
+    behind = np.concatenate([shares[1:top], levels])
+    weights = np.concatenate([np.ones(top - 1), weights])
+
+    def miss(channels: Channels, n: Array, _: Array) -> Array:
+        seen, seen_behind = channels.seen(ahead)[0], channels.seen(behind)[0]
+        gap = channels.keep[:, None] * (ahead - behind)
+        total: Array = tails.overtaken(n[:, None], seen, seen_behind, gap) @ weights
+        return total
+
+    return miss

@@ -1,0 +1,343 @@
+"""Should it be k-RR at all? Four protocols for frequency estimation beside each other.
+
+All four are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
+own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*) is
+an unbiased estimate. So one variance formula serves them all. It is the variance of one category; that
+the categories' estimates are correlated, and differently under each protocol, does not enter it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import entr
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+
+Users = Literal["fixed", "sampled"]
+Key = Literal["rr", "sue", "oue", "olh"]
+KEYS: tuple[Key, ...] = ("rr", "sue", "oue", "olh")
+NAMES: dict[Key, str] = {
+    "rr": "k-RR",
+    "sue": "Symmetric unary encoding (basic RAPPOR)",
+    "oue": "Optimised unary encoding",
+    "olh": "Optimised local hashing",
+}
+# (e^eps)^2 has to stay a double; nothing is left to compare long before.
+_EPSILON_MAX = 300.0
+
+
+@dataclass(frozen=True)
+class Support:
+    """What one protocol does to one category.
+
+    ``keep`` is p* - q* and ``rest`` is 1 - p* - q*, both computed without cancellation. ``hash_range`` is
+    the number of values that local hashing hashes to, None elsewhere.
+    """
+
+    key: Key
+    p_star: float
+    q_star: float
+    keep: float
+    rest: float
+    hash_range: int | None = None
+
+    def variance(self, theta: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
+        """Variance of the estimate of a category with true share ``theta`` from ``n`` reports; they broadcast.
+
+        Fixed users: [q*(1 - q*) + theta (p* - q*)(1 - p* - q*)] / (n (p* - q*)^2). Users who are a random
+        sample themselves: m (1 - m)/(n (p* - q*)^2) with m = q* + (p* - q*) theta, that is, theta (1 - theta)/n
+        more, under every protocol alike.
+        """
+        _check_users(users)
+        theta, n = np.asarray(theta, np.float64), np.asarray(n, np.float64)
+        noise = self.q_star * (1 - self.q_star) / self.keep / self.keep + theta * (self.rest / self.keep)
+        variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
+        return variance
+
+    def mean_variance(
+        self, k: int, n: ArrayLike, users: Users = "fixed", squares: float | None = None
+    ) -> Array:
+        """Mean of `variance` over all ``k`` categories: the expected squared error per category.
+
+        For fixed users it is the variance at theta = 1/k, whatever the population. For sampled users it also
+        depends on ``squares``, the sum of theta_i^2, from 1/k to 1; None means equal shares, which is worst.
+        """
+        mean: Array = self.variance(1 / k, n)
+        _check_users(users)
+        if users == "sampled":
+            mean = mean + (1 - (1 / k if squares is None else squares)) / k / np.asarray(n, np.float64)
+        return mean
+
+    def bits(self, k: int) -> int:
+        """Bits of one report as it is sent: k-RR a category, ceil(log2 k); unary encoding k; local hashing the
+        hashed value, ceil(log2 g), and which hash function: two numbers below max(k, g), as a family of pairwise
+        independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.)"""
+        if self.key in ("sue", "oue"):
+            return k
+        if self.hash_range is None:
+            return _whole_bits(k)
+        return 2 * _whole_bits(max(k, self.hash_range)) + _whole_bits(self.hash_range)
+
+    def coded_bits(self, k: int) -> float:
+        """Mean bits of one report behind an ideal entropy coder, when all categories are equally common (the
+        worst case). Unary encoding: k H(m), each bit coded by its chance m = q* + (p* - q*)/k of being one."""
+        if self.key in ("sue", "oue"):
+            chance = self.q_star + self.keep / k
+            return k * float(entr(chance) + entr(1 - chance)) / math.log(2)
+        if self.hash_range is None:
+            return math.log2(k)
+        return 2 * math.log2(max(k, self.hash_range)) + math.log2(self.hash_range)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One protocol in a comparison: one row of a table.
+
+    ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the
+    users of the best protocol it takes to be as accurate, ``best`` marks the smallest variance. ``bits`` and
+    ``coded_bits`` as in `Support`.
+    """
+
+    key: Key
+    name: str
+    p_star: float
+    q_star: float
+    variance: float
+    rmse: float
+    bits: int
+    coded_bits: float
+    users_relative: float
+    best: bool
+    hash_range: int | None = None
+
+
+def support(key: Key, k: int, epsilon: float) -> Support:
+    """p* and q* of one protocol with ``k`` >= 2 categories at 0 < ``epsilon`` <= 300.
+
+    Only k-RR depends on k. Raises ValueError naming the argument.
+    """
+    k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
+    if key == "rr":
+        mechanism = RandomizedResponse(k, epsilon)
+        return Support(key, mechanism.p, mechanism.q, mechanism.keep, (k - 2) * mechanism.q)
+    if key == "sue":
+        q = 1 / (math.exp(epsilon / 2) + 1)
+        return Support(key, 1 - q, q, math.tanh(epsilon / 4), 0.0)
+    if key == "oue":
+        keep = math.tanh(epsilon / 2) / 2
+        return Support(key, 0.5, 1 / (math.exp(epsilon) + 1), keep, keep)
+    if key == "olh":
+        return local_hashing(epsilon, hash_range(epsilon))
+    raise ValueError(f"key must be one of {', '.join(KEYS)}, got {key!r}")
+
+
+def local_hashing(epsilon: float, g: int) -> Support:
+    """Local hashing to ``g`` >= 2 values: the hash of one's category goes through k-RR on g values. Another
+    category shares it with probability q* = 1/g, since everybody draws a hash function of their own."""
+    g, odds = _validate.integer("g", g, 2), math.expm1(_epsilon(epsilon))
+    total = odds + g
+    # 1 - p* - q* = ((g - 1)^2 - e^eps)/(g (e^eps + g - 1)).
+    rest = ((g - 1) ** 2 - 1 - odds) / g / total
+    return Support("olh", (odds + 1) / total, 1 / g, (g - 1) / g * (odds / total), rest, g)
+
+
+def hash_range(epsilon: float) -> int:
+    """The whole g next to the ideal e^eps + 1 with the smaller variance at share zero. At the ideal g local
+    hashing would have the p*, q* and variance of OUE; at a whole g it is never better than OUE there."""
+    below = math.floor(math.exp(_epsilon(epsilon))) + 1
+    return min((below, below + 1), key=lambda g: float(local_hashing(epsilon, g).variance(0.0, 1)))
+
+
+def compare(
+    k: int, epsilon: float, n: float, theta_share: float = 0.0, users: Users = "fixed"
+) -> tuple[Protocol, ...]:
+    """The four protocols for one category with true share ``theta_share``.
+
+    Args:
+        k: categories, >= 2.
+        epsilon: privacy budget, 0 < epsilon <= 300, the same for all.
+        n: users, > 0.
+        theta_share: true share of the category, 0 to 1. With fixed users 1/k gives the mean over all categories.
+        users: "fixed" when the truth is these users' own shares, "sampled" when it is the population they were
+            drawn from.
+
+    Returns:
+        One row per protocol in the order of `KEYS`; exactly one is ``best``.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    n, theta = _positive("n", n), _share("theta_share", theta_share)
+    supports = [support(key, k, epsilon) for key in KEYS]
+    variances = [float(made.variance(theta, n, users)) for made in supports]
+    best = min(range(len(KEYS)), key=variances.__getitem__)
+    return tuple(
+        Protocol(
+            key=made.key,
+            name=NAMES[made.key],
+            p_star=made.p_star,
+            q_star=made.q_star,
+            variance=variance,
+            rmse=math.sqrt(variance),
+            bits=made.bits(k),
+            coded_bits=made.coded_bits(k),
+            users_relative=variance / variances[best],
+            best=i == best,
+            hash_range=made.hash_range,
+        )
+        for i, (made, variance) in enumerate(zip(supports, variances, strict=True))
+    )
+
+
+def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> float:
+    """k-RR has the smaller variance exactly for k below this number of categories (a real number).
+
+    Against OUE at share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to
+    e^eps + 3 + e^-eps. Whether the users are fixed or sampled makes no difference.
+    """
+    theta, odds = _share("theta_share", theta_share), math.expm1(_epsilon(epsilon))
+    # In units of 1/(N (e^eps - 1)^2), k-RR has variance e^eps + k - 2 + theta (k - 2)(e^eps - 1).
+    other = float(_other(against, epsilon).variance(theta, 1)) * odds * odds
+    return 2 + (other - odds - 1) / (1 + theta * odds)
+
+
+def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
+    """`flip_k` for the mean squared error over all categories, where the share is 1/k and so depends on k.
+
+    Against OUE: [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, about 2.41 e^eps rather than 3 e^eps.
+    """
+    odds, other = math.expm1(_epsilon(epsilon)), _other(against, epsilon)
+    flat = float(other.variance(0.0, 1)) * odds * odds
+    slope = (other.rest / other.keep) * odds * odds
+    # k (e^eps + k - 2) + (k - 2)(e^eps - 1) = k flat + slope
+    half, constant = (flat - 2 * odds + 1) / 2, 2 * odds + slope
+    return half + math.sqrt(half * half + constant)
+
+
+def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> float:
+    """k-RR has the smaller variance exactly for epsilon above this number; 0 when that is at every epsilon.
+
+    Against OUE at share zero it is ln((k - 2)/3), and 0 for k <= 5. Against local hashing the whole g jumps with
+    epsilon, and for shares above zero the two may change places several times around the number given.
+    """
+    k, theta = _validate.integer("k", k, 2), _share("theta_share", theta_share)
+    if against == "oue":
+        return math.log(max(_odds_at_flip(k, theta), 1.0))
+    if flip_k(1e-9, against, theta) >= k:
+        return 0.0
+    highest = 2 * math.log(k) + 1
+    return float(brentq(lambda epsilon: flip_k(epsilon, against, theta) - k, 1e-9, highest, xtol=1e-12))
+
+
+def _odds_at_flip(k: int, theta: float) -> float:
+    """The larger root of theta x^2 + (3 - theta k) x + theta (k - 1) - (k - 2) = 0: the e^eps at which k-RR and
+    OUE have the same variance. The form without cancellation is also right at theta = 0."""
+    middle, last = 3 - theta * k, theta * (k - 1) - (k - 2)
+    root = math.sqrt(max(middle * middle - 4 * theta * last, 0.0))
+    return -2 * last / (middle + root) if middle > 0 else (root - middle) / (2 * theta)
+
+
+@dataclass(frozen=True)
+class RmseCurves:
+    """Root mean squared error under each protocol along ``x``, for a figure: of a category with share
+    ``theta_share``, or of all categories in the mean where that is None.
+
+    ``here`` is the current place on the x axis and ``rmse_here`` the values there; ``flip`` is where k-RR and
+    OUE change places (real; 0 where k-RR is better everywhere).
+    """
+
+    x: Array
+    rmse: dict[Key, Array]
+    here: float
+    rmse_here: dict[Key, float]
+    flip: float
+    theta_share: float | None
+
+
+def against_k(
+    ks: ArrayLike, k: int, epsilon: float, n: float, theta_share: float | None = None, users: Users = "fixed"
+) -> RmseCurves:
+    """`RmseCurves` over the numbers of categories ``ks`` (whole numbers >= 2) at one epsilon. With sampled users
+    the mean over all categories is at equal shares, where it is largest."""
+    values = np.asarray(ks)
+    rows = [_at(int(value), epsilon, n, theta_share, users) for value in values]
+    flip = flip_k_of_mean(epsilon) if theta_share is None else flip_k(epsilon, "oue", theta_share)
+    return _curves(values, rows, k, _at(k, epsilon, n, theta_share, users), flip, theta_share)
+
+
+def against_epsilon(
+    epsilons: ArrayLike,
+    k: int,
+    epsilon: float,
+    n: float,
+    theta_share: float | None = None,
+    users: Users = "fixed",
+) -> RmseCurves:
+    """`RmseCurves` over the budgets ``epsilons`` at one number of categories."""
+    values = np.asarray(epsilons, np.float64)
+    rows = [_at(k, float(value), n, theta_share, users) for value in values]
+    flip = flip_epsilon(k, "oue", 1 / k if theta_share is None else theta_share)
+    return _curves(values, rows, epsilon, _at(k, epsilon, n, theta_share, users), flip, theta_share)
+
+
+def _at(k: int, epsilon: float, n: float, theta_share: float | None, users: Users) -> tuple[Protocol, ...]:
+    return compare(k, epsilon, n, 1 / k if theta_share is None else theta_share, users)
+
+
+def _curves(
+    x: Array,
+    rows: list[tuple[Protocol, ...]],
+    here: float,
+    now: tuple[Protocol, ...],
+    flip: float,
+    theta_share: float | None,
+) -> RmseCurves:
+    rmse = {key: np.array([row[i].rmse for row in rows]) for i, key in enumerate(KEYS)}
+    rmse_here = {row.key: row.rmse for row in now}
+    return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, flip, theta_share)
+
+
+def _other(against: Key, epsilon: float) -> Support:
+    if against == "rr":
+        raise ValueError("against must be one of sue, oue, olh, got 'rr'")
+    return support(against, 2, epsilon)
+
+
+def _whole_bits(values: int) -> int:
+    """Bits that tell ``values`` values apart: ceil(log2 values), exact for large integers."""
+    return (values - 1).bit_length()
+
+
+def _epsilon(epsilon: float) -> float:
+    allowed = f"a number with 0 < epsilon <= {_EPSILON_MAX:g}"
+    value = _validate.real("epsilon", epsilon, allowed)
+    if not 0 < value <= _EPSILON_MAX:
+        raise ValueError(f"epsilon must be {allowed}, got {epsilon!r}")
+    return value
+
+
+def _positive(name: str, value: float) -> float:
+    number = _validate.real(name, value, "a number > 0")
+    if number <= 0:
+        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+    return number
+
+
+def _share(name: str, value: float) -> float:
+    number = _validate.real(name, value, "a number from 0 to 1")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+    return number
+
+
+def _check_users(users: str) -> None:
+    if users not in ("fixed", "sampled"):
+        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")

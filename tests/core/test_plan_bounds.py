@@ -1,0 +1,253 @@
+"""Lower bounds: against other routes to the same numbers, and against what protocols attain."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from rr_core import RandomizedResponse, inv
+from rr_core.plan import bounds
+from rr_core.plan.protocols import KEYS
+
+USERS = ("fixed", "sampled")
+CATEGORIES = (2, 3, 5, 12, 100, 10_000, 1_500_000)
+EPSILONS = np.geomspace(0.01, 20, 60)
+
+
+def row(key, k, epsilon, n, users="fixed"):
+    return next(bound for bound in bounds.table(k, epsilon, n, users) if bound.key == key)
+
+
+@pytest.mark.parametrize("k", [2, 3, 50])
+@pytest.mark.parametrize("odds", [Fraction(1, 10), 2, 30])
+def test_closed_forms_in_exact_arithmetic(k, odds):
+    odds, n = Fraction(odds), 700
+    power, epsilon = odds + 1, math.log1p(odds)
+    p, q = power / (power + k - 1), 1 / (power + k - 1)
+    theta = [Fraction(2 * i, k * (k + 1)) for i in range(1, k + 1)]
+    total = sum(q * (1 - q) + share * (p - q) * (1 - p - q) for share in theta) / (p - q) ** 2 / n
+    error = bounds.protocol_error("rr", k, epsilon, n)
+    assert float(error) == pytest.approx(float(total), rel=1e-11)
+    assert float(bounds.theorem(k, epsilon, n)) == pytest.approx(float(k / odds**2 / n), rel=1e-11)
+    assert float(bounds.limit(k, epsilon, n)) == pytest.approx(k / n / epsilon**2, rel=1e-12)
+    assert float(bounds.known(k, epsilon, n)) == pytest.approx(k / (64 * n * epsilon**2), rel=1e-12)
+    assert float(bounds.attainable(k, epsilon, n)) == pytest.approx(4 * k / n / epsilon**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 40])
+def test_theorem_for_fixed_users_follows_from_its_own_steps(k):
+    """Eq. (55) put into eq. (52), with as many outputs as categories: the exponent is not the printed one."""
+    epsilon, n = 0.7, 900
+    delta = (k - 1) * math.log(math.sqrt(2 * math.pi * math.e) / math.expm1(epsilon)) - k * epsilon / 2
+    want = k / (2 * math.pi * math.e) * math.exp(2 / (k - 1) * delta) / n
+    assert float(bounds.theorem(k, epsilon, n, "fixed")) == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", CATEGORIES)
+def test_no_protocol_beats_a_bound(k):
+    for users in USERS:
+        hardest = bounds.equal_shares(k, EPSILONS, 1.0, users)
+        assert (bounds.theorem(k, EPSILONS, 1.0, users) <= hardest * (1 + 1e-12)).all()
+        for key in KEYS:
+            error = bounds.protocol_error(key, k, EPSILONS, 1.0, users)
+            assert (error >= hardest * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("k", CATEGORIES)
+def test_randomized_response_is_optimal_at_equal_shares_for_large_epsilon(k):
+    optimal = np.log(k) + np.linspace(0, 3, 20)
+    for users in USERS:
+        error, bound = (f(k, optimal, 7.0, users) for f in (rr_error, bounds.equal_shares))
+        np.testing.assert_allclose(error, bound, rtol=1e-12)
+    if k > 4:
+        below = np.log(k / 2.5)
+        assert rr_error(k, below, 7.0) > bounds.equal_shares(k, below, 7.0, "fixed") * 1.001
+
+
+def rr_error(k, epsilon, n, users="fixed"):
+    return bounds.protocol_error("rr", k, epsilon, n, users)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 30])
+@pytest.mark.parametrize("odds", [Fraction(1, 20), 1, 4, 50])
+def test_equal_shares_in_exact_arithmetic(k, odds):
+    """(k - 1)^2/(n J), with J maximised over every d."""
+    odds = Fraction(odds)
+    sizes = range(1, k)
+    j = max(k * odds**2 * d * (k - d) / (k + d * odds) ** 2 for d in sizes)
+    sampled = Fraction((k - 1) ** 2) / j
+    fixed = sampled - (1 - Fraction(1, k))
+    epsilon = math.log1p(odds)
+    assert float(bounds.equal_shares(k, epsilon, 3)) == pytest.approx(float(sampled / 3), rel=1e-12)
+    assert float(bounds.equal_shares(k, epsilon, 3, "fixed")) == pytest.approx(float(fixed / 3), rel=1e-11)
+
+
+def total_variance(channel, theta):
+    """Trace of the inverse Fisher information of one report, on the simplex."""
+    k = len(theta)
+    tangent = np.linalg.svd(np.ones((1, k)))[2][1:].T
+    moved = channel @ tangent
+    information = moved.T @ (moved / (channel @ theta)[:, None])
+    return np.trace(np.linalg.inv(information))
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(3, 0.3), (5, 0.5), (6, 0.1), (6, 1.0), (7, 3.0)])
+def test_reports_of_subsets_reach_the_bound_at_equal_shares(k, epsilon):
+    reached = []
+    for size in range(1, k):
+        weight = np.ones((math.comb(k, size), k))
+        for i, subset in enumerate(itertools.combinations(range(k), size)):
+            weight[i, list(subset)] = math.exp(epsilon)
+        reached.append(total_variance(weight / weight.sum(axis=0), np.full(k, 1 / k)))
+    assert float(bounds.equal_shares(k, epsilon, 1)) == pytest.approx(min(reached), rel=1e-10)
+
+
+def test_random_private_channels_stay_above_the_bounds():
+    rng = np.random.default_rng(5)
+    nearest = []
+    for _ in range(200):
+        k = int(rng.integers(2, 6))
+        channel = rng.dirichlet(np.ones(k + 4))[:, None] * rng.choice([1.0, 1.5, 4.0], (k + 4, k))
+        channel /= channel.sum(axis=0)
+        if np.linalg.matrix_rank(channel) < k:
+            continue
+        epsilon = math.log((channel.max(axis=1) / channel.min(axis=1)).max())
+        at_equal = total_variance(channel, np.full(k, 1 / k))
+        anywhere = total_variance(channel, rng.dirichlet(np.ones(k)))
+        nearest.append(at_equal / float(bounds.equal_shares(k, epsilon, 1)))
+        assert anywhere > float(bounds.theorem(k, epsilon, 1))
+    assert 1 <= min(nearest) < 2
+
+
+@pytest.mark.parametrize("users", USERS)
+def test_binary_is_exact(users):
+    epsilon, n, draws, theta = 0.8, 50, 40_000, np.array([0.3, 0.7])
+    rng, mechanism = np.random.default_rng(8), RandomizedResponse(2, epsilon)
+    truth = np.array([15, 35]) if users == "fixed" else rng.multinomial(n, theta, draws)
+    reports = mechanism.randomize_histogram(np.broadcast_to(truth, (draws, 2)), rng)
+    errors = ((inv(reports, mechanism) - theta) ** 2).sum(axis=-1)
+    want = float(bounds.binary(epsilon, n, users, 0.21))
+    assert abs(errors.mean() - want) < 4 * errors.std() / math.sqrt(draws)
+    np.testing.assert_allclose(
+        bounds.binary(EPSILONS, n, users), bounds.equal_shares(2, EPSILONS, n, users), rtol=1e-11
+    )
+    np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
+
+
+def test_binary_is_what_the_best_estimator_tends_to():
+    """The Bayes estimate under the uniform prior (E[P1 P2] = 1/6), by quadrature over the share."""
+    epsilon, nodes = 1.0, np.polynomial.legendre.leggauss(200)
+    theta, weight = (nodes[0] + 1) / 2, nodes[1] / 2
+    seen = RandomizedResponse(2, epsilon).expected(np.stack([theta, 1 - theta], axis=-1))[:, 0]
+    ratios = []
+    for n in (30, 300, 2000):
+        joint = binom.pmf(np.arange(n + 1)[:, None], n, seen) * weight
+        joint = joint[joint.sum(axis=1) > 1e-30]
+        chance = joint.sum(axis=1)
+        variance = joint @ theta**2 / chance - (joint @ theta / chance) ** 2
+        ratios.append(2 * (chance @ variance) / float(bounds.binary(epsilon, n, "sampled", 1 / 6)))
+    assert ratios == sorted(ratios)
+    assert 0.96 < ratios[-1] < 1
+    # A biased estimate is below Inv's error at small N, but above the theorem's bound here.
+    assert ratios[0] * float(bounds.binary(epsilon, 1, "sampled", 1 / 6)) > float(
+        bounds.theorem(2, epsilon, 1)
+    )
+
+
+def test_forms_for_small_epsilon():
+    k, tiny = 1000, 1e-4
+    for users in USERS:
+        assert float(bounds.theorem(k, tiny, 1, users) / bounds.limit(k, tiny, 1)) == pytest.approx(
+            1, abs=3e-4
+        )
+        for key in ("sue", "oue"):
+            error = bounds.protocol_error(key, k, tiny, 1, users)
+            assert float(error / bounds.attainable(k, tiny, 1)) == pytest.approx(1, abs=1e-6)
+        gap = float(bounds.equal_shares(k, tiny, 1, users) / bounds.attainable(k, tiny, 1))
+        assert gap == pytest.approx(((k - 1) / k) ** 2, abs=1e-5)
+    assert float(bounds.binary(tiny, 1) / bounds.theorem(2, tiny, 1)) == pytest.approx(1, abs=3e-4)
+
+
+def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
+    epsilons = np.geomspace(0.01, 20, 250)
+    assert not row("limit", 2, epsilons, 1e15).valid.any()
+    for k, last in ((3, 2.079), (12, 3.201), (100, 4.129), (10_000, 4.355)):
+        valid = row("limit", k, epsilons, 1e15).valid
+        assert abs(math.log(epsilons[valid].max() / last)) < math.log(2000) / 249
+        assert (np.diff(valid.astype(int)) <= 0).all()
+
+
+def test_where_the_other_rows_are_valid():
+    epsilons = np.array([0.01, 0.1, 1.0, 1.1])
+    known = row("known", 10, epsilons, 1e5, "sampled")
+    assert known.valid.tolist() == [False, True, True, False]
+    attained = row("attainable", 2, np.array([0.1, 5.0]), 1e9, "sampled")
+    assert attained.valid.tolist() == [True, False]
+    assert row("attainable", 2, EPSILONS, 1e9).valid.all()
+    few = np.array([0.01, 3.0])
+    assert row("theorem", 100, few, 100).valid.tolist() == [False, True]
+    assert row("equal", 100, few, 1000).valid.tolist() == [False, True]
+    assert row("equal", 100, few, 1000).value[0] > 1 - 1 / 100
+
+
+@pytest.mark.parametrize("users", USERS)
+@pytest.mark.parametrize("k", [2, 9])
+def test_table_holds_the_functions(k, users):
+    rows = {bound.key: bound for bound in bounds.table(k, EPSILONS, 1e6, users)}
+    assert ("binary" in rows) == (k == 2)
+    assert ("known" in rows) == (users == "sampled")
+    want = {
+        "theorem": bounds.theorem(k, EPSILONS, 1e6, users),
+        "equal": bounds.equal_shares(k, EPSILONS, 1e6, users),
+        "limit": bounds.limit(k, EPSILONS, 1e6),
+        "attainable": bounds.attainable(k, EPSILONS, 1e6),
+        "known": bounds.known(k, EPSILONS, 1e6),
+        "binary": bounds.binary(EPSILONS, 1e6, users),
+    }
+    for key, bound in rows.items():
+        np.testing.assert_array_equal(bound.value, want[key])
+        assert bound.valid.shape == bound.value.shape
+        assert bound.assumes
+        assert bound.source
+    assert {bound.kind for key, bound in rows.items() if key in ("theorem", "equal", "limit", "known")} == {
+        "lower bound"
+    }
+
+
+def test_curves_mark_the_place():
+    curves = bounds.against_epsilon(EPSILONS, 12, 3.0, 1e5, "sampled")
+    assert curves.now == float(rr_error(12, 3.0, 1e5, "sampled"))
+    assert curves.floor == float(bounds.equal_shares(12, 3.0, 1e5))
+    np.testing.assert_array_equal(curves.inv, rr_error(12, EPSILONS, 1e5, "sampled"))
+    assert math.isnan(bounds.against_epsilon(EPSILONS, 1000, 0.01, 100).floor)
+
+
+def test_epsilon_and_n_broadcast():
+    n = np.array([[10.0], [1000.0]])
+    for function in (bounds.theorem, bounds.equal_shares, rr_error):
+        both = function(4, EPSILONS, n)
+        assert both.shape == (2, EPSILONS.size)
+        np.testing.assert_allclose(both[0], both[1] * 100)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: bounds.theorem(1, 1.0, 10), "k must be an integer >= 2, got 1"),
+        (lambda: bounds.theorem(3, [1.0, 0.0], 10), "epsilon must be 0 < epsilon <= 300"),
+        (lambda: bounds.limit(3, 301, 10), "epsilon must be 0 < epsilon <= 300, got 301"),
+        (lambda: bounds.limit(3, "much", 10), "epsilon must be numbers, got 'much'"),
+        (lambda: bounds.known(3, 1.0, [5, 0]), "n must be a number > 0"),
+        (lambda: bounds.theorem(3, 1.0, 10, "all"), "users must be 'fixed' or 'sampled', got 'all'"),
+        (lambda: bounds.binary(1.0, 10, "sampled", 0.3), "product must be a number from 0 to 1/4, got 0.3"),
+        (lambda: bounds.protocol_error("grr", 3, 1.0, 1), "key must be one of"),
+    ],
+)
+def test_errors_name_the_argument(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()

@@ -1,0 +1,166 @@
+"""Shuffling: the bound against exact divergences of shuffled reports."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from rr_core.plan.shuffling import against_users, central_epsilon, shuffled, users_for, users_needed
+
+LOCAL = st.floats(0.01, 12)
+DELTAS = st.floats(1e-12, 0.5)
+FEW = settings(max_examples=60)
+
+
+def divergence(one, other, epsilon):
+    """The smallest delta with which ``one`` is within e^epsilon of ``other``."""
+    return np.maximum(one - math.exp(epsilon) * other, 0).sum()
+
+
+def mixed(base, chance):
+    """The law of a count after one more report, which is a one with this chance."""
+    law = np.zeros(base.size + 1)
+    law[:-1] += (1 - chance) * base
+    law[1:] += chance * base
+    return law
+
+
+def binary_delta(epsilon0, n, epsilon, neighbours=None):
+    """k = 2: the shuffled reports are a count of ones. Over the neighbours, all if not given: m of the others have
+    a one."""
+    p = math.exp(epsilon0) / (math.exp(epsilon0) + 1)
+    worst = 0.0
+    for m in range(n) if neighbours is None else neighbours:
+        ones, zeros = binom.pmf(range(m + 1), m, p), binom.pmf(range(n - m), n - 1 - m, 1 - p)
+        base = np.convolve(ones, zeros)
+        pair = mixed(base, p), mixed(base, 1 - p)
+        worst = max(worst, divergence(*pair, epsilon), divergence(*pair[::-1], epsilon))
+    return worst
+
+
+def any_delta(epsilon0, n, epsilon):
+    """No randomizer does worse than this pair (the paper's Theorem 3.2 with hidden clones): C others look like
+    either of the two inputs, half each; my report is among them."""
+    truth = math.exp(epsilon0) / (math.exp(epsilon0) + 1)
+    delta = 0.0
+    for clones in range(n):
+        among = binom.pmf(range(clones + 1), clones, 0.5)
+        chance = binom.pmf(clones, n - 1, math.exp(-epsilon0))
+        delta += chance * divergence(mixed(among, truth), mixed(among, 1 - truth), epsilon)
+    return delta
+
+
+@pytest.mark.parametrize(("epsilon0", "delta"), [(0.3, 0.1), (1.0, 0.1), (1.0, 0.01), (2.0, 0.5)])
+def test_two_categories_are_as_private_as_promised_for_every_neighbour(epsilon0, delta):
+    n = users_needed(epsilon0, delta)  # the fewest for which the theorem speaks
+    made = shuffled(epsilon0, n, delta)
+    assert made.holds
+    assert binary_delta(epsilon0, n, made.epsilon) <= delta
+
+
+def test_the_promise_is_five_to_seven_times_too_large_for_two_categories():
+    for epsilon0 in (0.5, 1.0, 2.0):
+        promised = shuffled(epsilon0, 1500, 1e-4).epsilon
+        assert binary_delta(epsilon0, 1500, promised / 5, (0, 750, 1499)) < 1e-4
+        assert binary_delta(epsilon0, 1500, promised / 7.5, (0, 750, 1499)) > 1e-4
+
+
+def test_a_single_report_is_as_private_as_it_was():
+    """The divergences above, where they are known: at one report and epsilon = 0, the total variation."""
+    for delta in (binary_delta(1.0, 1, 0.0), any_delta(1.0, 1, 0.0)):
+        assert delta == pytest.approx(math.tanh(0.5), rel=1e-12)
+    assert binary_delta(1.0, 1, 1.0) == pytest.approx(0, abs=1e-15)
+
+
+@pytest.mark.parametrize("epsilon0", [0.2, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("delta", [0.5, 0.01, 1e-6])
+def test_every_randomizer_is_as_private_as_promised(epsilon0, delta):
+    for n in (users_needed(epsilon0, delta), 300):
+        if n <= 460:
+            assert any_delta(epsilon0, n, shuffled(epsilon0, n, delta).epsilon) <= delta
+
+
+@pytest.mark.parametrize("epsilon0", [0.5, 1.0, 3.0])
+def test_the_formula(epsilon0):
+    """Written out as in the paper."""
+    n, delta, power = 200_000, 1e-6, math.exp(epsilon0)
+    spread = 8 * math.sqrt(power * math.log(4 / delta)) / math.sqrt(n) + 8 * power / n
+    want = math.log(1 + (power - 1) / (power + 1) * spread)
+    made = shuffled(epsilon0, n, delta)
+    assert made.epsilon == pytest.approx(want, rel=1e-12)
+    assert made.limit == pytest.approx(math.log(n / (16 * math.log(2 / delta))), rel=1e-12)
+    assert made.delta == delta
+
+
+@FEW
+@given(LOCAL, st.integers(1, 10**9), DELTAS)
+def test_condition_limit_and_users_agree(epsilon0, n, delta):
+    made = shuffled(epsilon0, n, delta)
+    assert 0 < made.epsilon <= epsilon0
+    if not made.holds:
+        assert made.epsilon == epsilon0
+    if abs(epsilon0 - made.limit) > 1e-9:
+        assert made.holds == (epsilon0 <= made.limit)
+    assert made.holds == (n >= made.users_needed)
+    needed = made.users_needed
+    scale = 16 * math.log(2 / delta) * math.exp(epsilon0)
+    assert scale * (1 - 1e-12) <= needed < scale * (1 + 1e-12) + 1
+
+
+@FEW
+@given(LOCAL, DELTAS)
+def test_more_users_are_more_private(epsilon0, delta):
+    users = np.geomspace(1, 1e9, 50)
+    central = central_epsilon(epsilon0, users, delta)
+    assert (np.diff(central) <= 0).all()
+    assert float(central_epsilon(epsilon0, 1e9, delta / 10)) >= central[-1]
+
+
+@FEW
+@given(LOCAL, st.floats(0.001, 1), DELTAS)
+def test_users_for_a_target_is_the_smallest_number(epsilon0, share, delta):
+    target = epsilon0 * share
+    n = users_for(epsilon0, target, delta)
+    assert shuffled(epsilon0, n, delta).epsilon <= target * (1 + 1e-9)
+    if n > 1:
+        fewer = max(1, min(n - 1, math.floor(n * (1 - 1e-9))))
+        assert shuffled(epsilon0, fewer, delta).epsilon > target * (1 - 1e-9)
+
+
+def test_shuffling_never_hurts():
+    """At the fewest users the formula alone would promise less than the local guarantee gives."""
+    made = shuffled(0.05, users_needed(0.05, 0.1), 0.1)
+    assert made.holds
+    assert made.epsilon == 0.05
+
+
+def test_a_target_that_the_reports_meet_alone_needs_nobody_else():
+    assert users_for(1.0, 1.0, 1e-6) == users_for(1.0, 1.5, 1e-6) == 1
+
+
+def test_curve_for_a_figure():
+    curve = against_users([10, 1000, 10**6], 1.0, 5000, 1e-6)
+    assert curve.now == shuffled(1.0, 5000, 1e-6)
+    assert (curve.epsilon0, curve.n) == (1.0, 5000)
+    np.testing.assert_array_equal(curve.epsilon, [shuffled(1.0, n, 1e-6).epsilon for n in (10, 1000, 10**6)])
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: shuffled(0.0, 10, 0.1), "epsilon0 must be a number with 0 < epsilon0 <= 300, got 0.0"),
+        (lambda: shuffled(301, 10, 0.1), "epsilon0 must be .* got 301"),
+        (lambda: shuffled(1.0, 0, 0.1), "n must be an integer >= 1, got 0"),
+        (lambda: shuffled(1.0, 10, 0.0), "delta must be a number with 0 < delta < 1, got 0.0"),
+        (lambda: shuffled(1.0, 10, 1.0), "delta must be a number with 0 < delta < 1, got 1.0"),
+        (lambda: users_for(1.0, 0.0, 0.1), "target must be a number with 0 < target <= 300, got 0.0"),
+    ],
+)
+def test_errors_name_the_argument(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()

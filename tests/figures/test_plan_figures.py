@@ -1,0 +1,121 @@
+"""Figures of the plan: they show the curves they are given, mark the place, and hide what is no bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rr_core.figures import style
+from rr_core.figures.plan_bounds import error_and_bounds
+from rr_core.figures.plan_protocols import PROTOCOLS, rmse_against_epsilon, rmse_against_k
+from rr_core.figures.plan_shuffling import central_against_users
+from rr_core.figures.style import QUANTITIES, reading
+from rr_core.plan import bounds, protocols, shuffling
+from tests.figures.samples import named, values
+from tests.figures.test_every_figure import check
+
+KS = np.unique(np.round(np.geomspace(2, 1_500_000, 60)).astype(int))
+EPSILONS = np.geomspace(0.01, 20, 60)
+USERS = np.geomspace(1, 1e9, 200)
+PLACES = [(2, 0.01, 10, "fixed"), (12, 1.0, 10**5, "sampled"), (1_500_000, 20.0, 10**9, "fixed")]
+PLACE = pytest.mark.parametrize(("k", "epsilon", "n", "users"), PLACES)
+
+
+@PLACE
+@pytest.mark.parametrize("share", [None, 0.0, 0.3])
+def test_protocols(k, epsilon, n, users, share):
+    along_k = protocols.against_k(KS, k, epsilon, n, share, users)
+    along_epsilon = protocols.against_epsilon(EPSILONS, k, epsilon, n, share, users)
+    for curves, figure in (
+        (along_k, rmse_against_k(along_k, epsilon)),
+        (along_epsilon, rmse_against_epsilon(along_epsilon, k)),
+    ):
+        check(figure)
+        for key, look in PROTOCOLS.items():
+            line = named(figure, look.name)
+            np.testing.assert_array_equal(values(line, "x"), curves.x)
+            np.testing.assert_allclose(values(line), curves.rmse[key], rtol=1e-6)
+            assert (line.line.color, line.line.dash) == (look.colour, look.dash)
+        here = named(figure, "here")
+        assert set(values(here, "x")) == {curves.here}
+        np.testing.assert_array_equal(values(here), list(curves.rmse_here.values()))
+        flips = [trace for trace in figure.data if trace.name.startswith("flip")]
+        assert len(flips) == (curves.x[0] <= curves.flip <= curves.x[-1])
+        assert all(set(values(flip, "x")) == {curves.flip} for flip in flips)
+        low, high = figure.layout.yaxis.range
+        shown = np.log10(np.concatenate([*curves.rmse.values(), values(here)]))
+        assert low < shown.min()
+        assert high > shown.max()
+        assert ("per category" in figure.layout.yaxis.title.text) == (share is None)
+
+
+def test_protocols_say_who_is_best_and_where_it_flips():
+    text = reading(rmse_against_k(protocols.against_k(KS, 12, 3.0, 1e5, 0.0), 3.0))
+    assert text.startswith("Here k-RR has the smallest RMSE of one share, 0.0909%; at ε = 3")
+    assert "fewer than 62.26 categories" in text
+    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 100, 1.0, 1e5, 0.0), 100))
+    assert text.startswith(
+        "Here OUE has the smallest RMSE of one share, 0.607% (k-RR 1.85%); with 100 categories"
+    )
+    assert "above ε = 3.49" in text
+    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 5, 1.0, 1e5, 0.0), 5))
+    assert "at every ε" in text
+
+
+def test_protocols_differ_in_colour_marker_and_width_or_dash():
+    looks = list(PROTOCOLS.values())
+    assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(looks)
+    assert not {look.colour for look in looks} & {quantity.colour for quantity in QUANTITIES.values()}
+    assert set(PROTOCOLS) == set(protocols.KEYS)
+    assert len({look.dash for look in looks}) == 3  # OUE is wide instead
+
+
+@PLACE
+def test_bounds_are_drawn_where_they_are_valid(k, epsilon, n, users):
+    curves = bounds.against_epsilon(EPSILONS, k, epsilon, n, users)
+    figure = error_and_bounds(curves)
+    check(figure)
+    inv = named(figure, "k-RR, Inv")
+    np.testing.assert_allclose(values(inv), curves.inv, rtol=1e-6)
+    assert inv.line.color == QUANTITIES["inv"].colour
+    drawn = [trace for trace in figure.data if trace.name[0] in "≥≈" or trace.name.startswith("exact")]
+    rows = [row for row in curves.bounds if row.valid.any()]
+    assert len(drawn) == len(rows)
+    for trace, row in zip(drawn, rows, strict=True):
+        shown = values(trace)
+        np.testing.assert_array_equal(np.isfinite(shown), row.valid)
+        np.testing.assert_allclose(shown[row.valid], row.value[row.valid], rtol=1e-6)
+        assert trace.name.startswith("≥") == (row.kind == "lower bound")
+    here = named(figure, "k-RR, Inv, here")
+    assert (values(here, "x")[0], values(here)[0]) == (epsilon, curves.now)
+    assert set(values(named(figure, f"ε = {style.number(epsilon)}"), "x")) == {epsilon}
+
+
+def test_bounds_say_how_far_it_is():
+    text = reading(error_and_bounds(bounds.against_epsilon(EPSILONS, 100, 1.0, 1e6)))
+    assert "0.00347 in sum, 9.64 times the least" in text
+    assert "no protocol" in reading(error_and_bounds(bounds.against_epsilon(EPSILONS, 12, 3.0, 1e6)))
+    assert "no bound says" in reading(error_and_bounds(bounds.against_epsilon(EPSILONS, 1000, 0.01, 100)))
+
+
+@pytest.mark.parametrize(
+    ("epsilon0", "n", "delta"), [(0.01, 1, 0.5), (1.0, 10**5, 1e-6), (20.0, 10**9, 1e-12)]
+)
+def test_shuffling(epsilon0, n, delta):
+    curve = shuffling.against_users(USERS, epsilon0, n, delta)
+    figure = central_against_users(curve)
+    check(figure)
+    line, here = named(figure, "central ε at most"), named(figure, "here")
+    np.testing.assert_allclose(values(line), curve.epsilon, rtol=1e-6)
+    np.testing.assert_array_equal(values(line, "x"), curve.users)
+    assert (values(here, "x")[0], values(here)[0]) == (n, curve.now.epsilon)
+    local = named(figure, f"local ε = {style.number(epsilon0)}")
+    assert set(values(local)) == {epsilon0}
+
+
+def test_shuffling_says_when_the_bound_does_not_apply():
+    text = reading(central_against_users(shuffling.against_users(USERS, 4.0, 1000, 1e-6)))
+    assert "does not apply" in text
+    assert "at least 12,675" in text
+    text = reading(central_against_users(shuffling.against_users(USERS, 1.0, 100_000, 1e-6)))
+    assert "at most 0.0726 at δ = 1·10⁻⁶" in text
