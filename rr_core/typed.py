@@ -1,12 +1,36 @@
-"""Numbers that a person typed in a row."""
+"""Numbers as a person types them."""
 
 from __future__ import annotations
 
+import math
 import re
 
 _SEPARATORS = re.compile(r"[\s,;/|]+")
+_LOGARITHM = re.compile(r"(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?", re.IGNORECASE)
 
 
 def words(text: str) -> list[str]:
     """What stands between commas, spaces, semicolons, slashes or bars; percent signs are left out."""
     return [word for word in _SEPARATORS.split(text.replace("%", " ")) if word]
+
+
+def number(text: str) -> float:
+    """A positive number as a person writes it: 1.5, 1,5 (a decimal comma), 3/4, ln 3, log(3).
+
+    Raises:
+        ValueError: one plain sentence, when it is none of these.
+    """
+    logarithm = _LOGARITHM.fullmatch(text.strip())
+    try:
+        value = math.log(_plain(logarithm[1])) if logarithm else _plain(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        value = math.nan
+    if not 0 < value < math.inf:
+        shown = text.strip() if len(text.strip()) <= 24 else text.strip()[:23] + "…"
+        raise ValueError(f"“{shown}” is not a number above 0: write it like 1.5 or ln 3")
+    return value
+
+
+def _plain(text: str) -> float:
+    above, slash, below = text.replace(",", ".").replace("_", "x").partition("/")
+    return float(above) / float(below) if slash else float(above)

@@ -38,7 +38,7 @@ def offer(name: str, label: str, about: Hashable) -> bool:
     Returns:
         Whether the work is to be done now: then call `follow`.
     """
-    st.button(label, type="primary", on_click=_ask, args=(name, about), key=f"{name}_start")
+    st.button(label, type="primary", on_click=ask, args=(name, about), key=f"{name}_start")
     asked = bool(st.session_state.get(f"_{name}_asked") == (about,))
     if asked:
         st.button("Stop", on_click=_forget, args=(name,), key=f"{name}_stop")
@@ -99,7 +99,8 @@ def result(name: str, about: Hashable) -> Any:
     return _finished().get((name, about))
 
 
-def _ask(name: str, about: Hashable) -> None:
+def ask(name: str, about: Hashable) -> None:
+    """Have `offer` say yes in the coming run, as its button does."""
     st.session_state[f"_{name}_asked"] = (about,)
 
 

@@ -1,13 +1,24 @@
-"""Uploaded tables: bytes in, a distribution over named categories out. No Streamlit here.
+"""Uploaded tables: bytes in, numbers over named categories out. No Streamlit here.
 
-`inspect` shows what a file seems to be, `read_distribution` reads it, and `UnreadableFile` carries the one
-sentence that tells a person what to mend. Files come from strangers: sizes are checked before anything is
-unpacked, nothing in them is executed, and labels stay as they are written (`pages._ui.safe_text` makes them
-safe where they are shown).
+`inspect` shows what a file seems to be, `read_distribution` reads it as the truth of a population, and
+`read_reports` reads one or more files as collected reports, which `within` puts on their domain.
+`UnreadableFile` and `WrongDomain` carry the one sentence that tells a person what to mend. Files come from
+strangers: sizes are checked before anything is unpacked, nothing in them is executed, and labels stay as they
+are written (`pages._ui.safe_text` makes them safe where they are shown).
 """
 
+from pages._ui.tables.collected import Source, inspect_reports, read_reports
 from pages._ui.tables.content import EXTENSIONS
-from pages._ui.tables.errors import UnreadableFile
+from pages._ui.tables.domain import (
+    AllSeen,
+    Collected,
+    Domain,
+    Size,
+    within,
+)
+from pages._ui.tables.errors import UnreadableFile, WrongDomain
+from pages._ui.tables.listed import Listed, read_list
+from pages._ui.tables.progress import Stopped
 from pages._ui.tables.reading import (
     MAX_CATEGORIES,
     MIN_CATEGORIES,
@@ -17,15 +28,32 @@ from pages._ui.tables.reading import (
     inspect,
     read_distribution,
 )
+from pages._ui.tables.snippets import group_by
+from pages._ui.tables.uniting import FileRead, Reports
 
 __all__ = [
     "EXTENSIONS",
     "MAX_CATEGORIES",
     "MIN_CATEGORIES",
+    "AllSeen",
+    "Collected",
     "Distribution",
+    "Domain",
     "Dropped",
+    "FileRead",
+    "Listed",
     "Preview",
+    "Reports",
+    "Size",
+    "Source",
+    "Stopped",
     "UnreadableFile",
+    "WrongDomain",
+    "group_by",
     "inspect",
+    "inspect_reports",
     "read_distribution",
+    "read_list",
+    "read_reports",
+    "within",
 ]

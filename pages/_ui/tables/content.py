@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -55,6 +56,10 @@ _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
 _C1 = bytes(range(0x80, 0xA0))
 
 
+Tick = Callable[[float], None]
+"""Told the done part, 0 to 1, of a long piece of work; may raise to end it."""
+
+
 @dataclass(frozen=True)
 class Content:
     """What an upload holds once it is unpacked. `data` is Parquet, or text still to be decoded."""
@@ -64,7 +69,11 @@ class Content:
     compression: Literal["gzip"] | None
 
 
-def unpack(data: bytes, name: str) -> Content:
+def ignore(_: float) -> None:
+    """Progress that nobody wants to know."""
+
+
+def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
     """Check the size and the name, decompress, and tell what the bytes really are.
 
     Raises
@@ -81,8 +90,8 @@ def unpack(data: bytes, name: str) -> Content:
     extension = _extension(name)
     compressed = data.startswith(_GZIP)
     if compressed:
-        data = gunzip(data)
-    if not data.strip():
+        data = gunzip(data, tick=tick)
+    if not data or data.isspace():
         raise UnreadableFile(
             "The file is empty. Upload a table with one line per category, or one value per line."
         )
@@ -96,13 +105,14 @@ def unpack(data: bytes, name: str) -> Content:
     return Content(data, "parquet" if is_parquet else "text", "gzip" if compressed else None)
 
 
-def gunzip(data: bytes, limit: int | None = None) -> bytes:
+def gunzip(data: bytes, limit: int | None = None, tick: Tick = ignore) -> bytes:
     """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    unpacked = io.BytesIO()
+    packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        with gzip.GzipFile(fileobj=packed) as stream:
             while piece := stream.read(_CHUNK):
+                tick(packed.tell() / len(data))
                 unpacked.write(piece)
                 if unpacked.tell() > limit:
                     raise UnreadableFile(
@@ -120,7 +130,7 @@ def gunzip(data: bytes, limit: int | None = None) -> bytes:
     return unpacked.getvalue()
 
 
-def decode(data: bytes) -> tuple[bytes, str]:
+def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
@@ -128,21 +138,21 @@ def decode(data: bytes) -> tuple[bytes, str]:
     difference). The work is done in pieces: a str of 200 MB could take 800 MB.
     """
     if data.startswith(codecs.BOM_UTF8):
-        text, encoding = _decode_utf8(data[3:]), "UTF-8 with BOM"
+        text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
     elif data.startswith(codecs.BOM_UTF16_LE):
-        text, encoding = _recode(data[2:], "utf-16-le"), "UTF-16"
+        text, encoding = _recode(data[2:], "utf-16-le", tick), "UTF-16"
     elif data.startswith(codecs.BOM_UTF16_BE):
-        text, encoding = _recode(data[2:], "utf-16-be"), "UTF-16"
+        text, encoding = _recode(data[2:], "utf-16-be", tick), "UTF-16"
     elif codec := _utf16_without_bom(data):
-        text, encoding = _recode(data, codec), "UTF-16"
+        text, encoding = _recode(data, codec, tick), "UTF-16"
     else:
-        text, encoding = _decode_bytes(data)
+        text, encoding = _decode_bytes(data, tick)
     if text is None or b"\x00" in text:
         raise UnreadableFile(
             "The file is not a text table (it holds binary data, or is damaged). Export it again as"
             " CSV in the encoding UTF-8."
         )
-    if not text.strip():
+    if text.isspace() or not text:
         raise UnreadableFile(
             "The file is empty. Upload a table with one line per category, or one value per line."
         )
@@ -199,36 +209,42 @@ def _utf16_without_bom(data: bytes) -> str | None:
     return "utf-16-le" if high > low else "utf-16-be"
 
 
-def _recode(data: bytes, codec: str, errors: str = "strict") -> bytes | None:
+def _chunks(data: bytes, tick: Tick) -> Iterator[bytes]:
+    for start in range(0, len(data), _CHUNK):
+        tick(start / len(data))
+        yield data[start : start + _CHUNK]
+
+
+def _recode(data: bytes, codec: str, tick: Tick) -> bytes | None:
     """`data` as UTF-8, or None when it is not valid in `codec`."""
-    decoder = codecs.getincrementaldecoder(codec)(errors)
+    decoder = codecs.getincrementaldecoder(codec)()
     recoded = io.BytesIO()
     try:
-        for start in range(0, len(data), _CHUNK):
-            recoded.write(decoder.decode(data[start : start + _CHUNK]).encode())
+        for chunk in _chunks(data, tick):
+            recoded.write(decoder.decode(chunk).encode())
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
         return None
     return recoded.getvalue()
 
 
-def _decode_utf8(data: bytes) -> bytes | None:
+def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
     """`data` itself when it is valid UTF-8, else None."""
     if data.isascii():
         return data
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(data), _CHUNK):
-            decoder.decode(data[start : start + _CHUNK])
+        for chunk in _chunks(data, tick):
+            decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return None
     return data
 
 
-def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
+def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     """Text in a one-byte encoding or UTF-8; None when it is rather binary."""
-    if (text := _decode_utf8(data)) is not None:
+    if (text := _decode_utf8(data, tick)) is not None:
         return text, "UTF-8"
     head = data[: 1 << 16]
     # Any bytes at all are "valid" Latin-1, so look for control characters: a compressed or random
@@ -236,7 +252,7 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     if len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 100:
         return None, ""
     if len(data.translate(None, _C1)) == len(data):
-        return _recode(data, "latin-1"), "Latin-1"
-    text = _recode(data, "cp1252")
+        return _recode(data, "latin-1", tick), "Latin-1"
+    text = _recode(data, "cp1252", tick)
     # Five bytes mean nothing in Windows-1252; as Latin-1 they are control characters, dropped later.
-    return (text, "Windows-1252") if text is not None else (_recode(data, "latin-1"), "Latin-1")
+    return (text, "Windows-1252") if text is not None else (_recode(data, "latin-1", tick), "Latin-1")

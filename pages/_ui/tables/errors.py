@@ -1,4 +1,4 @@
-"""The one exception that a file can cause, and how its text is quoted in a sentence."""
+"""The exceptions that a file or a domain can cause, and how text is quoted in their sentences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ class UnreadableFile(ValueError):
     ``str(error)`` is one plain sentence, two at most, for a person who does not program: what is
     wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
     (`pages._ui.safe_text.markdown` escapes it).
+    """
+
+
+class WrongDomain(ValueError):
+    """Reports and a domain that do not fit together.
+
+    ``str(error)`` keeps the promise of `UnreadableFile`: one or two plain sentences, to be shown as text.
     """
 
 

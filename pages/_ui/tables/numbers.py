@@ -67,8 +67,10 @@ def check(
     values: npt.NDArray[Any],
     codes: npt.NDArray[Any],
     kept: npt.NDArray[np.bool_],
+    *,
+    people: bool = False,
 ) -> None:
-    """Refuse the first row whose number is not a count or a probability.
+    """Refuse the first row whose number is not a count or a probability; for `people`, not a whole number.
 
     `codes` gives for each row the position of its number among the distinct ones. Rows that are not `kept`
     are ignored.
@@ -79,6 +81,8 @@ def check(
         With the place and the text of the first missing, non-numeric, infinite, negative or too large number.
     """
     good = (values >= 0) & (values <= MAX_COUNT)
+    if people:
+        good &= values == np.rint(values)
     if good.all():
         return
     offending = np.flatnonzero(~good[codes] & kept)
@@ -95,10 +99,10 @@ def check(
     ):
         text = "NaN"
     where = f"{table.unit.capitalize()} {table.place(first):,}"
-    raise UnreadableFile(_complaint(where, table.unit, text, float(value)))
+    raise UnreadableFile(_complaint(where, table.unit, text, float(value), people))
 
 
-def _complaint(where: str, unit: str, text: str, value: float) -> str:
+def _complaint(where: str, unit: str, text: str, value: float, people: bool) -> str:
     """What is wrong with the number at a place, and how to mend it."""
     if not text:
         advice = f"Write a number there (0 if nobody is in the category) or delete the {unit}"
@@ -107,9 +111,17 @@ def _complaint(where: str, unit: str, text: str, value: float) -> str:
         problem = "is not a finite number"
         advice = f"Replace it by a number, 0 or more, or delete the {unit}"
     elif np.isnan(value):
-        problem, advice = "is not a number", "Write it with digits only, such as 1234 or 0.25"
+        problem, advice = (
+            "is not a number",
+            f"Write it with digits only, such as 1234{'' if people else ' or 0.25'}",
+        )
     elif value < 0:
-        problem, advice = "is negative", "Counts and probabilities must be 0 or more"
+        problem, advice = (
+            "is negative",
+            f"{'Counts' if people else 'Counts and probabilities'} must be 0 or more",
+        )
+    elif people and value != round(value):
+        problem, advice = "is not a whole number", "Reports are counted people: upload counts, not shares"
     else:
         problem, advice = "is too large", f"Counts may go up to {MAX_COUNT:,}"
     return f"{where}: the count {quote(text)} {problem}. {advice}."

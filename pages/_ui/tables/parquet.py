@@ -19,6 +19,7 @@ from pages._ui.tables.text import MAX_COLUMNS, SAMPLE_ROWS
 MAX_ROWS = 100_000_000
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
+_PIECE_ROWS = 1 << 18
 _DAMAGED = (
     "The Parquet file is damaged or uses something that cannot be read here. Export it again, or save"
     " the table as CSV."
@@ -44,19 +45,34 @@ class ParquetTable:
             A column of lists or records, too large a column, damage.
         """
         with _faults_as_damage():
-            file = _open(self.data)
-            for index in indices:
-                _check_column(file, index)
-            names = [file.schema_arrow.names[index] for index in indices]
+            file, names = self._checked(indices)
             table = file.read(columns=names)
             # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
             table.validate(full=True)
         # Arrow returns columns in the file's order; put them into the order asked for.
         return Columns(tuple(table.column(name) for name in names))
 
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The same, some rows at a time. Errors as in `read`."""
+        with _faults_as_damage():
+            file, names = self._checked(indices)
+            rows = 0
+            for batch in file.iter_batches(_PIECE_ROWS, columns=names):
+                batch.validate(full=True)
+                rows += batch.num_rows
+                table = pa.Table.from_batches([batch])
+                yield Columns(tuple(table.column(name) for name in names), done=rows / file.metadata.num_rows)
+
     def place(self, row: int) -> int:
         """The row of the file, from 1."""
         return row + 1
+
+    def _checked(self, indices: Sequence[int]) -> tuple[pq.ParquetFile, list[str]]:
+        """The file, and the names of columns that may be read."""
+        file = _open(self.data)
+        for index in indices:
+            _check_column(file, index)
+        return file, [file.schema_arrow.names[index] for index in indices]
 
 
 def open_parquet(data: bytes) -> ParquetTable:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pages._ui.tables import numbers
-from pages._ui.tables.content import decode, unpack
+from pages._ui.tables.content import Tick, decode, ignore, unpack
 from pages._ui.tables.errors import UnreadableFile, quote
 from pages._ui.tables.labels import Labels, clean, factorize, name_order
 from pages._ui.tables.parquet import ParquetTable, open_parquet
@@ -30,11 +30,15 @@ Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows left out for one reason. `first_line` counts lines of a text or rows of a Parquet file from 1."""
+    """Rows left out for one reason. `first_line` counts lines of a text or rows of a Parquet file from 1.
+
+    `file` names the file when several were read.
+    """
 
     reason: Literal["blank line", "no category name"]
     rows: int
     first_line: int
+    file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
     UnreadableFile
         When the file is no table at all. Bad lines further down are found by `read_distribution`.
     """
-    opened = _open(data, name, has_header)
+    opened = open_table(data, name, has_header)
     table = opened.table
     suggested = suggest(table)
     is_text = isinstance(table, TextTable)
@@ -185,16 +189,16 @@ def read_distribution(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if order not in ("file", "count", "name"):
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
-    table = _open(data, name, has_header).table
+    table = open_table(data, name, has_header).table
     choice = choose(table, layout, category, count)
     columns = table.read([choice.category] if choice.count is None else [choice.category, choice.count])
     distinct, codes = factorize(columns.arrays[0])
     # Cleaning may unite a few names, not three in four: do not clean ten million of them first.
     if len(distinct) > 4 * MAX_CATEGORIES:
-        _check_size(len(distinct), table.columns[choice.category])
+        check_size(len(distinct), table.columns[choice.category])
     labels = clean(distinct, codes)
     kept = labels.codes >= 0
-    _check_size(len(labels.names), table.columns[choice.category])
+    check_size(len(labels.names), table.columns[choice.category])
     weights, kind, total, notes = _weights(table, choice, columns, labels, kept)
     names = np.asarray(labels.names.to_numpy(zero_copy_only=False), dtype=object)
     names, weights = _sorted(names, weights, order)
@@ -216,18 +220,26 @@ def read_distribution(
     )
 
 
-def _open(data: bytes, name: str, has_header: bool | None) -> _Opened:
-    content = unpack(data, name)
+def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> _Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
+
+    Raises
+    ------
+    UnreadableFile
+        When the file is no table at all.
+    """
+    content = unpack(data, name, lambda done: tick(done / 2))
     if content.kind == "parquet":
         return _Opened(open_parquet(content.data), content.compression, None)
-    text, encoding = decode(content.data)
+    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
     return _Opened(open_text(text, has_header), content.compression, encoding)
 
 
-def _check_size(k: int, column: str) -> None:
+def check_size(k: int, column: str, fewest: int | None = None) -> None:
+    """Refuse a column with too few or too many categories; at least MIN_CATEGORIES unless told otherwise."""
     if k == 0:
         raise UnreadableFile(f"The column {quote(column)} is empty. Pick another column for the category.")
-    if k < MIN_CATEGORIES:
+    if k < (MIN_CATEGORIES if fewest is None else fewest):
         raise UnreadableFile(
             f"The column {quote(column)} holds one category only, and a distribution needs at least"
             f" {MIN_CATEGORIES}. Pick another column, or add the missing categories with count 0."
@@ -321,16 +333,25 @@ def _sorted(
 def _dropped(
     table: TextTable | ParquetTable, columns: Columns, codes: npt.NDArray[Any]
 ) -> tuple[Dropped, ...]:
-    """What was left out. In a single column a row without a name is a blank line."""
     nameless = np.flatnonzero(codes < 0)
+    return left_out(table, columns, int(nameless.size), int(nameless[0]) if nameless.size else 0)
+
+
+def left_out(
+    table: TextTable | ParquetTable, columns: Columns, nameless: int, first_nameless: int
+) -> tuple[Dropped, ...]:
+    """What was left out of a file: its blank lines, and its rows without a name.
+
+    `first_nameless` is the position of the first of those. In a single column they are blank lines.
+    """
     blank, first_blank = columns.blank_lines, columns.first_blank
-    first = table.place(int(nameless[0])) if nameless.size else 0
+    first = table.place(first_nameless) if nameless else 0
     if len(table.columns) == 1 and table.unit == "line":
         firsts = [line for line in (first_blank, first) if line]
-        return (Dropped("blank line", blank + nameless.size, min(firsts)),) if firsts else ()
+        return (Dropped("blank line", blank + nameless, min(firsts)),) if firsts else ()
     dropped = []
     if blank:
         dropped.append(Dropped("blank line", blank, first_blank))
-    if nameless.size:
-        dropped.append(Dropped("no category name", int(nameless.size), first))
+    if nameless:
+        dropped.append(Dropped("no category name", nameless, first))
     return tuple(dropped)

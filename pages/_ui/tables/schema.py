@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -62,15 +62,19 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Columns:
-    """Some columns of a table, one Arrow array each, and the blank lines that were skipped."""
+    """Some columns of a table, one Arrow array each, and the blank lines that were skipped.
+
+    As a piece of a table: some of its rows (no arrays: none), and the part of the file read so far.
+    """
 
     arrays: tuple[pa.ChunkedArray, ...]
     blank_lines: int = 0
     first_blank: int = 0
+    done: float = 1.0
 
 
-class Table(Protocol):
-    """A file whose columns are known and whose data can be read: text or Parquet."""
+class Described(Protocol):
+    """A file whose columns are known."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
@@ -78,11 +82,20 @@ class Table(Protocol):
     def sample(self) -> tuple[tuple[str, ...], ...]: ...
     @property
     def numeric(self) -> tuple[bool, ...]: ...
+
+
+class Table(Described, Protocol):
+    """A file whose data can be read too: text or Parquet."""
+
     @property
     def unit(self) -> Literal["line", "row"]: ...
 
     def read(self, indices: Sequence[int]) -> Columns:
         """The columns at `indices`, in that order."""
+        ...
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The same in pieces of some megabytes; blank lines are told by the last piece."""
         ...
 
     def place(self, row: int) -> int:
@@ -148,7 +161,7 @@ def names_share(name: str) -> bool:
     return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
 
 
-def suggest(table: Table) -> Choice:
+def suggest(table: Described) -> Choice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
@@ -222,7 +235,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
     return Choice("counts", picked, counted)
 
 
-def _category(table: Table, count: int | None) -> int:
+def _category(table: Described, count: int | None) -> int:
     """The likeliest category column: by its name, else the first of words, else the first."""
     others = [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]

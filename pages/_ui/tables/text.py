@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
@@ -22,11 +24,29 @@ _SAMPLE_BYTES = 1 << 18
 _DETECT_ROWS = 1000
 # The longest line that can be read: Arrow needs a whole line in one block.
 _BLOCK = 4 << 20
+_PIECE_BLOCKS = 4
+_EMPTY_LINES: Any = re.compile(rb"\n*")
 # Tried in this order when two explain the file equally well. A comma comes last: it may be a
 # decimal comma ("a;0,25") or part of a name.
 _SEPARATORS = ("\t", ";", ",")
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
+
+
+@dataclass
+class _Ragged:
+    """Told by Arrow of each line with too many or too few fields; blank ones are skipped."""
+
+    delimiter: str
+    skipped: int = 0
+    broken: str = ""
+
+    def __call__(self, row: arrow_csv.InvalidRow) -> str:
+        if _is_blank(row.text.split(self.delimiter)):
+            self.skipped += 1
+            return "skip"
+        self.broken = row.text
+        return "error"
 
 
 @dataclass(frozen=True)
@@ -49,43 +69,48 @@ class TextTable:
         UnreadableFile
             A line with more or fewer fields than the first, an endless quotation or line.
         """
-        names = [str(i) for i in range(len(self.columns))]
-        wanted = [str(i) for i in indices]
-        delimiter = self._delimiter
-        skipped, broken = 0, ""
-
-        def on_ragged(row: arrow_csv.InvalidRow) -> str:
-            nonlocal skipped, broken
-            if _is_blank(row.text.split(delimiter)):
-                skipped += 1
-                return "skip"
-            broken = row.text
-            return "error"
-
+        ragged = _Ragged(self._delimiter)
         try:
-            table = arrow_csv.read_csv(
-                pa.py_buffer(self.data),
-                read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter,
-                    quote_char='"' if self._quoting else False,
-                    newlines_in_values=self._quoting and b'"' in self.data,
-                    invalid_row_handler=on_ragged,
-                ),
-                # Everything as text: "01001", "NA" and "nan" are names, and counts are read by
-                # `numbers`, which can say where one is wrong.
-                convert_options=arrow_csv.ConvertOptions(
-                    include_columns=wanted,
-                    column_types=dict.fromkeys(names, pa.string()),
-                    check_utf8=False,
-                ),
-            )
+            table = arrow_csv.read_csv(pa.py_buffer(self.data), **self._options(indices, ragged))
         except pa.ArrowInvalid:
-            raise self._unreadable(broken) from None
-        blank, first = self._blank_lines(table.num_rows, skipped)
+            raise self._unreadable(ragged.broken) from None
+        blank, first = self._blank_lines(table.num_rows, ragged.skipped)
         if self.has_header:
             table = table.slice(1)
-        return Columns(tuple(table.column(name) for name in wanted), blank, first)
+        return Columns(tuple(table.column(str(i)) for i in indices), blank, first)
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The same, one block after another. Errors as in `read`."""
+        ragged, records = _Ragged(self._delimiter), 0
+        try:
+            for table, done in self._tables(self._options(indices, ragged)):
+                body = table.slice(1) if self.has_header and not records else table
+                records += table.num_rows
+                yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
+        except pa.ArrowInvalid:
+            raise self._unreadable(ragged.broken) from None
+        yield Columns((), *self._blank_lines(records, ragged.skipped))
+
+    def _tables(self, options: dict[str, Any]) -> Iterator[tuple[pa.Table, float]]:
+        """The file in pieces, and the part of it behind each.
+
+        Without quotation marks every line break ends a record: pieces can be cut, and each is parsed by all
+        processors. Otherwise Arrow's own sequence of blocks is slower but right. Neither takes a piece of
+        empty lines.
+        """
+        size, start = len(self.data), _EMPTY_LINES.match(self.data).end()
+        text = pa.py_buffer(self.data)
+        if b'"' in self.data:
+            records, lines = 0, 1 + self.data.count(b"\n")
+            for batch in arrow_csv.open_csv(pa.BufferReader(text.slice(start)), **options):
+                records += batch.num_rows
+                yield pa.Table.from_batches([batch]), records / lines
+            return
+        while start < size:
+            end = self.data.rfind(b"\n", start, start + _PIECE_BLOCKS * _BLOCK) + 1 or size
+            end = size if start + _PIECE_BLOCKS * _BLOCK >= size else end
+            yield arrow_csv.read_csv(text.slice(start, end - start), **options), end / size
+            start = _EMPTY_LINES.match(self.data, end).end()
 
     def place(self, row: int) -> int:
         """The line of the file, from 1, on which a row returned by `read` starts."""
@@ -97,6 +122,26 @@ class TextTable:
                 remaining -= 1
         # Python's reader sees fewer records than Arrow's: no such file is known, but do not fail.
         return row + self.has_header + 1
+
+    def _options(self, indices: Sequence[int], ragged: _Ragged) -> dict[str, Any]:
+        """How Arrow is to read the columns at `indices`."""
+        names = [str(i) for i in range(len(self.columns))]
+        return {
+            "read_options": arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=ragged.delimiter,
+                quote_char='"' if self._quoting else False,
+                newlines_in_values=self._quoting and b'"' in self.data,
+                invalid_row_handler=ragged,
+            ),
+            # Everything as text: "01001", "NA" and "nan" are names, and counts are read by
+            # `numbers`, which can say where one is wrong.
+            "convert_options": arrow_csv.ConvertOptions(
+                include_columns=[str(i) for i in indices],
+                column_types=dict.fromkeys(names, pa.string()),
+                check_utf8=False,
+            ),
+        }
 
     @property
     def _delimiter(self) -> str:
@@ -141,6 +186,11 @@ class TextTable:
                 count = self.data.count(b"\n") + (not self.data.endswith(b"\n")) - records
         if not count:
             return 0, 0
+        if not skipped and b'"' not in self.data:
+            # Only empty lines, and every line is a record: no need to parse.
+            if self.data.startswith(b"\n"):
+                return count, 1
+            return count, self.data.count(b"\n", 0, self.data.find(b"\n\n")) + 2
         return count, next(line for line, fields in self._records() if self._skips(fields))
 
     def _unreadable(self, broken: str) -> UnreadableFile:
@@ -235,18 +285,15 @@ def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
 
 
 def _parse(text: str, separator: str | None) -> list[list[str]]:
-    """The records of a sample that are not blank."""
+    """The first records of a sample that are not blank: _DETECT_ROWS and one more."""
     if separator is None and text.count('"') % 2:
-        return [[line] for line in text.split("\n") if line.strip()]
+        return [[line] for line in text.split("\n") if line.strip()][: _DETECT_ROWS + 1]
     delimiter = separator or next((c for c in _NOT_IN_FILES if c not in text), _NOT_IN_FILES[0])
     rows: list[list[str]] = []
     # A quotation that never ends makes a field too long for the reader: keep what came before it.
     with contextlib.suppress(csv.Error):
-        rows.extend(
-            row
-            for row in csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
-            if not _is_blank(row)
-        )
+        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
+        rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), _DETECT_ROWS + 1))
     return rows
 
 

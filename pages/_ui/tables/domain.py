@@ -1,0 +1,192 @@
+"""The domain of collected reports: all K categories a person could report, also those nobody did.
+
+K is a parameter of k-RR. With too few categories p and q are wrong, and so is every estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pages._ui.tables.errors import WrongDomain, quote
+from pages._ui.tables.likeness import difference, near
+from pages._ui.tables.listed import Listed, from_column
+from pages._ui.tables.tally import Counts
+from pages._ui.tables.uniting import Reports
+from rr_core.limits import K_MAX, K_MIN
+
+UNREPORTED_NAME = "not reported"
+"""With a number, what a category is called of which only the existence is known."""
+
+
+@dataclass(frozen=True)
+class AllSeen:
+    """Every category was reported by somebody."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """K categories, K_MIN to K_MAX; those that nobody reported have no name."""
+
+    k: int
+
+
+Domain = AllSeen | Size | Listed
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Reports on their domain: what an estimator needs.
+
+    Attributes
+    ----------
+    labels
+        (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
+        the categories without a name ("not reported 1", ...).
+    counts
+        (k,) read-only int64, reports of each category; not all zero.
+    unreported
+        Categories with no report.
+    outside
+        Reported labels that are not in the domain with their reports, most reported first. They are not in
+        `counts`.
+    outside_total
+        Their reports.
+    notes
+        Sentences about the domain.
+    """
+
+    labels: npt.NDArray[np.object_]
+    counts: Counts
+    unreported: int
+    outside: tuple[tuple[str, int], ...]
+    outside_total: int
+    notes: tuple[str, ...]
+
+    @property
+    def k(self) -> int:
+        """Number of categories K."""
+        return len(self.labels)
+
+    @property
+    def total(self) -> int:
+        """Reports inside the domain, N."""
+        return int(self.counts.sum())
+
+
+def within(reports: Reports, domain: Domain) -> Collected:
+    """Put reports on their domain. Nothing is dropped silently: see `Collected.outside`.
+
+    Raises
+    ------
+    WrongDomain
+        K out of range or smaller than the number of categories reported; a list that does not fit the
+        reports, or holds none of them.
+    """
+    if isinstance(domain, Listed):
+        return _on_list(reports, domain)
+    seen = len(reports.labels)
+    k = seen if isinstance(domain, AllSeen) else domain.k
+    _check_k(k, seen, isinstance(domain, AllSeen))
+    labels = np.concatenate([reports.labels, _made_up(reports.labels, k - seen)])
+    counts = np.concatenate([reports.counts, np.zeros(k - seen, dtype=np.int64)])
+    return _collected(labels, counts, (), ())
+
+
+def _on_list(reports: Reports, domain: Listed) -> Collected:
+    listed = from_column(pa.chunked_array([pa.array(domain.labels, pa.large_string())]), domain.notes)
+    places = pc.index_in(
+        pa.array(reports.labels, pa.large_string()), pa.array(listed.labels, pa.large_string())
+    )
+    positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
+    inside = positions >= 0
+    outside = np.flatnonzero(~inside & (reports.counts > 0))
+    outside = outside[np.argsort(-reports.counts[outside], kind="stable")]
+    names = reports.labels[outside]
+    alike = near(names, listed.labels)
+    if not inside.any():
+        raise _nothing_shared(reports.labels, listed.labels, alike)
+    counts = np.zeros(len(listed.labels), dtype=np.int64)
+    counts[positions[inside]] = reports.counts[inside]
+    if not counts.any():
+        raise WrongDomain(
+            f"None of the {reports.total:,} reports is in a category on the list. Check that the list belongs to"
+            " these reports."
+        )
+    notes = list(dict.fromkeys(listed.notes))
+    first = listed.labels[0]
+    if first.casefold() == reports.category_name.casefold() and counts[0] == 0:
+        notes.append(
+            f"The first name on the list, {quote(first)}, is also the name of the column of reports. Delete it if"
+            " it is a title."
+        )
+    if alike:
+        notes.append(_near_note(alike))
+    pairs = tuple(zip(names.tolist(), reports.counts[outside].tolist(), strict=True))
+    return _collected(listed.labels, counts, pairs, tuple(notes))
+
+
+def _collected(
+    labels: npt.NDArray[np.object_],
+    counts: Counts,
+    outside: tuple[tuple[str, int], ...],
+    notes: tuple[str, ...],
+) -> Collected:
+    labels.setflags(write=False)
+    counts.setflags(write=False)
+    return Collected(
+        labels=labels,
+        counts=counts,
+        unreported=int(np.count_nonzero(counts == 0)),
+        outside=outside,
+        outside_total=sum(reports for _, reports in outside),
+        notes=notes,
+    )
+
+
+def _check_k(k: int, seen: int, all_seen: bool) -> None:
+    if all_seen and seen < K_MIN:
+        raise WrongDomain(
+            f"Only one category was reported, and k-RR needs at least {K_MIN}. Give K, or a list of all"
+            " categories."
+        )
+    if not K_MIN <= k <= K_MAX:
+        raise WrongDomain(f"K must be from {K_MIN} to {K_MAX:,}, and K = {k:,} was given.")
+    if k < seen:
+        raise WrongDomain(
+            f"The files hold {seen:,} different categories, and K = {k:,} is smaller. Give K = {seen:,} or more,"
+            " or a list of all categories if some of these do not belong."
+        )
+
+
+def _made_up(labels: npt.NDArray[np.object_], missing: int) -> npt.NDArray[np.object_]:
+    """Names for categories without one, that no label has."""
+    taken = {label for label in labels if label.startswith(UNREPORTED_NAME)}
+    names = (name for i in count(1) if (name := f"{UNREPORTED_NAME} {i}") not in taken)
+    return np.array(list(islice(names, missing)), dtype=object)
+
+
+def _nothing_shared(
+    reported: npt.NDArray[np.object_], listed: npt.NDArray[np.object_], alike: list[tuple[str, str]]
+) -> WrongDomain:
+    shown = [", ".join(quote(label, 20) for label in labels[:2]) for labels in (listed, reported)]
+    advice = "Check that the list belongs to these reports."
+    if alike:
+        advice = f"They differ in {difference(*alike[0])}: write them alike."
+    return WrongDomain(
+        f"The list shares no category with the reports: the list has {shown[0]}, the reports {shown[1]}. {advice}"
+    )
+
+
+def _near_note(alike: list[tuple[str, str]]) -> str:
+    (one, other), number = alike[0], len(alike)
+    labels = "One label" if number == 1 else f"{number:,} labels"
+    return (
+        f"{labels} outside the list may be on it in another form, such as {quote(one)} for {quote(other)}, which"
+        f" differ in {difference(one, other)}. Correct the list if they are the same."
+    )

@@ -1,0 +1,169 @@
+"""One file of collected reports: which of its columns count, and how many reports each name has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pages._ui.tables import numbers
+from pages._ui.tables.content import Tick
+from pages._ui.tables.errors import UnreadableFile, quote
+from pages._ui.tables.labels import factorize
+from pages._ui.tables.parquet import ParquetTable, to_text
+from pages._ui.tables.reading import MAX_CATEGORIES, Dropped, check_size, left_out
+from pages._ui.tables.schema import (
+    CATEGORY_WORDS,
+    Choice,
+    Columns,
+    Described,
+    Layout,
+    choose,
+    names_count,
+    names_share,
+    suggest,
+)
+from pages._ui.tables.tally import Counts, Tallied, Tally, add_up
+from pages._ui.tables.text import TextTable
+
+REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
+"""Names of a column of reports, not of counts, even when all its values are numbers."""
+
+AnyTable = TextTable | ParquetTable
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A file read: names that are not cleaned yet but are not blank, and the rows that were left out."""
+
+    tallied: Tallied
+    dropped: tuple[Dropped, ...]
+    notes: tuple[str, ...] = ()
+
+
+def propose(table: Described) -> Choice:
+    """As `schema.suggest`, but a column called "report" beside user numbers holds no counts of these."""
+    columns = [name.strip().casefold() for name in table.columns]
+    reports = [i for i, name in enumerate(columns) if REPORT_WORDS & _words(name)]
+    others = [name for i, name in enumerate(columns) if i not in reports[:1]]
+    if reports and not any(names_count(name) or name in CATEGORY_WORDS for name in others):
+        return Choice("values", reports[0], None)
+    return suggest(table)
+
+
+def is_headed(table: Described) -> bool:
+    """Whether the first row of a table that was taken to have no header says "report"."""
+    return any(REPORT_WORDS & _words(cell) for cell in (table.sample or [()])[0])
+
+
+def pick(
+    table: AnyTable, layout: Layout | None, category: str | int | None, count: str | int | None
+) -> Choice:
+    """The person's choice, completed by what `propose` says. Errors as in `schema.choose`."""
+    proposal = propose(table)
+    if category is None and count is None and layout in (None, proposal.layout):
+        return proposal
+    return choose(table, layout, category, count)
+
+
+def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
+    """Read the chosen columns.
+
+    Raises
+    ------
+    UnreadableFile
+        A broken line, too many categories, a count that is missing or no whole number of people.
+    """
+    if choice.count is None:
+        return _count_values(table, choice.category, tick)
+    return _sum_counts(table, choice.category, choice.count, tick)
+
+
+def _count_values(table: AnyTable, category: int, tick: Tick) -> Counted:
+    tally, blank = Tally(), Columns(())
+    for piece in table.pieces([category]):
+        if piece.arrays:
+            tally.add(piece.arrays[0])
+        # Cleaning may unite a few names, not three in four: do not wait for the end.
+        if tally.distinct > 4 * MAX_CATEGORIES:
+            check_size(tally.distinct, table.columns[category])
+        blank = piece
+        tick(piece.done)
+    tallied = tally.result()
+    named = _named(tallied.names)
+    first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
+    return _without_nameless(table, tallied, named, blank, first)
+
+
+def _first_of(table: AnyTable, category: int, wanted: Any) -> int:
+    """The first row that holds one of the wanted names. Reads again, up to there."""
+    rows = 0
+    for piece in table.pieces([category]):
+        for column in piece.arrays:
+            distinct, codes = factorize(column)
+            found = np.asarray(pc.is_in(to_text(distinct), wanted).to_numpy(zero_copy_only=False))
+            if found.any():
+                return rows + int(np.argmax(found[codes]))
+            rows += len(column)
+    raise AssertionError("the name was seen in the first reading")
+
+
+def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
+    names, amounts, blank = [], [], Columns(())
+    for piece in table.pieces([category, count]):
+        if piece.arrays:
+            names += piece.arrays[0].chunks
+            amounts += piece.arrays[1].chunks
+        blank = piece
+        tick(piece.done)
+    distinct, codes = factorize(pa.chunked_array(names))
+    named = _named(to_text(distinct))
+    kept = named[codes]
+    distinct_amounts, amount_codes = factorize(pa.chunked_array(amounts))
+    parsed = numbers.parse(distinct_amounts)
+    if parsed.percent or names_share(table.columns[count]):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
+            " counted people: upload counts, or rename the column if it holds them."
+        )
+    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
+    people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    check_total(people)
+    k = len(distinct)
+    tallied = Tallied(to_text(distinct), np.bincount(codes, minlength=k), add_up(codes, people, k))
+    return _without_nameless(table, tallied, named, blank, int(np.argmin(kept)), parsed.notes)
+
+
+def check_total(people: Counts) -> None:
+    """Refuse counts, each of at most MAX_COUNT, whose sum is more than that."""
+    # The sum of doubles cannot overflow, the sum of integers is exact where it does not.
+    if people.sum(dtype=np.float64) > 2.0 * numbers.MAX_COUNT or people.sum() > numbers.MAX_COUNT:
+        raise UnreadableFile(
+            f"The counts add up to more than {numbers.MAX_COUNT:,}. Check the column of counts."
+        )
+
+
+def _without_nameless(
+    table: AnyTable,
+    tallied: Tallied,
+    named: npt.NDArray[np.bool_],
+    blank: Columns,
+    first: int,
+    notes: tuple[str, ...] = (),
+) -> Counted:
+    dropped = left_out(table, blank, int(tallied.rows[~named].sum()), first)
+    names = pc.filter(tallied.names, pa.array(named))
+    return Counted(Tallied(names, tallied.rows[named], tallied.people[named]), dropped, notes)
+
+
+def _words(name: str) -> set[str]:
+    return set(name.casefold().replace("_", " ").split())
+
+
+def _named(names: Any) -> npt.NDArray[np.bool_]:
+    """Which names are still one after cleaning: those with more than blanks and control characters."""
+    return np.asarray(pc.match_substring_regex(names, r"[^\p{Z}\p{Cc}]").to_numpy(zero_copy_only=False))

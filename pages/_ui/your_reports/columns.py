@@ -1,0 +1,63 @@
+"""Which columns of the files hold what, starting from what they seem to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import state
+from pages._ui.tables import Preview, Source, inspect_reports
+
+_LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
+
+
+def pick(first: Any) -> dict[str, Any]:
+    """Options for `read_reports`, by looking at the first file.
+
+    Raises:
+        UnreadableFile: when it is no table.
+    """
+    preview = _preview(first, None)
+    has_header: bool | None = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layouts = list(_LAYOUTS)
+        layout = st.selectbox(
+            "The files have",
+            layouts,
+            index=layouts.index(preview.layout),
+            format_func=_LAYOUTS.__getitem__,
+            width=230,
+        )
+        if preview.has_header is not None:
+            has_header = st.toggle("First row is a header", preview.has_header, key="reports_header")
+            if has_header != preview.has_header:
+                preview = _preview(first, has_header)
+        options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+        options["category"] = _column(
+            "Report column" if layout == "values" else "Category column", preview.category, preview
+        )
+        if layout == "counts":
+            suggested = preview.count if preview.count is not None else len(preview.columns) - 1
+            options["count"] = _column("Count column", suggested, preview)
+    return options
+
+
+def _preview(file: Any, has_header: bool | None) -> Preview:
+    about = (file.file_id, has_header)
+    source = Source(file.name, file.getbuffer())
+    return state.latest(
+        f"preview_{has_header}", about, lambda: inspect_reports(source, has_header=has_header)
+    )
+
+
+def _column(label: str, suggested: int, preview: Preview) -> int:
+    positions = list(range(len(preview.columns)))
+    chosen: int = st.selectbox(
+        label,
+        positions,
+        index=suggested,
+        format_func=lambda i: preview.columns[i] or f"column {i + 1}",
+        width=230,
+    )
+    return chosen

@@ -1,0 +1,67 @@
+"""The table of results, column by column: what the page shows a part of, and the files hold whole. No Streamlit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pages._ui.your_reports.results import Results
+from rr_core.collected.intervals import Interval
+from rr_core.comparison import ESTIMATORS, VALID
+
+Chosen = NDArray[np.intp] | slice
+EVERY = slice(None)
+
+
+def interval(found: Results, name: str, *, simultaneous: bool) -> Interval | None:
+    """The interval of an estimator; None for the repaired ones before their simulations."""
+    if name == "inv":
+        return found.analysis.simultaneous if simultaneous else found.analysis.interval
+    ready = found.sampled
+    return None if ready is None else ready.bootstrap.interval(name, found.level, simultaneous)
+
+
+def table(found: Results, chosen: Chosen = EVERY) -> dict[str, NDArray[Any]]:
+    """Named columns of these categories (all of them by default), at full precision.
+
+    Shares are those of the people behind the reports, ``people_`` columns are shares times N. ``_low`` and ``_high``
+    end the interval of one category, ``_low_all`` and ``_high_all`` those that hold for all categories at once.
+    """
+    collected, analysis = found.used.collected, found.analysis
+    n = int(collected.counts.sum())
+    columns: dict[str, NDArray[Any]] = {
+        "category": collected.labels[chosen],
+        "reports": collected.counts[chosen],
+    }
+    columns |= {name: analysis.estimates[name][chosen] for name in ESTIMATORS}
+    for name in ("inv", *VALID):
+        for ending, simultaneous in (("", False), ("_all", True)):
+            limits = interval(found, name, simultaneous=simultaneous)
+            if limits is not None:
+                columns[f"{name}_low{ending}"] = limits.low[chosen]
+                columns[f"{name}_high{ending}"] = limits.high[chosen]
+    columns |= {f"people_{name}": analysis.estimates[name][chosen] * n for name in ESTIMATORS}
+    columns["p_value"] = analysis.above.p_values[chosen]
+    columns["p_holm"] = analysis.above.adjusted[chosen]
+    columns["above_zero"] = analysis.above.above[chosen]
+    return columns
+
+
+def shown(
+    found: Results, name: str, chosen: NDArray[np.intp], *, simultaneous: bool
+) -> dict[str, NDArray[Any]]:
+    """The columns on screen, shares in percent, for one estimator's interval."""
+    full = table(found, chosen)
+    ending = "_all" if simultaneous else ""
+    names = {"inv": "Inv %", "inv_n": "InvN %", "inv_p": "InvP %", "mle_star": "MLE* %"}
+    columns = {"Category": full["category"], "Reports": full["reports"]}
+    columns |= {title: full[key] * 100 for key, title in names.items()}
+    for side, word in (("low", "from %"), ("high", "to %")):
+        if f"{name}_{side}{ending}" in full:
+            columns[word] = full[f"{name}_{side}{ending}"] * 100
+    columns["People"] = full[f"people_{name}"]
+    columns["Above zero?"] = full["above_zero"]
+    columns["p (Holm)"] = full["p_holm"]
+    return columns

@@ -1,0 +1,154 @@
+"""The parts of the page: the answer, the table, the fit of epsilon, the advice, what was left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import pyarrow as pa
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages._ui import chart, state
+from pages._ui.safe_text import markdown
+from pages._ui.your_reports import controls, rows, words
+from pages._ui.your_reports.controls import Shown
+from pages._ui.your_reports.intervals import fall_short
+from pages._ui.your_reports.results import Results
+from rr_core.collected.floor import Floor, floor
+from rr_core.collected.intervals import too_few
+from rr_core.comparison import METRICS
+from rr_core.figures.collected import expected_errors, reports_floor, with_intervals
+from rr_core.figures.labels import plain
+from rr_core.figures.repeated import METRIC_TITLES
+from rr_core.figures.style import number
+
+_MOST_OUTSIDE = 200
+
+
+def answer(found: Results, shown: Shown) -> None:
+    """The result in two sentences."""
+    used = found.used
+    st.markdown(
+        f"**{used.n:,} reports, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
+        + markdown(words.answer(found, shown.estimator, simultaneous=shown.simultaneous), 2000)
+    )
+
+
+def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
+    """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
+    limits = rows.interval(found, shown.estimator, simultaneous=shown.simultaneous)
+    if limits is None:
+        raise ValueError(f"there are no intervals of {shown.estimator} before its simulations")
+    view = controls.view(found, _ticked(order))
+    figure = with_intervals(
+        found.analysis.estimates, shown.estimator, limits, found.analysis.above.above, found.used.n, view
+    )
+    chart.show(figure, "your_reports")
+    _warn_of_few(found)
+    if shown.estimator != "inv":
+        st.caption(
+            "Where a share is small beside the noise, intervals of a repaired estimate hold the truth less often than "
+            f"they say: down to {fall_short().measured:.0f}% instead of 95%, as measured (further down). Those of Inv "
+            "keep their word."
+        )
+    return figure
+
+
+def _warn_of_few(found: Results) -> None:
+    used = found.used
+    if too_few(used.n, used.mechanism):
+        st.info(
+            f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with "
+            "so few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
+        )
+
+
+def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
+    """The table of these categories."""
+    columns = rows.shown(found, shown.estimator, order, simultaneous=shown.simultaneous)
+    percentages = {
+        name: st.column_config.NumberColumn(format="%.4g") for name in columns if name.endswith("%")
+    }
+    st.dataframe(
+        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        hide_index=True,
+        height=390,
+        key="reports_table",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "Category": st.column_config.TextColumn(pinned=True, width="medium"),
+            "Reports": st.column_config.NumberColumn(format="localized"),
+            "People": st.column_config.NumberColumn(format="%,.0f"),
+            "p (Holm)": st.column_config.NumberColumn(
+                format="%.3g",
+                help="Chance of so many reports if nobody had it, corrected for all K categories.",
+            ),
+            **percentages,
+        },
+    )
+    k = found.used.mechanism.k
+    st.caption(
+        f"{order.size:,} of {k:,} categories; click a header to sort, tick rows to draw them. **Above zero?** is Holm's "
+        f"test over all {k:,} categories: with {found.level:.0%} chance it calls no category above zero that nobody has."
+    )
+
+
+def _ticked(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The categories whose rows are ticked in the table, which is drawn further down."""
+    selected = st.session_state.get("reports_table")
+    ticked = selected.selection.rows if selected else []
+    return order[[i for i in ticked if i < order.size]]
+
+
+def fit(found: Results) -> go.Figure:
+    """Whether the stated epsilon fits the reports, in words and as a picture."""
+    verdict, *more = words.fit(found)
+    box = st.error if words.misfits(found) else st.success if words.tested(found) else st.info
+    box(markdown(verdict))
+    shown: Floor = state.latest(
+        "floor", found.used.key, lambda: floor(found.used.collected.counts, found.used.mechanism)
+    )
+    figure = reports_floor(shown)
+    chart.show(figure, "reports_floor")
+    st.markdown(markdown(" ".join(more), 2000))
+    return figure
+
+
+def advice(found: Results) -> list[go.Figure]:
+    """Which estimator to report for these data, measured; the chart, where there is one."""
+    ready = found.sampled
+    if ready is None:
+        st.markdown(markdown(" ".join(words.advice(found))))
+        return []
+    metric = st.segmented_control(
+        "Error that matters",
+        METRICS[:3],
+        default=METRICS[0],
+        format_func=lambda metric: METRIC_TITLES[metric].partition(",")[0],
+        key="reports_metric",
+    )
+    verdict, *more = words.advice(found, metric or METRICS[0])
+    st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
+    advised = ready.advised(metric or METRICS[0])
+    figure = expected_errors(advised, METRIC_TITLES[metric or METRICS[0]])
+    chart.show(figure, "reports_errors")
+    return [figure]
+
+
+def left_out(found: Results) -> None:
+    """What of the files is not in the analysis, counted and named; and what was assumed."""
+    reports, collected = found.used.reports, found.used.collected
+    if collected.outside:
+        few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
+        st.warning(
+            f"{collected.outside_total:,} reports are left out, because they name what is not on the list: {few}"
+            f"{f' and {len(collected.outside) - 5:,} more' if len(collected.outside) > 5 else ''}. Randomized response "
+            "reports nothing outside its categories: either the list or the file is not what people had."
+        )
+    with st.expander("What was read, left out and assumed"):
+        lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
+        st.markdown("\n".join(f"- {markdown(line, 600)}" for line in (*lines, *words.left_out(found))))
+        if collected.outside:
+            named = collected.outside[:_MOST_OUTSIDE]
+            st.text("\n".join(f"{plain(label, 80)}: {count:,}" for label, count in named))

@@ -1,0 +1,71 @@
+"""The simulated collections behind intervals, advice and the test of epsilon: run once, with progress and a stop."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pages._ui import long_run, state
+from pages._ui.your_reports import words
+from pages._ui.your_reports.results import Results, Simulated, Used
+from rr_core.collected.analysis import analyse
+from rr_core.collected.bootstrap import bootstrap
+from rr_core.collected.fit import fit_test, plausible_epsilon
+from rr_core.collected.reports import TruthOf
+from rr_core.comparison import Target
+
+_MOST, _FEW = 1000, 200
+_MANY_CATEGORIES = 100_000  # from here on a simulated collection takes a good part of a second
+_NAME = "your_reports"
+
+
+def start(used: Used, target: Target = "users") -> None:
+    """Have the simulations run as soon as the page is drawn."""
+    long_run.ask(_NAME, (used.key, target))
+
+
+def results(used: Used, level: float, target: Target) -> Results:
+    """The analysis, computed when it is first asked for, with the simulations as far as they are."""
+    users = _users(target)
+    made = state.latest(
+        "analysis",
+        (used.key, level, target),
+        lambda: analyse(used.collected.counts, used.mechanism, level, users=users),
+    )
+    return Results(used, level, target, made, long_run.result(_NAME, (used.key, target)))
+
+
+def offer(found: Results) -> bool:
+    """The button that starts the simulations, and Stop while they run; whether they are to run now."""
+    if found.simulated is not None and found.simulated.finished:
+        return False
+    label = f"Simulate {replicates(found.used):,} collections"
+    return long_run.offer(_NAME, label, (found.used.key, found.target))
+
+
+def follow(found: Results) -> None:
+    """Run them with a progress bar where this is called, and draw the page anew."""
+    about = (found.used.key, found.target)
+    total = 2 * replicates(found.used)
+    run = partial(_run, found.used, found.target)
+    long_run.follow(_NAME, about, total, "simulated collections", run, shared=False)
+
+
+def _users(target: Target) -> TruthOf:
+    return "fixed" if target == "users" else "sampled"
+
+
+def replicates(used: Used) -> int:
+    """How many collections are simulated for intervals and advice, and as many for the test."""
+    return _MOST if used.mechanism.k <= _MANY_CATEGORIES else _FEW
+
+
+def _run(used: Used, target: Target, progress: long_run.Progress) -> Simulated:
+    counts, mechanism, asked = used.collected.counts, used.mechanism, replicates(used)
+    sampled = bootstrap(counts, mechanism, asked, users=_users(target), progress=progress)
+    if sampled.done < asked:
+        return Simulated(sampled)
+    tested = fit_test(counts, mechanism, asked, progress=lambda done: progress(asked + done))
+    if tested.done < asked or tested.p_value >= words.MISFIT:
+        return Simulated(sampled, tested)
+    found = plausible_epsilon(counts, mechanism.k, progress=lambda _: progress(2 * asked))
+    return Simulated(sampled, tested, found)

@@ -1,0 +1,218 @@
+"""The analysis in words, for the page and the report. Plain text: names from files are shortened here, and made safe
+where they are shown. No Streamlit."""
+
+from __future__ import annotations
+
+from pages._ui.your_reports import rows
+from pages._ui.your_reports.results import LEAST, Results
+from rr_core.collected.fit import FitTest
+from rr_core.collected.intervals import too_few
+from rr_core.comparison import VALID
+from rr_core.figures.labels import plain
+from rr_core.figures.repeated import METRIC_TITLES
+from rr_core.figures.style import QUANTITIES, number, percent
+
+_DOMAINS = {
+    "seen": "every category was reported at least once",
+    "size": "their number is known",
+    "listed": "given as a list",
+}
+_MOST_NAMED = 50
+MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
+
+
+def estimator(found: Results) -> str:
+    """The one that the report leads with: the best in simulation, else Inv, whose intervals need none."""
+    return "inv" if found.sampled is None else found.sampled.preferred
+
+
+def analysed(found: Results) -> str:
+    """What it is about, in one sentence."""
+    used, mechanism = found.used, found.used.mechanism
+    return (
+        f"{used.n:,} reports over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
+        f"ε = {number(mechanism.epsilon, 6)}: a report was the truth with probability p = {number(mechanism.p, 6)}, and "
+        f"each other category with q = {number(mechanism.q, 6)}."
+    )
+
+
+def answer(found: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
+    """The result in two sentences, and a third when epsilon does not fit; by `estimator` when no name is given."""
+    used, analysis, name = found.used, found.analysis, name or estimator(found)
+    top = int(used.collected.counts.argmax())
+    share = float(analysis.estimates[name][top])
+    limits = rows.interval(found, name, simultaneous=simultaneous)
+    between = (
+        ""
+        if limits is None
+        else f" ({found.level:.0%} interval {percent(float(limits.low[top]))} to {percent(float(limits.high[top]))})"
+    )
+    above = int(analysis.above.above.sum())
+    return (
+        f"Of {used.mechanism.k:,} categories {above:,} {'is' if above == 1 else 'are'} told from zero. The most "
+        f"reported, “{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
+        f"{QUANTITIES[name].name}: about {round(share * used.n):,} people."
+        + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
+    )
+
+
+def tested(found: Results) -> FitTest | None:
+    """The test of epsilon, when it was not stopped so early that it says nothing."""
+    test = found.simulated.fit if found.simulated is not None else None
+    return test if test is not None and test.done >= LEAST else None
+
+
+def misfits(found: Results) -> bool:
+    """Whether the test was made and rejects the stated epsilon."""
+    test = tested(found)
+    return test is not None and test.p_value < MISFIT
+
+
+def fit(found: Results) -> list[str]:
+    """Whether the stated epsilon fits the reports."""
+    epsilon = f"ε = {number(found.used.mechanism.epsilon, 4)}"
+    test = tested(found)
+    one_sided = (
+        "The test sees one direction only. Fewer reports than N·q somewhere mean less noise than stated; an ε stated too "
+        "large looks like a flatter population, and no data can tell."
+    )
+    if test is None:
+        return [
+            f"Whether {epsilon} fits these reports was not tested: the simulations were not run to their end."
+        ]
+    level = (
+        f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
+        f"{test.lowest:,}. The test: p = {number(test.p_value)}, from {test.done:,} simulated "
+        "collections that do fit."
+    )
+    if test.dropped == 0:
+        return [
+            f"Nothing in these reports speaks against {epsilon}: some population explains every count exactly.",
+            one_sided,
+        ]
+    if not misfits(found):
+        return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
+    said = (
+        f"These reports do not fit {epsilon}: some categories got fewer reports than its noise alone brings."
+    )
+    return [said, *_plausible(found), level, one_sided]
+
+
+def _plausible(found: Results) -> list[str]:
+    plausible = found.simulated.plausible if found.simulated is not None else None
+    if plausible is None:
+        return []
+    if plausible.none:
+        return [
+            f"No ε up to {number(plausible.low)} makes them plausible: they were hardly made by k-ary randomized "
+            "response over these categories."
+        ]
+    rough = "" if plausible.finished else " (roughly: the search was stopped)"
+    return [f"They are plausible under ε of {number(plausible.low, 4)} or more{rough}."]
+
+
+def advice(found: Results, metric: str = "mse") -> list[str]:
+    """Which estimator to report, and how that was measured."""
+    sampled = found.sampled
+    if sampled is None:
+        return [
+            "The estimators were not compared: that takes simulated collections. Inv is shown, which needs none."
+        ]
+    advised = sampled.advised(metric)
+    best = "mle_star" if "mle_star" in advised.tied else advised.best
+    others = [QUANTITIES[name].name for name in advised.tied if name != best]
+    if len(others) == len(VALID) - 1:
+        said = "Report any of InvN, InvP and MLE*: their errors cannot be told apart here."
+    elif others:
+        said = f"Report {QUANTITIES[best].name}, or {others[0]}, whose error cannot be told from it here."
+    else:
+        said = (
+            f"Report {QUANTITIES[best].name}: of the three estimates that are always distributions it came nearest to "
+            "the truth."
+        )
+    means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
+    return [
+        said,
+        f"Measured over {sampled.bootstrap.done:,} simulated collections in which MLE* of these reports was the "
+        f"truth. {METRIC_TITLES[metric]}, mean: {means}.",
+        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
+    ]
+
+
+def intervals(found: Results) -> list[str]:
+    """How to read the intervals."""
+    used, level = found.used, found.level
+    whose = (
+        "these very people" if found.target == "users" else "the population that these people were drawn from"
+    )
+    said = [
+        f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is right for its own category in "
+        f"{level:.0%} of collections: of {used.mechanism.k:,} such intervals some miss. The columns ending in _all of "
+        "the CSV hold wider ones, which are right for all categories at once that often.",
+        "Intervals of Inv follow from the variance of the reports. Those of InvN, InvP and MLE* come from simulated "
+        "collections whose truth is MLE*: near a share of zero they can be right less often than they say.",
+        f"Above zero: an exact test of each category, corrected for all {used.mechanism.k:,} by Holm's method. With "
+        f"probability {1 - found.analysis.above.level:.0%} no category that nobody has is called above zero.",
+    ]
+    if too_few(used.n, used.mechanism):
+        said.append(
+            f"A category that nobody has gets only N·q = {number(used.n * used.mechanism.q)} reports on average: so few "
+            "are a coarse scale, and intervals can be right more or less often than they say."
+        )
+    return said
+
+
+def settings(found: Results) -> list[tuple[str, str]]:
+    """Name and value of each setting."""
+    used, reports, mechanism = found.used, found.used.reports, found.used.mechanism
+    columns = [plain(name) for name in (reports.category_name, reports.count_name) if name is not None]
+    said = [
+        ("Reports (N)", f"{used.n:,}"),
+        ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.said.domain or '', 'as read')}"),
+        ("ε", f"{mechanism.epsilon!r}{' (from p)' if used.said.privacy_is_p else ''}"),
+        ("p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
+        ("Level of the intervals", f"{found.level:.0%}"),
+        ("Shares of", "these people" if found.target == "users" else "their population"),
+        ("Rows", "one report each" if reports.layout == "values" else "a category and its count"),
+        ("Columns", ", ".join(columns)),
+    ]
+    said += [
+        (f"File {i}", f"{plain(file.name, 80)}: {file.rows:,} rows, {file.reports:,} reports")
+        for i, file in enumerate(reports.files, 1)
+    ]
+    said.append(("SHA-256", reports.sha256))
+    if found.simulated is not None:
+        sampled = found.simulated.bootstrap
+        said.append(("Simulated collections", f"{sampled.done:,} of {sampled.asked:,}, seed 0"))
+    return said
+
+
+def left_out(found: Results) -> list[str]:
+    """What of the files is not in the analysis, counted and named, and what was assumed."""
+    reports, collected = found.used.reports, found.used.collected
+    said = [
+        f"{_many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
+        + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
+        for dropped in reports.dropped
+    ]
+    if collected.outside:
+        named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in collected.outside[:_MOST_NAMED])
+        more = len(collected.outside) - _MOST_NAMED
+        said.append(
+            f"Reports outside the domain: {collected.outside_total:,}, of "
+            f"{_many(len(collected.outside), 'category', 'categories')}: {named}"
+            + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
+        )
+    if reports.merged:
+        said.append(
+            f"{_many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row"
+        )
+    if collected.unreported:
+        said.append(
+            f"{_many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
+        )
+    return [*said, *(plain(note, 400) for note in (*reports.notes, *collected.notes))]
+
+
+def _many(number_: int, one: str, more: str) -> str:
+    return f"{number_:,} {one if number_ == 1 else more}"

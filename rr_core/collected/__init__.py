@@ -1,0 +1,1 @@
+"""Statistics of collected reports, whose truth nobody knows: intervals, tests, bootstrap, advice."""

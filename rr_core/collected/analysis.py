@@ -1,0 +1,69 @@
+"""Everything in closed form about one set of collected reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from rr_core._validate import Array
+from rr_core.collected.above_zero import AboveZero, above_zero
+from rr_core.collected.intervals import Interval, inv_interval
+from rr_core.collected.reports import Counts, TruthOf, collected
+from rr_core.comparison import RULES
+from rr_core.mechanism import RandomizedResponse
+from rr_core.profile import profile, table_size
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """One set of reports, analysed.
+
+    Attributes:
+        counts: (k,) reports per category.
+        mechanism: the randomized response that produced them.
+        level: probability of the intervals; the tests have familywise error 1 - level.
+        users: whether the truth is that of these users ("fixed") or of their population ("sampled").
+        estimates: (k,) by estimator.
+        interval, simultaneous: for Inv, of each category and of all at once.
+        above: the tests of each category against zero.
+    """
+
+    counts: Counts
+    mechanism: RandomizedResponse
+    level: float
+    users: TruthOf
+    estimates: dict[str, Array]
+    interval: Interval
+    simultaneous: Interval
+    above: AboveZero
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+
+def analyse(
+    counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.95, users: TruthOf = "fixed"
+) -> Analysis:
+    """The four estimates, the intervals for Inv and the tests against zero.
+
+    Args:
+        counts: (k,) reports per category, whole numbers with a total of at least 1.
+        mechanism: the randomized response that produced them.
+        level: probability of the intervals, between 0 and 1.
+        users: "fixed" or "sampled", as in `errors.inv_variance`.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    checked = collected(counts, mechanism)
+    rows = checked[None]
+    size = table_size(rows)
+    levels = profile(rows, size)
+    estimates = {name: make(levels, mechanism).apply(rows, size)[0] for name, make in RULES.items()}
+    interval = inv_interval(checked, mechanism, level, users=users)
+    together = inv_interval(checked, mechanism, level, users=users, simultaneous=True)
+    above = above_zero(checked, mechanism, 1 - level)
+    return Analysis(checked, mechanism, level, users, estimates, interval, together, above)

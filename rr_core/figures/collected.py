@@ -1,0 +1,198 @@
+"""Collected reports drawn: estimates with their intervals, the floor under the reports, expected errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.collected.advice import Advice
+from rr_core.collected.floor import Floor
+from rr_core.collected.intervals import Interval
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.view import Bars
+
+_OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
+
+
+def with_intervals(
+    estimates: Mapping[str, Array],
+    chosen: str,
+    interval: Interval,
+    above: NDArray[np.bool_],
+    n: int,
+    view: Bars,
+) -> go.Figure:
+    """One estimator with an interval per category, the others as small markers beside it.
+
+    Args:
+        estimates: (k,) by estimator name.
+        chosen: the estimator that the intervals are for.
+        interval: (k,) limits.
+        above: (k,) whether the category is told from zero; the others get open markers.
+        n: number of reports.
+        view: which categories.
+    """
+    others = [name for name in ESTIMATES if name != chosen]
+    traces = [_points(name, view.pick(estimates[name]), view) for name in others]
+    traces.append(_bars_of_error(chosen, estimates[chosen], interval, above, n, view))
+    first = int(view.categories[0])
+    scope = "all intervals together hold" if interval.simultaneous else "each interval holds"
+    reading = (
+        f"Told from zero (filled): {int(above.sum()):,} of {above.size:,} categories. The first one shown has a share "
+        f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}, interval "
+        f"{percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
+        f"the truth in {interval.level:.0%} of collections."
+    )
+    y = axis("Share of users", tickformat=SHARE)
+    return figure(traces, view.axis(), y, reading, height=430)
+
+
+def reports_floor(found: Floor) -> go.Figure:
+    """The least reported categories against N q, and what would be too few."""
+    few = found.ranks.size <= 40
+    observed, expected = QUANTITIES["observed"], QUANTITIES["expected"]
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "markers" if few else "lines",
+            "name": "reports of this rank",
+            "x": found.ranks,
+            "y": found.reports,
+            "marker": {"color": observed.colour, "symbol": observed.symbol, "size": 9},
+            "line": {"color": observed.colour, "width": 3},
+            "hovertemplate": "%{x:,}. least reported: %{y:,} reports<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "too few by chance",
+            "x": found.ranks,
+            "y": np.maximum(found.lowest, 0),
+            "line": {"color": QUANTITIES["truth"].colour, "width": 1.5, "dash": "dot", "shape": "hv"},
+            "fill": "tozeroy",
+            "fillcolor": QUANTITIES["truth"].faded(0.22),
+            "hovertemplate": "rank %{x:,}: %{y:,} reports or fewer would be too few<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "N·q, expected if nobody is there",
+            "x": found.ranks[[0, -1]],
+            "y": np.full(2, found.level),
+            "line": {"color": expected.colour, "width": 2, "dash": expected.dash},
+            "hovertemplate": "N·q = %{y:,.4~g} reports<extra></extra>",
+        },
+    ]
+    below = found.too_few
+    level = number(found.level, 4)
+    reading = (
+        f"Even a category that nobody has should get about N·q = {level} reports; {below:,} of the "
+        f"{found.ranks.size:,} ranks drawn lie in the grey region, where chance leads {found.chance:.0%} of the time."
+        if below
+        else f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; no "
+        "rank lies in the grey region of too few."
+    )
+    wide = found.ranks[-1] > 60
+    x: dict[str, Any] = {"type": "log", "dtick": 1, "tickformat": ",d"} if wide else {"tickformat": ",d"}
+    title = "Rank from the least reported" + (" (logarithmic)" if wide else "")
+    heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
+    bottom, top = min(heights), max(*heights, 1.0)
+    room = 0.12 * (top - bottom)
+    y = axis(
+        "Reports", range=[max(bottom - room, 0.0), top + room], tickformat="~s" if top > 1000 else ",.1~f"
+    )
+    return figure(traces, axis(title, **x), y, reading, height=340)
+
+
+def expected_errors(found: Advice, title: str) -> go.Figure:
+    """Mean error of each estimator over simulated collections, with two standard errors."""
+    means = np.array([found.means[name] for name in ESTIMATES])
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "y": [QUANTITIES[name].name for name in ESTIMATES],
+            "x": means,
+            "marker": {
+                "color": [QUANTITIES[name].colour for name in ESTIMATES],
+                "symbol": [QUANTITIES[name].symbol for name in ESTIMATES],
+                "size": 14,
+            },
+            "error_x": {
+                "type": "data",
+                "array": np.array([2 * found.standard_errors[name] for name in ESTIMATES]),
+                "thickness": 2,
+                "width": 7,
+                "color": "#808080",
+            },
+            "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
+        }
+    ]
+    best = QUANTITIES[found.best].name
+    ratio = found.means["inv"] / max(found.means[found.best], 1e-300)
+    reading = (
+        f"Mean error over simulated collections like this one: {best} has the smallest of the three valid estimators, "
+        f"{number(found.means[found.best])}; Inv has {number(ratio)} times as much."
+    )
+    wide = means.min() > 0 and means.max() > 10 * means.min()
+    scale: dict[str, Any] = {"type": "log", "dtick": 1} if wide else {"rangemode": "tozero", "nticks": 6}
+    x = axis(title + (" (logarithmic)" if wide else ""), exponentformat="power", **scale)
+    y = axis("Estimator", autorange="reversed", range=[3.6, -0.6])
+    return figure(traces, x, y, reading, showlegend=False, height=260)
+
+
+def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
+    quantity = QUANTITIES[name]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": quantity.name,
+        "x": view.x + _OFFSETS[name],
+        "y": values,
+        "customdata": view.names,
+        "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 8, "opacity": 0.8},
+        "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{y:.4~%}<extra></extra>",
+    }
+
+
+def _bars_of_error(
+    chosen: str, estimate: Array, interval: Interval, above: NDArray[np.bool_], n: int, view: Bars
+) -> dict[str, Any]:
+    quantity = QUANTITIES[chosen]
+    middle = view.pick(estimate)
+    low, high = view.pick(interval.low), view.pick(interval.high)
+    fill = np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)")
+    rows = zip(view.names, low, high, middle * n, strict=True)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{quantity.name} with its interval",
+        "x": view.x + _OFFSETS[chosen],
+        "y": middle,
+        "customdata": [[name, float(a), float(b), float(people)] for name, a, b, people in rows],
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            # A basic interval need not hold its estimate: a bar cannot have a negative length.
+            "array": np.maximum(high - middle, 0.0),
+            "arrayminus": np.maximum(middle - low, 0.0),
+            "thickness": 2.5,
+            "width": 5 if view.x.size <= 30 else 2,
+            "color": quantity.colour,
+        },
+        "marker": {
+            "color": fill,
+            "symbol": quantity.symbol,
+            "size": 11 if view.x.size <= 60 else 7,
+            "line": {"color": quantity.colour, "width": 2},
+        },
+        "hovertemplate": "%{customdata[0]}<br>"
+        + quantity.name
+        + ": %{y:.4~%} (%{customdata[3]:,.0f} people)<br>"
+        "%{customdata[1]:.4~%} to %{customdata[2]:.4~%}<extra></extra>",
+    }

@@ -1,0 +1,73 @@
+"""Results of collected reports, made as the page makes them: read, put on a domain, analysed, simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages._ui.tables import AllSeen, Domain, Listed, Size, Source, read_reports, within
+from pages._ui.your_reports.results import Results, Simulated, Used
+from pages._ui.your_reports.said import DomainKind, Said
+from rr_core.collected.analysis import analyse
+from rr_core.collected.bootstrap import bootstrap
+from rr_core.collected.fit import fit_test, plausible_epsilon
+from rr_core.comparison import Target
+from rr_core.mechanism import RandomizedResponse
+
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "=1+1",
+    "@cmd",
+    "+49 30",
+    "-5",
+    "<b>bold</b>",
+    "<!--<script>",
+    "&lt;&amp;",
+    'say "hi", twice',
+    "it's 'quoted' \\ \"\"\"",
+    "naïve 👩‍👧",
+    "{found}${x}%s",
+    "x" * 200,
+    "line\u2028separated",
+    "plain",
+]
+COUNTS = [220, 150, 90, 80, 75, 60, 55, 40, 41, 42, 38, 39, 36, 35, 20]
+
+
+def analysed(
+    files: Sequence[tuple[str, bytes]],
+    domain: Domain,
+    *,
+    epsilon: float = 1.0,
+    p: float | None = None,
+    level: float = 0.95,
+    target: Target = "users",
+    replicates: int = 0,
+    seek: bool = False,
+    **options: object,
+) -> Results:
+    """What the page holds after reading these files; no simulations when ``replicates`` is 0."""
+    reports = read_reports([Source(*file) for file in files], **options)
+    collected = within(reports, domain)
+    k = len(collected.labels)
+    mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
+    kinds: dict[type, DomainKind] = {AllSeen: "seen", Size: "size", Listed: "listed"}
+    said = Said(repr(epsilon if p is None else p), p is not None, kinds[type(domain)])
+    used = Used(reports, collected, mechanism, said, files[0][0], 1)
+    users = "fixed" if target == "users" else "sampled"
+    made = analyse(collected.counts, mechanism, level, users=users)
+    simulated = None
+    if replicates:
+        simulated = Simulated(
+            bootstrap(collected.counts, mechanism, replicates, users=users),
+            fit_test(collected.counts, mechanism, replicates),
+            plausible_epsilon(collected.counts, k) if seek else None,
+        )
+    return Results(used, level, target, made, simulated)
+
+
+def counts_csv(labels: Sequence[str] = HOSTILE, counts: Sequence[int] = COUNTS) -> bytes:
+    """A table of counts, quoted by CSV's own rules."""
+    quoted = ('"' + label.replace('"', '""') + '"' for label in labels)
+    return "".join(
+        ["category,count\n", *(f"{a},{b}\n" for a, b in zip(quoted, counts, strict=True))]
+    ).encode()

@@ -1,0 +1,276 @@
+"""Reports on their domain: K, a list, or all seen; what is outside; and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages._ui.tables import (
+    AllSeen,
+    Collected,
+    Domain,
+    Listed,
+    Reports,
+    Size,
+    Source,
+    UnreadableFile,
+    WrongDomain,
+    listed,
+    read_list,
+    read_reports,
+    within,
+)
+from pages._ui.tables import domain as domains
+from tests.app.test_tables_properties import LABELS
+
+
+def reports(counts: dict[str, int], name: str = "category") -> Reports:
+    text = f"{name},count\n" + "".join(f'"{label}",{count}\n' for label, count in counts.items())
+    return read_reports(
+        [Source("a.csv", text.encode())], layout="counts", category=0, count=1, has_header=True
+    )
+
+
+def pairs(found: Collected) -> list[tuple[str, int]]:
+    return list(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
+
+
+def names(text: str | Source) -> list[str]:
+    return list(read_list(text).labels)
+
+
+def complaint(counts: dict[str, int], domain: Domain) -> str:
+    with pytest.raises(WrongDomain) as caught:
+        within(reports(counts), domain)
+    assert str(caught.value).endswith(".")
+    assert len(str(caught.value)) < 300
+    return str(caught.value)
+
+
+TOWNS = {"Rome": 5, "Oslo": 9, "Bern": 5, "Lima": 1}
+
+
+def test_all_seen() -> None:
+    found = within(reports(TOWNS), AllSeen())
+    assert pairs(found) == list(TOWNS.items())
+    assert (found.k, found.total, found.unreported) == (4, 20, 0)
+    assert (found.outside, found.outside_total, found.notes) == ((), 0, ())
+    assert within(reports({**TOWNS, "Nuuk": 0}), AllSeen()).unreported == 1
+
+
+def test_size() -> None:
+    found = within(reports(TOWNS), Size(6))
+    assert pairs(found) == [*TOWNS.items(), ("not reported 1", 0), ("not reported 2", 0)]
+    assert (found.k, found.total, found.unreported, found.outside) == (6, 20, 2, ())
+    assert pairs(within(reports(TOWNS), Size(4))) == list(TOWNS.items())
+
+
+def test_made_up_names_clash_with_nobody() -> None:
+    taken = {"not reported 2": 3, "not reported": 4, "not reported 02": 1}
+    found = within(reports(taken), Size(6))
+    assert found.labels[3:].tolist() == ["not reported 1", "not reported 3", "not reported 4"]
+
+
+def test_list() -> None:
+    found = within(reports(TOWNS), read_list("Bern\nNuuk\nRome\n"))
+    assert pairs(found) == [("Bern", 5), ("Nuuk", 0), ("Rome", 5)]
+    assert (found.k, found.total, found.unreported) == (3, 10, 1)
+    assert (found.outside, found.outside_total) == ((("Oslo", 9), ("Lima", 1)), 10)
+    assert found.notes == ()
+
+
+def test_outside_is_sorted_and_leaves_out_what_nobody_reported() -> None:
+    found = within(reports({"a": 2, "b": 1, "c": 7, "d": 0, "e": 2, "f": 3}), read_list("f\ng"))
+    assert found.outside == (("c", 7), ("a", 2), ("e", 2), ("b", 1))
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        (Size(3), "The files hold 4 different categories, and K = 3 is smaller. Give K = 4 or more"),
+        (Size(1), "K must be from 2 to 1,500,000, and K = 1 was given."),
+        (Size(0), "K must be from 2 to 1,500,000, and K = 0 was given."),
+        (Size(-5), "K must be from 2 to 1,500,000, and K = -5 was given."),
+        (Size(1_500_001), "K must be from 2 to 1,500,000, and K = 1,500,001 was given."),
+        (
+            read_list("Paris\nNuuk\nKyiv"),
+            "The list shares no category with the reports: the list has “Paris”, “Nuuk”, the reports “Rome”,"
+            " “Oslo”. Check that the list belongs to these reports.",
+        ),
+        (read_list("ROME\nOSLO"), "They differ in upper and lower case: write them alike."),
+        (read_list("'Rome'\n*Oslo"), "They differ in case, accents, zeros or marks around the name"),
+        (read_list("Nuuk\nPrag"), "Check that the list belongs to these reports."),
+    ],
+)
+def test_domains_that_do_not_fit(domain: Domain, words: str) -> None:
+    assert words in complaint(TOWNS, domain)
+
+
+def test_too_few_categories_or_reports() -> None:
+    assert complaint({"a": 3}, AllSeen()).startswith(
+        "Only one category was reported, and k-RR needs at least 2."
+    )
+    assert within(reports({"a": 3}), Size(2)).counts.tolist() == [3, 0]
+    assert complaint({"a": 3, "b": 0}, read_list("b\nc")).startswith("None of the 3 reports is in a category")
+
+
+def test_the_limits_of_k_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (domains.K_MIN, domains.K_MAX) == (2, 1_500_000)
+    monkeypatch.setattr(domains, "K_MAX", 12)
+    assert within(reports({"a": 3, "b": 1}), Size(2)).unreported == 0
+    assert within(reports({"a": 3, "b": 1}), Size(12)).labels[-1] == "not reported 10"
+    assert complaint({"a": 3, "b": 1}, Size(13)) == "K must be from 2 to 12, and K = 13 was given."
+
+
+@pytest.mark.parametrize(
+    ("reported", "listed_name", "words"),
+    [
+        ("rome", "Rome", "upper and lower case"),
+        ("01", "1", "leading zeros"),
+        ("Zürich", "Zurich", "accents"),
+        ("Zu\u0308rich", "Zürich", "the way accents are stored"),
+        ("(Rome)", "rome", "case, accents, zeros or marks around the name"),
+        ("3.0", "3", "case, accents, zeros or marks around the name"),
+        ("00", "0", "leading zeros"),
+        ("0012", "12", "leading zeros"),
+    ],
+)
+def test_what_differs_a_little_is_outside_and_pointed_out(
+    reported: str, listed_name: str, words: str
+) -> None:
+    found = within(reports({reported: 5, "Oslo": 2, "Lima": 1}), read_list(f"Oslo\n{listed_name}"))
+    assert found.outside == ((reported, 5), ("Lima", 1))
+    assert (found.outside_total, found.unreported) == (6, 1)
+    (note,) = found.notes
+    assert note.startswith(f"One label outside the list may be on it in another form, such as “{reported}”")
+    assert f"for “{listed_name}”, which differ in {words}." in note
+
+
+def test_different_labels_are_not_pointed_out() -> None:
+    counts = {"Rome": 1, "10": 2, "-": 3, "+": 4, "100": 5}
+    assert within(reports(counts), read_list("Rome\nRom\n1\n?\n*")).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\nb\nc", ["a", "b", "c"]),
+        ("a\r\nb\r\n\r\n  c  \r\n", ["a", "b", "c"]),
+        ("a, b,c", ["a", "b", "c"]),
+        ("a;b, x;c", ["a", "b, x", "c"]),
+        ("a\tb;c", ["a", "b;c"]),
+        ('"Paris, France", Rome', ["Paris, France", "Rome"]),
+        ('"say ""hi"""\nb', ['say "hi"', "b"]),
+        ("'a', 'b', 'c'", ["a", "b", "c"]),
+        ("“a”\n“b”", ["a", "b"]),
+        ("'a'\nb", ["'a'", "b"]),
+        ('"a",\n"b",\n"c"', ["a", "b", "c"]),
+        ("a,\nb", ["a", "b"]),
+        ("a, x\nb", ["a, x", "b"]),
+        ("b\na\nb\na\nb", ["b", "a"]),
+        ("10\n9", ["10", "9"]),
+        ("a\t5\nb\t6", ["a", "b"]),
+        ("a\x07b\nc", ["ab", "c"]),
+        ("x\ud800\ny", ["x?", "y"]),
+    ],
+)
+def test_pasted_lists(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+def test_notes_on_a_list() -> None:
+    assert read_list("b\na\nb\na\nb").notes == ("3 repeated names on the list counted once.",)
+    assert read_list("b\na\n b").notes == ("One repeated name on the list counted once.",)
+    assert read_list("a\t5\nb\t6").notes == ("The list has several columns; the first was read.",)
+    assert "“Category”, was read as a category" in read_list("Category\na\nb").notes[0]
+    titled = within(reports({"Rome": 1}, name="town"), read_list("Town\nRome\nOslo"))
+    assert "“Town”, is also the name of the column of reports" in titled.notes[0]
+    assert within(reports({"Rome": 1, "town": 1}, name="town"), read_list("town\nRome")).notes == ()
+    assert within(reports(TOWNS), read_list("Rome\nRome\nOslo")).notes == (
+        "One repeated name on the list counted once.",
+    )
+
+
+def test_long_names_match_and_are_noted_where_they_may_not() -> None:
+    long = {"x" * 300: 3, "y": 4}
+    found = within(reports(long), read_list("y\n" + "x" * 300))
+    assert found.counts.tolist() == [4, 3]
+    assert found.notes == ("One name longer than 200 characters was cut.",)
+    alike = within(reports(long), read_list("x" * 301 + "\n" + "x" * 300))
+    assert "numbered in order of appearance" in alike.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        ("category\na\nb\n", "l.csv", ["a", "b"]),
+        ("a\nb\n", "l.txt", ["a", "b"]),
+        ("id,label,users\n1,a,5\n2,b,6\n", "l.csv", ["a", "b"]),
+        ("a;5\nb;6\n", "l.csv", ["a", "b"]),
+    ],
+)
+def test_lists_in_files(data: str, name: str, expected: list[str]) -> None:
+    for packed in (data.encode(), data.encode("utf-16"), gzip.compress(data.encode())):
+        assert names(Source(name, packed)) == expected
+    many = "," in data or ";" in data
+    assert (
+        any("was read from the column" in note for note in read_list(Source(name, data.encode())).notes)
+        is many
+    )
+
+
+def test_lists_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ("", "\n \n", "\t,,", '""\n""'):
+        with pytest.raises(WrongDomain, match=r"The list of categories is empty\."):
+            read_list(text)
+    with pytest.raises(WrongDomain, match=r"one category only \(“a”\)"):
+        read_list("a\na")
+    with pytest.raises(WrongDomain, match="in which a name is far too long"):
+        read_list("x" * 200_000 + ",b")
+    with pytest.raises(UnreadableFile, match="a picture"):
+        read_list(Source("l.csv", b"\x89PNG"))
+    monkeypatch.setattr(listed, "K_MAX", 3)
+    assert len(names("a\nb\nc")) == 3
+    with pytest.raises(WrongDomain, match="The list holds 4 categories; at most 3"):
+        read_list("a\nb\nc\nd")
+
+
+def test_a_list_made_by_hand_is_cleaned() -> None:
+    found = within(reports({"a b": 3, "c": 4}), Listed(np.array(["c", " a\tb ", "d", "c"], dtype=object)))
+    assert pairs(found) == [("c", 4), ("a b", 3), ("d", 0)]
+
+
+def test_results_cannot_be_changed() -> None:
+    for domain in (AllSeen(), Size(9), read_list("Rome\nx")):
+        found = within(reports(TOWNS), domain)
+        for array in (found.labels, found.counts):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = array[1]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.dictionaries(LABELS, st.integers(0, 100), min_size=2, max_size=12).filter(lambda c: any(c.values())),
+    st.lists(LABELS, min_size=2, max_size=12, unique=True),
+    st.data(),
+)
+def test_every_report_is_inside_or_outside(
+    counts: dict[str, int], more: list[str], data: st.DataObject
+) -> None:
+    known = data.draw(st.lists(st.sampled_from(list(counts)), min_size=1, unique=True))
+    domain = list(dict.fromkeys([*more, *known]))
+    if not sum(counts.get(name, 0) for name in domain):
+        return
+    found = within(
+        reports({label.replace('"', '""'): n for label, n in counts.items()}),
+        Listed(np.array(domain, dtype=object)),
+    )
+    assert pairs(found) == [(name, counts.get(name, 0)) for name in domain]
+    left = {label: n for label, n in counts.items() if label not in domain and n}
+    assert dict(found.outside) == left
+    assert found.total + found.outside_total == sum(counts.values())
+    assert [n for _, n in found.outside] == sorted(left.values(), reverse=True)

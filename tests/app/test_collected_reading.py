@@ -1,0 +1,345 @@
+"""Collected reports that can be read: layouts, several files, pieces, progress, what is left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import gzip
+import hashlib
+import io
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages._ui.tables import (
+    Dropped,
+    FileRead,
+    Reports,
+    Source,
+    Stopped,
+    inspect_reports,
+    onefile,
+    parquet,
+    progress,
+    read_distribution,
+    read_reports,
+    tally,
+    text,
+)
+from pages._ui.tables.labels import clean
+from tests.app.test_tables_properties import COUNTS, LABELS, write
+
+
+def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
+    sources = [
+        Source(f"{stem}.{name}", file.encode() if isinstance(file, str) else file)
+        for stem, file in zip("abcdef", files, strict=False)
+    ]
+    return read_reports(sources, **options)
+
+
+def pairs(found: Reports) -> list[tuple[str, int]]:
+    return list(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
+
+
+def to_parquet(values: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(values if isinstance(values, pa.Table) else pa.table({"report": values}), sink, **options)
+    return sink.getvalue()
+
+
+def test_one_report_per_row() -> None:
+    data = b"report\nred\nblue\nred\n"
+    found = read(data)
+    assert pairs(found) == [("red", 2), ("blue", 1)]
+    assert (found.total, found.rows, found.files) == (3, 3, (FileRead("a.csv", 3, 3),))
+    assert (found.layout, found.category_name, found.count_name) == ("values", "report", None)
+    assert (found.dropped, found.merged, found.notes) == ((), 0, ())
+    assert found.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def test_counts() -> None:
+    found = read("category,count\na,3\nb,0\na,4\n")
+    assert pairs(found) == [("a", 7), ("b", 0)]
+    assert (found.total, found.rows, found.merged) == (7, 3, 1)
+    assert (found.layout, found.category_name, found.count_name) == ("counts", "category", "count")
+    assert found.files == (FileRead("a.csv", 3, 7),)
+
+
+def test_one_category_is_enough_here() -> None:
+    assert pairs(read("report\nred\nred\n")) == [("red", 2)]
+
+
+def test_several_files() -> None:
+    first, second = "category,count\na,3\n,9\nb,1\na,1\n", "category,count\n\nc,3\na,1\n"
+    found = read(first, second)
+    assert pairs(found) == [("a", 5), ("b", 1), ("c", 3)]
+    assert (found.rows, found.merged, found.total) == (5, 1, 9)
+    assert found.files == (FileRead("a.csv", 3, 5), FileRead("b.csv", 2, 4))
+    assert found.dropped == (Dropped("no category name", 1, 3, "a.csv"), Dropped("blank line", 1, 2, "b.csv"))
+    digests = [hashlib.sha256(part.encode()).hexdigest() for part in (first, second)]
+    assert found.sha256 == hashlib.sha256("".join(digests).encode()).hexdigest()
+    turned = read(second, first)
+    assert turned.sha256 != found.sha256
+    assert dict(pairs(turned)) == dict(pairs(found))
+    assert read(first).dropped == (Dropped("no category name", 1, 3),)
+
+
+def test_files_of_different_formats_with_the_same_columns() -> None:
+    found = read_reports(
+        [
+            Source("a.csv", b"user,report\n1,17\n2,18\n"),
+            Source("b.parquet", to_parquet(pa.table({"user": [3, 4], "report": [17.0, 18.5]}))),
+            Source("c.tsv.gz", gzip.compress("user\treport\n5\t17\n".encode("utf-16"))),
+        ]
+    )
+    assert pairs(found) == [("17", 3), ("18", 1), ("18.5", 1)]
+    assert [file.reports for file in found.files] == [2, 2, 1]
+
+
+def test_long_names_are_the_same_category_in_each_file() -> None:
+    one, other = "x" * 300, "x" * 301
+    assert pairs(read(f"{one}\n{other}\n", f"{other}\n{other}\n", has_header=False)) == [
+        ("x" * 199 + "…", 1),
+        ("x" * 195 + "… (2)", 3),
+    ]
+
+
+def test_the_same_bytes_twice_are_noted() -> None:
+    found = read("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
+    assert found.total == 7
+    assert found.notes == ("“c.csv” holds the same bytes as “a.csv”; the reports of both were counted.",)
+
+
+def test_a_header_is_the_same_for_all_files() -> None:
+    found = read("red\nred\n", "Report\nred\n")
+    assert pairs(found) == [("red", 3), ("Report", 1)]
+    assert "The first line of “b.csv” looks like a header" in found.notes[0]
+    assert pairs(read("town\nred\n", "town\nred\n", has_header=True)) == [("red", 2)]
+    assert pairs(read("town\nred\n", "town\nred\n", has_header=False)) == [("town", 2), ("red", 2)]
+
+
+@pytest.mark.parametrize(
+    ("content", "layout", "category", "count"),
+    [
+        ("user,report\n1,17\n2,17\n", "values", 1, None),
+        ("user_response,id\n1,17\n2,17\n", "values", 0, None),
+        ("category,report\na,17\nb,17\n", "counts", 0, 1),
+        ("report,n\n17,5\n18,6\n", "counts", 0, 1),
+        ("town,number\na,5\nb,6\n", "counts", 0, 1),
+        ("report\n17\n17\n", "values", 0, None),
+        ("report\nred\n", "values", 0, None),
+    ],
+)
+def test_suggestions(content: str, layout: str, category: int, count: int | None) -> None:
+    preview = inspect_reports(Source("a.csv", content.encode()))
+    assert (preview.layout, preview.category, preview.count) == (layout, category, count)
+    assert preview.has_header
+    found = read(content)
+    assert (found.layout, found.category_name) == (layout, preview.columns[category])
+    assert found.count_name == (None if count is None else preview.columns[count])
+
+
+def test_columns_can_be_picked() -> None:
+    table = "day,report,users\nmon,a,2\ntue,a,3\nmon,b,4\n"
+    assert pairs(read(table, layout="values", category="day")) == [("mon", 2), ("tue", 1)]
+    assert pairs(read(table, layout="counts", category="report", count="users")) == [("a", 5), ("b", 4)]
+    assert pairs(read(table, category=0, count=2)) == [("mon", 6), ("tue", 3)]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([17, None, 17], ["17"]),
+        ([17.0, 2.5, float("nan")], ["17", "2.5"]),
+        (["01001", "NA", "01001"], ["01001", "NA"]),
+        ([True, False, True], ["true", "false"]),
+        ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
+        (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
+        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x"]),
+        (pa.array([b"y", b"x"]), ["y", "x"]),
+        (pa.array(["y", "x"], pa.string_view()), ["y", "x"]),
+    ],
+)
+@pytest.mark.parametrize("group", [1, 2, 100])
+def test_parquet_types(values: Any, labels: list[str], group: int) -> None:
+    found = read(to_parquet(values, row_group_size=group), name="parquet")
+    assert found.labels.tolist() == labels
+    assert found.rows + sum(dropped.rows for dropped in found.dropped) == len(values)
+
+
+def test_an_index_that_pandas_adds() -> None:
+    frame = pd.DataFrame({"report": list("aba")})
+    assert pairs(read(frame.to_parquet(), name="parquet", layout="values", category="report")) == [
+        ("a", 2),
+        ("b", 1),
+    ]
+    assert pairs(read(frame.to_csv())) == [("a", 2), ("b", 1)]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_memoryviews(kind: Any) -> None:
+    assert read_reports([Source("a.csv", memoryview(kind(b"red\nred\nblue\n")))]).counts.tolist() == [2, 1]
+
+
+def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_BLOCK", 32)
+    body = "".join(f"{user},{report}\n" for user, report in enumerate("aabbaabbab" * 4))
+    found = read(f"user,report\n{body}\n7,\n8, \x07\n,\n9,a\n  \n\n")
+    assert pairs(found) == [("a", 21), ("b", 20)]
+    assert found.dropped == (Dropped("blank line", 3, 42), Dropped("no category name", 3, 43))
+    assert read("\n\nreport\nred\n\n  \nred\n").dropped == (Dropped("blank line", 4, 1),)
+    assert read("report\nred\n\n\n").dropped == (Dropped("blank line", 2, 3),)
+    assert read("report\nred\n\t\nred\n").dropped == (Dropped("blank line", 1, 3),)
+    assert read('report,x\n"red\n\nblue",1\n\n', layout="values").dropped == (Dropped("blank line", 1, 5),)
+
+
+def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
+    letters = pa.array([chr(i) for i in range(0x3100)], pa.large_string())
+    cleaned = clean(letters, np.arange(len(letters), dtype=np.int32))
+    assert np.array_equal(onefile._named(letters), cleaned.codes >= 0)
+
+
+def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
+    for cell in ("x", "-1", "0.5", str(2**53)):
+        assert pairs(read(f"category,count\n,{cell}\na,1\nb,2\n")) == [("a", 1), ("b", 2)]
+
+
+def test_a_first_block_of_blank_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_BLOCK", 16)
+    found = read("\n" * 100 + "report\nred\n" + "\n" * 100 + "blue\n")
+    assert pairs(found) == [("red", 1), ("blue", 1)]
+    assert found.dropped == (Dropped("blank line", 200, 1),)
+
+
+def test_once_each_is_noted() -> None:
+    assert "Every report occurs exactly once" in read("a\nb\nc\n").notes[0]
+    assert read("a\nb\na\n").notes == ()
+    assert read("report\na\n").notes == ()
+    assert read("category,count\na,1\nb,1\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("reports", "odd"),
+    [
+        (["0110", "1001", "0110"], True),
+        (["[0 1 1]", "[1 0 0]", "[0 0 0]"], True),
+        (["0110", "100", "0110"], False),
+        (["0", "1", "1"], False),
+        (["0110", "0120", "0110"], False),
+        (["0110", "0110"], False),
+    ],
+)
+def test_bit_vectors_are_noted(reports: list[str], odd: bool) -> None:
+    notes = read("\n".join(["report", *reports]), layout="values").notes
+    assert any("unary encoding" in note for note in notes) is odd
+
+
+def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(text, "_BLOCK", 1 << 12)
+    reports = b"report\n" + b"red\nblue\n" * 50_000
+    files = [Source("a.csv", reports), Source("b.csv.gz", gzip.compress(reports)), Source("c.csv", reports)]
+    heard: list[float] = []
+    found = read_reports(files, progress=lambda done: bool(heard.append(done)))
+    assert found.total == 300_000
+    assert heard == sorted(heard)
+    assert heard[-1] == 1
+    assert 0 <= heard[0] < 0.1
+    # The compressed file is small: the two others share nearly all of the bar, and each moves it.
+    assert sum(0.2 < done < 0.45 for done in heard) > 5
+    assert sum(0.7 < done < 0.95 for done in heard) > 5
+    heard.clear()
+    monkeypatch.setattr(parquet, "_PIECE_ROWS", 10)
+    source = Source("a.parquet", to_parquet(["red", "blue"] * 50))
+    assert read_reports([source], progress=lambda done: bool(heard.append(done))).total == 100
+    assert sum(0.3 < done < 0.99 for done in heard) >= 9
+    calls = 0
+
+    def stop_at_the_fourth(_: float) -> bool:
+        nonlocal calls
+        calls += 1
+        return calls == 4
+
+    with pytest.raises(Stopped):
+        read_reports(files, progress=stop_at_the_fourth)
+    assert calls == 4
+
+
+def test_progress_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.04, 0.05, 0.06, 0.09, 0.11, 0.12])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    heard: list[float] = []
+    meter = progress.Meter(lambda done: bool(heard.append(done)))
+    for done in (0.1, 0.2, 0.3, 0.25, 0.25):
+        meter.part(0.2, 0.7)(done)
+    meter.tell(1.0)
+    assert heard == pytest.approx([0.3, 0.35, 1.0])
+
+
+def test_results_cannot_be_changed() -> None:
+    found = read("a\nb\nb\n")
+    for array in (found.labels, found.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[1]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.total = 5  # type: ignore[misc]
+
+
+# Quotation marks change how a file is cut into pieces.
+UNQUOTED = LABELS.filter(lambda label: not set(label) & set(',;"'))
+PIECES = st.fixed_dictionaries(
+    {"block": st.integers(200, 600), "rows": st.integers(1, 50), "pending": st.integers(0, 20)}
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from([LABELS, UNQUOTED]).flatmap(
+        lambda labels: st.lists(st.lists(labels, min_size=1, max_size=60), min_size=1, max_size=3)
+    ),
+    PIECES,
+    st.booleans(),
+)
+def test_pieces_of_any_size_are_a_counter(
+    columns: list[list[str]], sizes: dict[str, int], as_parquet: bool
+) -> None:
+    quoted = any(set(label) & set(',;"') for column in columns for label in column)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_BLOCK", sizes["block"])
+        patch.setattr(parquet, "_PIECE_ROWS", sizes["rows"])
+        patch.setattr(tally, "_PENDING", sizes["pending"])
+        if as_parquet:
+            files = [to_parquet(column, row_group_size=sizes["rows"] + 3) for column in columns]
+        else:
+            files = [
+                write([["who"], *([v] for v in column)], ",", "\n", int(quoted)).encode()
+                for column in columns
+            ]
+        found = read(
+            *files, name="parquet" if as_parquet else "csv", layout="values", category=0, has_header=True
+        )
+    assert pairs(found) == list(Counter(value for column in columns for value in column).items())
+    assert [file.reports for file in found.files] == list(map(len, columns))
+
+
+@settings(deadline=None, max_examples=40)
+@given(COUNTS, PIECES)
+def test_tables_of_counts_are_read_as_a_distribution_is(
+    counts: dict[str, int], sizes: dict[str, int]
+) -> None:
+    rows: list[list[Any]] = [[label, count] for label, count in counts.items()]
+    data = write([["category", "count"], *rows, *rows], ",", "\n", 1).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_BLOCK", sizes["block"])
+        found = read(data)
+    expected = read_distribution(data, "a.csv")
+    assert pairs(found) == list(zip(expected.labels.tolist(), expected.weights.tolist(), strict=True))
+    assert (found.rows, found.merged, found.total) == (expected.rows, expected.merged, expected.total)

@@ -1,0 +1,358 @@
+"""What a finished analysis is saved as: CSV, Parquet, JSON, and a report that opens offline."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+import sys
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plotly.offline import get_plotlyjs
+
+from pages._ui.safe_text import csv_cell
+from pages._ui.tables import AllSeen, Size, read_list
+from pages._ui.your_reports import files, rows, words
+from pages._ui.your_reports.files import facts, report, tables
+from pages._ui.your_reports.results import Results, Simulated
+from rr_core.collected.fit import PlausibleEpsilon
+from rr_core.figures.collected import with_intervals
+from rr_core.figures.style import reading
+from rr_core.figures.view import bars
+from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv
+
+WHEN = "2026-11-20 12:00 UTC"
+LISTED = [label for label in HOSTILE if "\u2028" not in label]  # pasted lines cannot hold one
+
+
+@cache
+def hostile() -> Results:
+    """Names of every bad kind, two of them outside the list, one with no report, and an epsilon that cannot be."""
+    data = counts_csv().replace(b"category", b"<u>category</u>", 1) + b"\n" + b"<i>elsewhere</i>,12\n,3\n"
+    listed = read_list("\n".join([*('"' + name.replace('"', '""') + '"' for name in LISTED), "nobody"]))
+    return analysed([("re<b>ports.csv", data)], listed, epsilon=0.7, replicates=120, seek=True)
+
+
+@cache
+def plain(replicates: int = 0) -> Results:
+    """Five categories that fit their epsilon."""
+    data = counts_csv(["a", "b", "c", "d", "e"], [290, 250, 170, 150, 140])
+    return analysed(
+        [("reports.csv", data)], Size(5), p=0.4, target="population", level=0.9, replicates=replicates
+    )
+
+
+def chart(found: Results):
+    analysis = found.analysis
+    view = bars(found.used.by_reports[:20], found.used.collected.labels, "Categories")
+    return with_intervals(
+        analysis.estimates, "inv", analysis.interval, analysis.above.above, found.used.n, view
+    )
+
+
+def strictly(text: str | bytes):
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("found", [hostile, plain, lambda: plain(100)], ids=["hostile", "closed", "sampled"])
+def test_csv_keeps_every_digit_and_runs_no_formula(found):
+    found = found()
+    header, *lines = csv.reader(io.StringIO(files.csv_file(found).decode("utf-8"), newline=""))
+    expected = rows.table(found)
+    assert header == list(expected)
+    assert ("mle_star_low_all" in header) == (found.simulated is not None)
+    columns = dict(zip(header, zip(*lines, strict=True), strict=True))
+    labels = found.used.collected.labels
+    assert list(columns.pop("category")) == [csv_cell(label) for label in labels]
+    assert [word == "true" for word in columns.pop("above_zero")] == expected["above_zero"].tolist()
+    for name, cells in columns.items():
+        assert list(map(float, cells)) == expected[name].tolist(), name
+    assert not any(line[0].lstrip()[:1] in set("=+@") for line in lines)
+
+
+def test_parquet_has_names_as_they_are_and_all_settings():
+    found = hostile()
+    table = pq.read_table(io.BytesIO(files.parquet_file(found)))
+    expected = rows.table(found)
+    assert table.column_names == list(expected)
+    assert table["category"].to_pylist() == [*LISTED, "nobody"]
+    for name in table.column_names[1:]:
+        assert table[name].to_pylist() == expected[name].tolist()
+    about = {key.decode(): strictly(value) for key, value in table.schema.metadata.items()}
+    everything = strictly(files.json_file(found, WHEN))
+    assert about == {
+        key: value for key, value in everything.items() if key not in ("analysed", "rows", "table")
+    }
+
+
+def test_json_says_all_there_is_to_say():
+    found = hostile()
+    told = strictly(files.json_file(found, WHEN))
+    assert told["analysed"] == WHEN
+    assert told["format"] == 1
+    assert told["versions"] == {
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+    mechanism = found.used.mechanism
+    n = sum(COUNTS) - COUNTS[HOSTILE.index("line\u2028separated")]
+    assert told["settings"] == {
+        "epsilon": 0.7,
+        "p": mechanism.p,
+        "q": mechanism.q,
+        "privacy_given_as": "epsilon",
+        "k": len(LISTED) + 1,
+        "n": n,
+        "level": 0.95,
+        "target": "users",
+        "domain": "listed",
+        "test_level": found.analysis.above.level,
+    }
+    assert told["files"]["read"] == [
+        {"name": "re<b>ports.csv", "rows": len(COUNTS) + 1, "reports": sum(COUNTS) + 12}
+    ]
+    assert told["files"]["sha256"] == found.used.reports.sha256
+    left_out = told["left_out"]
+    assert [(row["reason"], row["rows"], row["first_line"]) for row in left_out["rows"]] == [
+        ("blank line", 1, 17),
+        ("no category name", 1, 19),
+    ]
+    assert left_out["outside_domain"] == [
+        {"category": "line\u2028separated", "reports": sum(COUNTS) - n},
+        {"category": "<i>elsewhere</i>", "reports": 12},
+    ]
+    assert left_out["reports_outside_domain"] == sum(COUNTS) - n + 12
+    assert left_out["categories_without_reports"] == 1
+    assert told["simulations"] == {"seed": 0, "asked": 120, "done": 120}
+    fit, plausible = told["fit"], told["plausible_epsilon"]
+    assert fit["p_value"] == found.simulated.fit.p_value == 1 / 121
+    assert (fit["floor"], fit["lowest"], fit["done"]) == (n * mechanism.q, 0, 120)
+    assert plausible["low"] == found.simulated.plausible.low > 0.7
+    assert plausible["high"] is None  # infinite
+    advised = found.simulated.advised("mse")
+    assert told["advice"]["preferred"] == found.simulated.preferred
+    assert told["advice"]["means"] == advised.means
+    assert told["rows"] == {"held": len(LISTED) + 1, "of": len(LISTED) + 1}
+    expected = rows.table(found)
+    assert {name: list(values) for name, values in told["table"].items()} == {
+        name: values.tolist() for name, values in expected.items()
+    }
+
+
+def test_json_has_null_where_a_number_is_not_finite():
+    values = {
+        "a": np.array([1.0, np.nan, np.inf]),
+        "b": (np.float64(-np.inf), 2),
+        "c": np.array(["x"], object),
+    }
+    assert strictly(facts.strict_json(values)) == {"a": [1.0, None, None], "b": [None, 2], "c": ["x"]}
+
+
+def test_json_without_simulations_and_with_p(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_JSON_ROWS", 3)
+    told = strictly(files.json_file(plain(), WHEN))
+    assert [told[name] for name in ("simulations", "fit", "plausible_epsilon", "advice")] == [None] * 4
+    assert (told["settings"]["privacy_given_as"], told["settings"]["p"]) == ("p", 0.4)
+    assert (told["settings"]["target"], told["settings"]["level"]) == ("population", 0.9)
+    assert told["rows"] == {"held": 3, "of": 5}
+    assert told["table"]["category"] == ["a", "b", "c"]
+    assert told["table"]["reports"] == [290, 250, 170]
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, text by the element it stands in, and the table's cells."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.cells: list[str] = []
+        self.words = ""
+        self._open = ""
+        self.feed(page.decode("utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag
+        if tag == "script":
+            self.scripts.append("")
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+    def handle_data(self, data):
+        if self._open == "script":
+            self.scripts[-1] += data
+        elif self._open == "td":
+            self.cells[-1] += data
+        elif self._open != "style":
+            self.words += data
+
+
+def test_report_shows_names_literally_and_loads_nothing():
+    found = hostile()
+    page = Page(files.html_report(found, [chart(found), chart(found)], WHEN))
+    ours = set(re.findall(r"<(\w+)", report.part("report.html"))) | {
+        "figure",
+        "figcaption",
+        "td",
+        "tr",
+        "th",
+    }
+    ours |= {"ul", "li", "dt", "dd", "div", "button", "p"}
+    assert {tag for tag, _ in page.tags} <= ours - {"a", "img", "link", "iframe"}
+    for _, attributes in page.tags:
+        assert not {"src", "href", "action", "srcdoc", "background", "poster"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+    assert not re.search(r"url\(|@import", report.part("report.css"))
+    width = len(page.cells) // len(found.used.collected.labels)
+    shown = [name for name in page.cells[::width] if name != "nobody"]
+    most = [LISTED[i] for i in found.used.by_reports if i < len(LISTED)]
+    assert shown == most
+    for words_ in (
+        "re<b>ports.csv",
+        "<u>category</u>, count",
+        f"“{LISTED[0]}”, has",
+        "<i>elsewhere</i>” (12)",
+        "do not fit the ε",
+        WHEN,
+        "0.7",
+    ):
+        assert words_ in page.words
+    assert page.words.count(reading(chart(found))) == 2
+
+
+def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
+    found = hostile()
+    page = Page(files.html_report(found, [chart(found)], WHEN))
+    policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    rules = {name: rest for name, _, rest in (rule.strip().partition(" ") for rule in policy.split(";"))}
+    assert rules["default-src"] == "'none'"
+    assert not re.search(r"https?:|\*|unsafe-eval", policy)
+    data, *runs = page.scripts
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in runs]
+    assert rules["script-src"] == " ".join(f"'sha256-{digest}'" for digest in digests)
+    assert runs == [get_plotlyjs(), report.part("report.js")]
+    assert "<" not in data
+    told = strictly(data)
+    assert [row[0][0] for row in told["rows"]] == [([*LISTED, "nobody"])[i] for i in found.used.by_reports]
+    assert len(told["figures"]) == 1
+    assert told["figures"][0]["layout"]["meta"]["reading"] == reading(chart(found))
+
+
+def test_reports_table_says_what_the_page_says():
+    found = plain(100)
+    page = Page(files.html_report(found, [], WHEN))
+    name = found.simulated.preferred
+    columns = rows.shown(found, name, found.used.by_reports, simultaneous=False)
+    told = strictly(page.scripts[0])["rows"]
+    assert "".join(f"{title}" for title in columns) in page.words.replace("\n", "")
+    for i, (texts, values) in enumerate(told):
+        assert texts == page.cells[i * len(columns) : (i + 1) * len(columns)]
+        assert values == [float(column[i]) for column in list(columns.values())[1:]]
+        assert texts[:2] == ["abcde"[i], str([290, 250, 170, 150, 140][i])]
+        for title, text, value in zip(list(columns)[1:], texts[1:], values, strict=True):
+            if title == "Above zero?":
+                assert text == ("yes" if value else "no")
+            elif "·" not in text:
+                wanted = round(value) if title == "People" else value
+                assert float(text.replace(",", "").replace("−", "-")) == pytest.approx(wanted, rel=6e-4)
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5))
+def test_no_text_whatever_becomes_markup(texts):
+    page = Page(
+        f"<table>{report._row(texts)}</table><script>{report._data([texts], [[1.0]], [])}</script>".encode()
+    )
+    assert [tag for tag, _ in page.tags] == ["table", "tr", *["td"] * len(texts), "script"]
+    assert page.cells == texts
+    assert strictly(page.scripts[0])["rows"] == [[texts, [1.0]]]
+
+
+def test_numbers_in_the_reports_table():
+    assert report._column("People", np.array([-3.4, 1234.6, -0.3])) == ["−3", "1,235", "0"]
+    assert report._column("Inv %", np.array([-12.34567, 0.0])) == ["−12.35", "0"]
+    assert report._column("Reports", np.array([1234567])) == ["1,234,567"]
+
+
+def test_report_of_many_categories_holds_the_most_reported_and_says_so():
+    counts = np.arange(2105, 0, -1)
+    found = analysed([("big.csv", counts_csv([f"c{i}" for i in range(2105)], counts.tolist()))], AllSeen())
+    page = Page(files.html_report(found, [], WHEN))
+    told = strictly(page.scripts[0])["rows"]
+    assert [row[0][0] for row in told] == [f"c{i}" for i in range(2000)]
+    assert page.cells[:: len(told[0][0])] == [f"c{i}" for i in range(50)]
+    assert "2,000 most reported of 2,105; the CSV file holds the rest" in page.words
+    assert "50 of 2,000 shown" in page.words
+
+
+def test_answer_in_words():
+    said = words.answer(plain())
+    share = float(plain().analysis.estimates["inv"][0])
+    assert "Of 5 categories 2 are told from zero." in said
+    assert f"about {round(share * 1000):,} people" in said
+    assert "“a”" in said
+    assert "90% interval" in said
+    assert "by Inv:" in said
+    assert "do not fit" not in said
+    assert "do not fit" in words.answer(hostile())
+
+
+def test_fit_in_words():
+    assert "was not tested" in words.fit(plain())[0]
+    assert "speaks against" in words.fit(plain(100))[0]
+    found = hostile()
+    said = " ".join(words.fit(found))
+    low = found.simulated.plausible.low
+    assert "do not fit" in said
+    assert f"plausible under ε of {low:.4g} or more." in said
+    none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
+    rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
+    for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "do not fit")):
+        simulated = Simulated(found.simulated.bootstrap, found.simulated.fit, plausible)
+        again = Results(found.used, found.level, found.target, found.analysis, simulated)
+        assert wanted in " ".join(words.fit(again))
+
+
+def test_simulations_that_were_stopped_early_decide_nothing():
+    found = plain(20)
+    assert "was not tested" in words.fit(found)[0]
+    assert "were not compared" in words.advice(found)[0]
+    assert words.estimator(found) == "inv"
+    told = strictly(files.json_file(found, WHEN))
+    assert told["simulations"] == {"seed": 0, "asked": 20, "done": 20}
+    assert told["advice"] is None
+    assert "mle_star_low" not in told["table"]
+    assert "\nREPLICATES = 0\n" in files.script(found)
+
+
+def test_advice_in_words():
+    assert "were not compared" in words.advice(plain())[0]
+    found = plain(100)
+    best = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}[found.simulated.preferred]
+    said = words.advice(found)
+    assert best in said[0]
+    assert "100 simulated collections" in said[1]
+
+
+def test_too_few_reports_are_pointed_out():
+    few = analysed([("few.csv", counts_csv(["a", "b", "c", "d"], [3, 1, 1, 1]))], AllSeen(), epsilon=3.0)
+    assert any("coarse scale" in sentence for sentence in words.intervals(few))
+    assert not any("coarse scale" in sentence for sentence in words.intervals(plain()))

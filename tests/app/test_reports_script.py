@@ -1,0 +1,251 @@
+"""The downloaded script prints the app's numbers from the person's own files, with rr_core alone."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pages._ui.safe_text import csv_cell
+from pages._ui.tables import AllSeen, Listed, Size, Source, read_list, read_reports
+from pages._ui.your_reports import files, rows
+from pages._ui.your_reports.files import recompute
+from pages._ui.your_reports.results import Results
+from tests.app.analysed import HOSTILE, analysed, counts_csv
+
+ROOT = Path(__file__).parents[2]
+WALL = (
+    "import sys, runpy\n"
+    "class Wall:\n"
+    "    def find_spec(self, name, path=None, target=None):\n"
+    "        if name.partition('.')[0] in {forbidden}:\n"
+    "            raise ImportError(name)\n"
+    "sys.meta_path.insert(0, Wall())\n"
+    "runpy.run_path('recompute.py', run_name='__main__')\n"
+)
+FORBIDDEN = ("streamlit", "plotly", "pandas", "pages", "tests")
+
+
+def run(script: str, folder: Path, *arguments: str, parquet: bool = False) -> list[str]:
+    """Lines printed by a script in ``folder``, where of this project only rr_core can be imported."""
+    (folder / "recompute.py").write_text(script, "utf-8")
+    wall = WALL.format(forbidden=FORBIDDEN if parquet else (*FORBIDDEN, "pyarrow"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", wall, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")
+
+
+def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
+    """These lines of CSV are the app's rows of these categories."""
+    header, *printed = csv.reader(io.StringIO("\n".join(lines), newline=""))
+    expected = rows.table(found, chosen)
+    assert header == list(expected)
+    assert len(printed) == chosen.size
+    for name, cells in zip(header, zip(*printed, strict=True), strict=True):
+        if name == "category":
+            assert list(cells) == [csv_cell(label) for label in expected[name]]
+        elif name == "above_zero":
+            assert [cell == "True" for cell in cells] == expected[name].tolist()
+        else:
+            assert list(map(float, cells)) == pytest.approx(expected[name].tolist(), rel=1e-12, abs=1e-300)
+
+
+def numbers_of(line: str) -> list[float]:
+    return [float(text) for text in re.findall(r"= (\S+?)(?:,|$)", line)]
+
+
+def check(lines: list[str], found: Results) -> None:
+    """Everything printed is what the app holds."""
+    mechanism = found.used.mechanism
+    k, n, *privacy = numbers_of(lines[0])
+    assert (k, n) == (mechanism.k, found.used.n)
+    assert privacy == pytest.approx([mechanism.epsilon, mechanism.p, mechanism.q], rel=1e-14)
+    assert lines[1] == "The files, K and N are those that the app saw."
+    assert lines[2] == f"reports outside the domain, left out: {found.used.collected.outside_total}"
+    top = found.used.by_reports[:20]
+    start = lines.index(f"the {top.size} most reported of {mechanism.k}:") + 1
+    check_table(lines[start : start + top.size + 1], found, top)
+    rest = lines[start + top.size + 1 :]
+    simulated = found.simulated
+    if simulated is None:
+        assert rest == [""]
+        return
+    tested, advised = simulated.fit, simulated.advised("mse")
+    assert numbers_of(rest[0]) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
+    assert numbers_of(rest[1]) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
+    if simulated.plausible is not None:
+        words, _, low = rest.pop(2).rpartition(" ")
+        assert words == "plausible epsilon: at least"
+        assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
+    assert rest[2].startswith(f"advice: {recompute.NAMES[simulated.preferred]};")
+    assert rest[3].startswith(f"mean squared error over {simulated.bootstrap.done} simulated")
+    means = map(float, re.findall(r": ([-\d.e]+)[,}]", rest[3]))
+    assert list(means) == pytest.approx(list(advised.means.values()), rel=1e-12)
+
+
+def save(folder: Path, *sources: tuple[str, bytes]) -> None:
+    for name, data in sources:
+        (folder / name).write_bytes(data)
+
+
+def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
+    file = ('it\'s "x" <b>.csv', counts_csv() + b"\nelsewhere,1\n")
+    listed = Listed(np.array([*HOSTILE, "nobody"], dtype=object))
+    found = analysed([file], listed, epsilon=0.7, replicates=100, seek=True)
+    save(tmp_path, file)
+    check(run(files.script(found), tmp_path), found)
+
+
+def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
+    rng = np.random.default_rng(3)
+    names = [" apple ", "pl\x07um", "", "\u00a0fig", "y" * 230, "y" * 240, "not reported 2"]
+    cells = [names[i] for i in rng.integers(0, len(names), 400)]
+    texts = [
+        "user\treport\n" + "".join(f"{i}\t{c}\n" for i, c in enumerate(part))
+        for part in (cells[:150], cells[150:])
+    ]
+    sources = [(f"part{i}.tsv.gz", gzip.compress(text.encode(), mtime=0)) for i, text in enumerate(texts)]
+    found = analysed(
+        sources, Size(26), p=0.3, level=0.9, target="population", replicates=100, layout="values", category=1
+    )
+    assert sorted(found.used.collected.labels)[:6] == [
+        "apple",
+        "fig",
+        "not reported 1",
+        *(f"not reported {i}" for i in (10, 11, 12)),
+    ]
+    save(tmp_path, *sources)
+    lines = run(files.script(found), tmp_path, "--all")
+    assert lines[-2] == "wrote results.csv"
+    check([*lines[:-2], ""], found)
+    everything = (tmp_path / "results.csv").read_text("utf-8").removesuffix("\n").split("\n")
+    check_table(everything, found, np.arange(26))
+
+
+def test_all_seen_in_a_list_without_a_header(tmp_path):
+    text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
+    source = ("reports.txt", text.encode())
+    found = analysed([source], AllSeen())
+    assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
+    save(tmp_path, source)
+    check(run(files.script(found), tmp_path), found)
+
+
+def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
+    values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
+    out = io.BytesIO()
+    pq.write_table(pa.table({"n": pa.array([3.0, 1.0, 0.0, 2.0, 5.0, 8.0, 1.0] * 7), "report": values}), out)
+    source = ("reports.parquet", out.getvalue())
+    found = analysed([source], AllSeen(), layout="counts", category="report", count="n")
+    assert found.used.n == 19 * 7
+    save(tmp_path, source)
+    check(run(files.script(found), tmp_path, parquet=True), found)
+
+
+def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
+    out = io.BytesIO()
+    values = pa.array([17.0, float("nan"), None, 2.5, 17.0, 1e20], from_pandas=False)
+    pq.write_table(pa.table({"report": values, "other": values}), out)
+    seen = read_reports([Source("r.parquet", out.getvalue())], layout="values", category="report")
+    monkeypatch.setattr(recompute, "CATEGORY", "report")
+    counted = recompute.reports([out.getvalue()])
+    assert list(counted.items()) == list(zip(seen.labels, seen.counts, strict=True))
+    assert counted["17"] == 2
+    assert len(counted) == 3
+
+
+def test_long_list_is_a_file_of_its_own(tmp_path):
+    names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
+    found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
+    script = files.script(found)
+    assert "LISTED: list[str] | None = None\n" in script
+    assert "c150" not in script
+    save(tmp_path, ("r.csv", counts_csv(names, range(201))), ("categories.txt", files.categories_file(found)))
+    check(run(script, tmp_path), found)
+
+
+def test_categories_file_has_one_name_a_line():
+    found = analysed([("r.csv", counts_csv())], AllSeen())
+    assert files.categories_file(found).decode().split("\n") == [*HOSTILE, ""]
+
+
+def test_script_holds_names_as_literals_only():
+    listed = read_list("a\nb\nEND\"\"\"\n'''; import os\n# End of the settings.\nc")
+    found = analysed([("r.csv", counts_csv(["a", "b"], [5, 6]))], listed)
+    script = files.script(found)
+    inside: dict[str, object] = {}
+    exec(compile(script, "recompute.py", "exec"), inside)
+    assert inside["LISTED"] == list(listed.labels)
+    assert inside["REPLICATES"] == inside["FIT_REPLICATES"] == 0
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "data", "said"),
+    [
+        (2, 9, b"x", "The files, K and N are those that the app saw."),
+        (
+            2,
+            9,
+            b"y",
+            "K and N are those that the app saw, but the bytes of the files are not: compare the numbers.",
+        ),
+        (3, 9, b"x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
+        (2, 8, b"x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
+    ],
+)
+def test_other_reports_than_the_apps_are_pointed_out(k, n, data, said, monkeypatch):
+    monkeypatch.setattr(recompute, "APP_K", 2)
+    monkeypatch.setattr(recompute, "APP_N", 9)
+    monkeypatch.setattr(recompute, "APP_SHA256", hashlib.sha256(b"x").hexdigest())
+    assert recompute.compared(k, n, [data]) == said
+
+
+TEXTS = [
+    'a;b;n\n1;x;2\n2;"y;z";3\n',
+    '\ta,b\nq\tw,x\nq\t"e\ne"\n',
+    'category,count\na,"1,234"\nb,5\nc,1e3\nd,+7\ne,8.0\n',
+    "category;count\na;1 234\nb;1.234,0\n",
+    ",,\n,,\ncategory,,count\na,,5\nb,1,6\n,,\n",
+    'name\nx\n\n y\n"z"\nx\n',
+    "x,x,n\n1,2,3\n3,4,5\n",
+    "7,5\n8,6\n",
+    "7,5;8\n6,1;9\n",
+    "north, x\nw\nw\nv\n",
+    "category,count\na,5\n,many\nb,6\n",
+]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_script_reads_texts_as_the_app_does(text, encoding, monkeypatch):
+    data = (text + ("é,€" if text.count(",") == 0 and ";" not in text else "")).encode(encoding)
+    seen = read_reports([Source("r.csv", data)])
+    monkeypatch.setattr(recompute, "CATEGORY", seen.category_name)
+    monkeypatch.setattr(recompute, "COUNT", seen.count_name)
+    assert list(recompute.reports([data]).items()) == list(zip(seen.labels, seen.counts, strict=True))
+
+
+def test_script_refuses_what_it_cannot_count(monkeypatch):
+    with pytest.raises(SystemExit, match="not a whole number"):
+        recompute.whole("1.5")
+    monkeypatch.setattr(recompute, "CATEGORY", "fruit")
+    with pytest.raises(SystemExit, match="no column 'fruit'"):
+        recompute.reports([b"a,b\n1,2\n"])

@@ -1,0 +1,168 @@
+"""The page about collected reports: from files to answer, verdict and advice; what it says of bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rr_core import RandomizedResponse
+from rr_core.collected.analysis import analyse
+from tests.app.opening import ROOT, charts, checked
+
+LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]
+USERS = np.array([900, 2100, 700, 300, 0, 0])
+MECHANISM = RandomizedResponse(6, 2.0)
+COUNTS = MECHANISM.randomize_histogram(USERS, 4)
+TABLE = "category,count\n" + "".join(
+    f"{label},{count}\n" for label, count in zip(LABELS, COUNTS, strict=True)
+)
+
+
+def opened() -> AppTest:
+    return checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+
+
+def said(page: AppTest) -> str:
+    kinds = (page.markdown, page.caption, page.success, page.error, page.warning, page.info)
+    return "\n".join(box.value for kind in kinds for box in kind).replace("\\", "")
+
+
+def one(kind, label: str):
+    (found,) = [widget for widget in kind if widget.label == label]
+    return found
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    return checked(one(page.button, label).click().run())
+
+
+def give(page: AppTest, *files: tuple[str, str]) -> AppTest:
+    uploads = [(name, text.encode(), "text/csv") for name, text in files]
+    one(page.file_uploader, "Report files").set_value(uploads)
+    return checked(page.run())
+
+
+def analysed(page: AppTest, privacy: str = "2", domain: str = "seen") -> AppTest:
+    one(page.text_input, "Value of ε").set_value(privacy)
+    one(page.radio, "Which categories could people choose from?").set_value(domain)
+    return press(page, "Analyse these reports")
+
+
+@pytest.fixture(scope="module")
+def finished() -> AppTest:
+    """A page that has analysed the table, its simulations done."""
+    return analysed(give(opened(), ("travel.csv", TABLE)))
+
+
+def test_answer_and_table_are_those_of_the_core(finished):
+    found = analyse(COUNTS, MECHANISM)
+    text = said(finished)
+    assert f"**4,000 reports, K = 6, ε = 2.** Of 6 categories {int(found.above.above.sum())} are told" in text
+    share = found.estimates["mle_star"].max()
+    assert f"“car”, has a share of {share * 100:.3g}%" in text
+    table = finished.dataframe[0].value
+    order = np.argsort(-COUNTS, kind="stable")
+    assert list(table["Category"]) == [LABELS[i] for i in order]
+    np.testing.assert_array_equal(table["Reports"], COUNTS[order])
+    np.testing.assert_allclose(table["MLE* %"], 100 * found.estimates["mle_star"][order], rtol=1e-15)
+    np.testing.assert_allclose(table["p (Holm)"], found.above.adjusted[order], rtol=1e-15)
+
+
+def test_every_chart_has_its_sentence(finished):
+    found = charts(finished)
+    assert len(found) == 3
+    assert all(len(chart["alt"]) > 40 for chart in found)
+
+
+def test_right_epsilon_fits_and_a_wrong_one_does_not(finished):
+    assert "speaks against ε = 2" in said(finished)
+    wrong = analysed(give(opened(), ("travel.csv", TABLE)), privacy="0.9")
+    text = said(wrong)
+    assert "do not fit ε = 0.9" in text
+    assert "plausible under ε of" in text
+
+
+def test_raw_rows_in_two_files_and_a_list_of_categories():
+    rows = [label for label, count in zip(LABELS, COUNTS, strict=True) for _ in range(count)]
+    page = give(
+        opened(),
+        ("monday.txt", "\n".join(["report", *rows[:1500]])),
+        ("tuesday.txt", "\n".join(["report", *rows[1500:]])),
+    )
+    one(page.radio, "Which categories could people choose from?").set_value("listed")
+    checked(page.run())
+    one(page.text_area, "or all categories here, one per line").set_value("\n".join([*LABELS[:5], "tram"]))
+    analysed(page, domain="listed")
+    text = said(page)
+    inside = int(COUNTS[:5].sum())
+    assert f"**{inside:,} reports, K = 6, ε = 2.**" in text
+    assert f"{COUNTS[5]:,} reports are left out" in text
+    assert "other" in text
+
+
+@pytest.mark.parametrize(
+    ("privacy", "domain", "sentence"),
+    [
+        ("", "seen", "Say how private the reports are"),
+        ("two", "seen", "is not a number above 0"),
+        ("9999", "seen", "too large"),
+        ("2", None, "Say which categories people could choose from"),
+    ],
+)
+def test_what_is_missing_or_impossible_gets_its_sentence(privacy, domain, sentence):
+    page = analysed(give(opened(), ("travel.csv", TABLE)), privacy, domain)
+    assert sentence in "\n".join(box.value for box in page.error)
+    assert not charts(page)
+
+
+def test_p_instead_of_epsilon():
+    page = give(opened(), ("travel.csv", TABLE))
+    one(page.button_group, "Privacy given as").set_value("p, the chance of a true report")
+    checked(page.run())
+    one(page.text_input, "Value of p").set_value("0.1")
+    one(page.radio, "Which categories could people choose from?").set_value("seen")
+    press(page, "Analyse these reports")
+    assert "lies between 1/K" in "\n".join(box.value for box in page.error).replace("\\", "")
+    one(page.text_input, "Value of p").set_value(repr(MECHANISM.p))
+    press(page, "Analyse these reports")
+    assert "K = 6, ε = 2.**" in said(page)
+
+
+def test_bad_file_says_so_and_what_was_there_stays():
+    page = analysed(give(opened(), ("travel.csv", TABLE)))
+    before = charts(page)[0]
+    press(page, "Other reports or settings")
+    give(page, ("broken.csv", "category,count\nbus,many\n"))
+    analysed(page)
+    (box,) = page.error
+    assert "many" in box.value
+    assert "stays in use" in box.value
+    assert charts(page)[0] == before
+    press(page, "Cancel")
+    assert charts(page)[0] == before
+
+
+def test_settings_are_remembered_and_can_change_without_the_file():
+    page = analysed(give(opened(), ("travel.csv", TABLE)), privacy="ln 5")
+    press(page, "Other reports or settings")
+    assert one(page.text_input, "Value of ε").value == "ln 5"
+    one(page.file_uploader, "Report files").set_value([])
+    one(page.text_input, "Value of ε").set_value("2")
+    press(page, "Analyse these reports")
+    assert "4,000 reports, K = 6, ε = 2.**" in said(page)
+
+
+def test_simulated_reports_of_the_scenario():
+    page = press(opened(), "Use simulated reports")
+    assert "**2,000 reports, K = 12, ε = 1.**" in said(page)
+
+
+def test_ticked_rows_and_searched_names_are_drawn(finished):
+    one(finished.text_input, "Find categories").set_value("bus, train")
+    page = checked(finished.run())
+    assert list(page.dataframe[0].value["Category"]) == ["bus", "train"]
+    one(page.text_input, "Find categories").set_value("nobody has this")
+    assert "No category has such a name" in said(checked(page.run()))
+    one(page.text_input, "Find categories").set_value("")
+    checked(page.run())

@@ -1,0 +1,92 @@
+"""Tests against a share of zero: exact tails, Holm by its definition, and the familywise error."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rr_core import RandomizedResponse
+from rr_core.collected.above_zero import above_zero, upper_tail
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (7, 4.0)])
+def test_p_values_are_exact_binomial_tails(k, epsilon):
+    mechanism, n = RandomizedResponse(k, epsilon), 23
+    q = Fraction(mechanism.q)
+    for count in range(n + 1):
+        counts = [count, n - count] + [0] * (k - 2)
+        exact = sum(math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(count, n + 1))
+        assert above_zero(counts, mechanism).p_values[0] == pytest.approx(float(exact), rel=1e-11)
+
+
+def test_the_far_tail_of_a_billion_reports_is_not_rounded_to_zero():
+    # 10 deviations above its mean; the ratio of neighbouring terms bounds the tail by a geometric sum.
+    n, q = 10**9, 0.01
+    count = round(n * q + 10 * math.sqrt(n * q * (1 - q)))
+    tail = upper_tail(np.array([float(count)]), n, q)[0]
+    log_term = (
+        math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
+        + count * math.log(q) + (n - count) * math.log1p(-q)
+    )  # fmt: skip
+    ratio = (n - count) / (count + 1) * q / (1 - q)
+    assert math.exp(log_term) < tail < math.exp(log_term) / (1 - ratio) * 1.0001
+
+
+def holm(p_values):
+    """Step-down by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted, running = np.empty(len(p_values)), 0.0
+    for rank, i in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = running
+    return adjusted
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=30).filter(any), st.floats(0.1, 4))
+def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon):
+    result = above_zero(counts, RandomizedResponse(len(counts), epsilon), 0.1)
+    np.testing.assert_allclose(result.adjusted, holm(result.p_values), rtol=1e-12)
+    assert (result.adjusted <= 1).all()
+    assert (result.adjusted >= result.p_values).all()
+    np.testing.assert_array_equal(result.above, result.adjusted <= 0.1)
+    order = np.argsort(counts, kind="stable")
+    assert (np.diff(result.adjusted[order]) <= 0).all()
+
+
+@pytest.mark.parametrize(("empty", "n"), [(19, 400), (10, 3000)])
+def test_familywise_error_is_at_most_the_level(empty, n):
+    k, times, level = 20, 1500, 0.1
+    mechanism, rng = RandomizedResponse(k, 2.0), np.random.default_rng(5)
+    true = np.zeros(k, dtype=np.int64)
+    true[: k - empty] = n // (k - empty)
+    reports = mechanism.randomize_histogram(np.broadcast_to(true, (times, k)), rng)
+    wrong = sum(above_zero(row, mechanism, level).above[k - empty :].any() for row in reports)
+    assert wrong <= times * level + 4 * math.sqrt(times * level * (1 - level))
+    assert wrong >= times * level / 3  # and it is no test that never rejects
+
+
+def test_large_shares_are_found_and_no_reports_never_are():
+    result = above_zero([900, 45, 55, 0], RandomizedResponse(4, 3.0))
+    assert result.above.tolist() == [True, False, False, False]
+    assert result.p_values[3] == 1
+    assert result.adjusted[3] == 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon"), [([1, 0], 1.0), ([5, 0, 0], 5000.0), ([10**9, 0], 20.0), ([2, 1], 0.01)]
+)
+def test_extremes_stay_between_zero_and_one(counts, epsilon):
+    result = above_zero(counts, RandomizedResponse(len(counts), epsilon))
+    for values in (result.p_values, result.adjusted):
+        assert ((values >= 0) & (values <= 1)).all()
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 0"):
+        above_zero([1, 2], RandomizedResponse(2, 1.0), 0)
+    with pytest.raises(ValueError, match="counts must have a total >= 1"):
+        above_zero([0, 0], RandomizedResponse(2, 1.0))

@@ -1,0 +1,45 @@
+"""Numbers as people type them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rr_core import typed
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.5", 1.5),
+        (" 0,25 ", 0.25),
+        ("3/4", 0.75),
+        ("ln 3", math.log(3)),
+        ("ln(3)", math.log(3)),
+        ("LOG( 2,5 )", math.log(2.5)),
+        ("ln3", math.log(3)),
+        ("ln 3/2", math.log(1.5)),
+        ("1e-2", 0.01),
+    ],
+)
+def test_what_is_a_number(text, value):
+    assert typed.number(text) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "three", "0", "-1", "nan", "inf", "1_0", "1/0", "ln 1", "ln 0", "ln -2", "1,000.5", "1.2.3", "ln"],
+)
+def test_what_is_none(text):
+    with pytest.raises(ValueError, match=r"is not a number above 0: write it like 1\.5 or ln 3"):
+        typed.number(text)
+
+
+def test_a_long_text_is_cut_in_the_sentence():
+    with pytest.raises(ValueError, match=r"^“x{23}…” is not"):
+        typed.number("x" * 5000)
+
+
+def test_words_are_split_at_every_separator():
+    assert typed.words("1, 2;3 | 4/5 6%") == ["1", "2", "3", "4", "5", "6"]

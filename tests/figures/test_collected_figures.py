@@ -1,0 +1,101 @@
+"""Charts of collected reports: what they draw is what was computed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, zipf
+from rr_core.collected.advice import Advice, advise
+from rr_core.collected.analysis import Analysis, analyse
+from rr_core.collected.bootstrap import bootstrap
+from rr_core.collected.floor import floor
+from rr_core.figures.collected import expected_errors, reports_floor, with_intervals
+from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
+from rr_core.figures.view import bars, rank_order
+from tests.figures.samples import named, values
+from tests.figures.test_every_figure import check
+
+SIZES = (2, 200, 20_000)
+
+
+@cache
+def analysed(k: int) -> Analysis:
+    mechanism = RandomizedResponse(k, 2.0)
+    users = np.round(30_000 * zipf(k, 1.5)).astype(np.int64)
+    return analyse(mechanism.randomize_histogram(users, 3), mechanism)
+
+
+def chart(k: int, chosen: str = "inv", most: int = 20):
+    found = analysed(k)
+    view = bars(rank_order(found.counts), [f"<b>{i}</b>" for i in range(k)], "Most reported", most)
+    return with_intervals(found.estimates, chosen, found.interval, found.above.above, found.n, view)
+
+
+@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("chosen", ESTIMATES)
+def test_intervals_are_drawn_where_they_lie(k, chosen):
+    found, figure = analysed(k), chart(k, chosen)
+    check(figure)
+    order = rank_order(found.counts)[:20]
+    trace = named(figure, f"{QUANTITIES[chosen].name} with its interval")
+    middle = values(trace)
+    np.testing.assert_array_equal(middle, found.estimates[chosen][order])
+    np.testing.assert_allclose(
+        middle + trace.error_y.array, np.maximum(found.interval.high[order], middle), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        middle - trace.error_y.arrayminus, np.minimum(found.interval.low[order], middle), atol=1e-15
+    )
+    filled = [colour == QUANTITIES[chosen].colour for colour in trace.marker.color]
+    np.testing.assert_array_equal(filled, found.above.above[order])
+    assert len(figure.data) == len(ESTIMATES)
+    assert "<b>" not in str(figure.to_json())
+
+
+def test_the_sentence_is_about_the_first_category_shown():
+    found = analysed(12)
+    first = int(np.argmax(found.counts))
+    text = reading(chart(12))
+    assert f"{found.estimates['inv'][first] * 100:.3g}%" in text
+    assert f"{found.interval.low[first] * 100:.3g}%" in text
+    assert f"Told from zero (filled): {int(found.above.above.sum())} of 12 categories" in text
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_floor_shows_the_ranks_and_what_is_too_few(k):
+    found = analysed(k)
+    fits = floor(found.counts, found.mechanism)
+    figure = reports_floor(fits)
+    check(figure)
+    np.testing.assert_array_equal(values(named(figure, "reports of this rank")), fits.reports)
+    np.testing.assert_array_equal(values(named(figure, "too few by chance")), np.maximum(fits.lowest, 0))
+    assert values(named(figure, "N·q, expected if nobody is there"))[0] == pytest.approx(
+        found.n * found.mechanism.q
+    )
+
+
+def test_floor_says_how_many_ranks_are_too_low():
+    counts = RandomizedResponse(20, 2.0).randomize_histogram(np.eye(1, 20, dtype=int)[0] * 30_000, 3)
+    found = floor(counts, RandomizedResponse(20, 1.6))
+    assert found.too_few > 5
+    assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
+
+
+def test_expected_errors_are_the_means():
+    found = analysed(12)
+    advice = advise(bootstrap(found.counts, found.mechanism, 60))
+    figure = expected_errors(advice, "Squared error, summed over categories")
+    check(figure)
+    np.testing.assert_array_equal(values(figure.data[0], "x"), [advice.means[name] for name in ESTIMATES])
+    np.testing.assert_allclose(
+        figure.data[0].error_x.array, [2 * advice.standard_errors[name] for name in ESTIMATES]
+    )
+    assert QUANTITIES[advice.best].name in reading(figure)
+
+
+def test_no_error_at_all_is_drawn_too():
+    nothing = dict.fromkeys(ESTIMATES, 0.0)
+    check(expected_errors(Advice("mle_star", ("mle_star",), nothing, nothing, {}), "Total variation"))
