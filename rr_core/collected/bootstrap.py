@@ -18,18 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.collected.intervals import Interval
-from rr_core.collected.replicates import Progress, checked_plan, new_users, same_users, simulate
-from rr_core.collected.reports import Counts, TruthOf, collected, level_between
+from rr_core.collected.replicates import LONG_ROW, Progress, checked_plan, new_users, same_users, simulate
+from rr_core.collected.reports import Counts, Levels, TruthOf, collected, level_between
 from rr_core.comparison import ESTIMATORS, RULES
 from rr_core.errors import variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
-from rr_core.profile import profile, table_size
+from rr_core.profile import Rows, profile, table_size
 
 METRICS = ("mse", "tv", "max")
 _STREAM = 4  # apart from the streams of a scenario
 _GROUPS, _MEMBERS = 256, 512  # what is followed: different values of MLE*, and categories in all
-_LONG = 50_000  # categories from which distinct pairs of truth and reports are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,20 +224,22 @@ class _Cells:
 
     @classmethod
     def of(cls, truth: Array) -> _Cells:
-        if truth.size < _LONG:
+        if truth.size < LONG_ROW:
             return cls(truth, None, None)
         levels, where = np.unique(truth, return_inverse=True)
         return cls(truth, levels, where)
 
-    def reduce(self, block: Counts) -> tuple[Counts, Array, Array]:
+    def reduce(self, block: Counts) -> tuple[Rows, Array, Array]:
         """Reports, truths and how many categories have both: each category once, or each distinct pair of a
         long row."""
-        if self.levels is not None and self.where is not None and len(block) == 1:
-            width = int(block.max()) + 1
-            if width * self.levels.size <= block.size:
-                pairs = np.bincount(self.where * width + block[0], minlength=width * self.levels.size)
+        if self.levels is not None and self.where is not None:
+            counts = Levels.of(block[0])
+            cells = counts.values.size * self.levels.size
+            if cells <= 2 * block.size:
+                pairs = np.bincount(self.where * counts.values.size + counts.where, minlength=cells)
                 seen = np.flatnonzero(pairs)
-                return (seen % width)[None], self.levels[seen // width], pairs[seen].astype(np.float64)
+                level, count = np.divmod(seen, counts.values.size)
+                return counts.values[count][None], self.levels[level], pairs[seen].astype(np.float64)
         return block, self.truth, np.ones(1)
 
 

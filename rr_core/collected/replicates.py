@@ -16,7 +16,10 @@ from rr_core.mechanism import RandomizedResponse
 Progress = Callable[[int], bool]
 Sampler = Callable[[np.random.Generator, int], Counts]  # (stream, how many) -> (how many, k) reports
 
-_ROWS, _CELLS = 64, 100_000  # a block is at most so many collections, and so many categories in all
+LONG_ROW = (
+    8192  # from so many categories on a block is one collection, whose distinct counts are few beside k
+)
+_ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
 _SECONDS = 0.05  # between two calls of a progress function
 
 
@@ -40,7 +43,7 @@ def simulate(
         progress: called with the number of collections done, about every 50 ms and after the last; True asks
             to stop.
     """
-    size = max(1, min(_ROWS, _CELLS // k))
+    size = 1 if k >= LONG_ROW else min(_ROWS, _CELLS // k)
     told = time.monotonic()
     for first in range(0, replicates, size):
         rng = np.random.default_rng((*stream, first // size))

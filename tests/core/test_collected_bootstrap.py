@@ -156,7 +156,7 @@ def test_long_rows_are_counted_by_pairs_with_the_same_result(users, monkeypatch)
     pairs = bootstrap(counts, mechanism, 2, users=users)
     assert all(reports.shape[1] < 30_000 for reports, _, _ in seen)
     assert all(weights.sum() == 60_000 for _, _, weights in seen)
-    monkeypatch.setattr(module, "_LONG", 10**9)
+    monkeypatch.setattr(module, "LONG_ROW", 10**9)
     plain = bootstrap(counts, mechanism, 2, users=users)
     for metric in METRICS:
         np.testing.assert_allclose(pairs.errors[metric], plain.errors[metric], rtol=1e-9)

@@ -27,10 +27,13 @@ def pick(first: Any) -> dict[str, Any]:
             layouts,
             index=layouts.index(preview.layout),
             format_func=_LAYOUTS.__getitem__,
+            key=f"reports_layout_{first.file_id}",  # another file starts from what it seems to be
             width=230,
         )
         if preview.has_header is not None:
-            has_header = st.toggle("First row is a header", preview.has_header, key="reports_header")
+            has_header = st.toggle(
+                "First row is a header", preview.has_header, key=f"reports_header_{first.file_id}"
+            )
             if has_header != preview.has_header:
                 preview = _preview(first, has_header)
         options: dict[str, Any] = {"layout": layout, "has_header": has_header}

@@ -13,8 +13,7 @@ from rr_core.collected.fit import fit_test, plausible_epsilon
 from rr_core.collected.reports import TruthOf
 from rr_core.comparison import Target
 
-_MOST, _FEW = 1000, 200
-_MANY_CATEGORIES = 100_000  # from here on a simulated collection takes a good part of a second
+REPLICATES = 1000
 _NAME = "your_reports"
 
 
@@ -38,14 +37,14 @@ def offer(found: Results) -> bool:
     """The button that starts the simulations, and Stop while they run; whether they are to run now."""
     if found.simulated is not None and found.simulated.finished:
         return False
-    label = f"Simulate {replicates(found.used):,} collections"
+    label = f"Simulate {REPLICATES:,} collections"
     return long_run.offer(_NAME, label, (found.used.key, found.target))
 
 
 def follow(found: Results) -> None:
     """Run them with a progress bar where this is called, and draw the page anew."""
     about = (found.used.key, found.target)
-    total = 2 * replicates(found.used)
+    total = 2 * REPLICATES
     run = partial(_run, found.used, found.target)
     long_run.follow(_NAME, about, total, "simulated collections", run, shared=False)
 
@@ -54,13 +53,8 @@ def _users(target: Target) -> TruthOf:
     return "fixed" if target == "users" else "sampled"
 
 
-def replicates(used: Used) -> int:
-    """How many collections are simulated for intervals and advice, and as many for the test."""
-    return _MOST if used.mechanism.k <= _MANY_CATEGORIES else _FEW
-
-
 def _run(used: Used, target: Target, progress: long_run.Progress) -> Simulated:
-    counts, mechanism, asked = used.collected.counts, used.mechanism, replicates(used)
+    counts, mechanism, asked = used.collected.counts, used.mechanism, REPLICATES
     sampled = bootstrap(counts, mechanism, asked, users=_users(target), progress=progress)
     if sampled.done < asked:
         return Simulated(sampled)
