@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._ui import view_picker
 from pages._ui.frame import open_page
-from pages._ui.navigation import LAB, link_to
+from pages._ui.navigation import LAB, PRACTICE, link_to
 from rr_core.figures.story import story
 
 page = open_page("", "How can a survey learn the truth from answers that lie?")
@@ -35,7 +35,7 @@ columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="T
 
 st.subheader("Where to go")
 with st.container(horizontal=True):
-    for path, label, icon, promise in LAB:
+    for path, label, icon, promise in (*LAB, *PRACTICE):
         with st.container(border=True, width=308):
             link_to(path, f"**{label}**", icon, page.scenario.to_query())
             st.caption(promise)

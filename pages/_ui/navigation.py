@@ -42,9 +42,24 @@ LAB = [
         "How slowly the iterative estimate creeps to the exact one, and how to know when to stop.",
     ),
 ]
+PRACTICE = [
+    (
+        "pages/plan.py",
+        "Plan",
+        ":material/event_note:",
+        "How many people, and how much privacy, a survey needs; and whether it should be RR at all.",
+    ),
+    (
+        "pages/your_reports.py",
+        "Your reports",
+        ":material/upload_file:",
+        "Reports that were collected: estimates, intervals, a test of ε, and files to take along.",
+    ),
+]
 _GROUPS = {
     "": [("app.py", "Home", ":material/home:")],
     "Lab": [entry[:3] for entry in LAB],
+    "Practice": [entry[:3] for entry in PRACTICE],
     "Read": [("pages/reference.py", "Reference", ":material/menu_book:")],
 }
 

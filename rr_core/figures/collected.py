@@ -26,6 +26,7 @@ def with_intervals(
     above: NDArray[np.bool_],
     n: int,
     view: Bars,
+    zoom: bool = False,
 ) -> go.Figure:
     """One estimator with an interval per category, the others as small markers beside it.
 
@@ -36,6 +37,7 @@ def with_intervals(
         above: (k,) whether the category is told from zero; the others get open markers.
         n: number of reports.
         view: which categories.
+        zoom: leave the largest share out of the range of the axis.
     """
     others = [name for name in ESTIMATES if name != chosen]
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
@@ -49,7 +51,26 @@ def with_intervals(
         f"the truth in {interval.level:.0%} of collections."
     )
     y = axis("Share of users", tickformat=SHARE)
+    if zoom:
+        y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
+
+
+def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
+    """The range that shows every interval but that of the largest share."""
+    largest = int(view.pick(estimate).argmax())
+    low, high = (np.delete(view.pick(ends), largest) for ends in (interval.low, interval.high))
+    bottom, top = min(float(low.min()), 0.0), float(high.max())
+    room = 0.06 * max(top - bottom, 1e-12)
+    return [bottom - room, top + room]
+
+
+def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
+    """Whether one category is so large that the others could not be told apart beside it."""
+    if view.categories.size < 3:
+        return False
+    top = max(without_the_largest(view, estimate, interval)[1], 1e-12)
+    return float(view.pick(estimate).max()) > 5 * top
 
 
 def reports_floor(found: Floor) -> go.Figure:
@@ -140,7 +161,8 @@ def expected_errors(found: Advice, title: str) -> go.Figure:
         f"{number(found.means[found.best])}; Inv has {number(ratio)} times as much."
     )
     wide = means.min() > 0 and means.max() > 10 * means.min()
-    scale: dict[str, Any] = {"type": "log", "dtick": 1} if wide else {"rangemode": "tozero", "nticks": 6}
+    step = 1 if means.max() > 100 * means.min() else "D2"
+    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": "tozero", "nticks": 6}
     x = axis(title + (" (logarithmic)" if wide else ""), exponentformat="power", **scale)
     y = axis("Estimator", autorange="reversed", range=[3.6, -0.6])
     return figure(traces, x, y, reading, showlegend=False, height=260)

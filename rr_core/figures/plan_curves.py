@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.comparison import VALID
-from rr_core.figures.plan_protocols import epsilon_axis, log_range, upright
+from rr_core.figures.plan_map import epsilon_ticks
+from rr_core.figures.plan_protocols import log_range, upright
 from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, number, percent
 from rr_core.plan.curves import SimulatedCurve
 
@@ -20,7 +21,11 @@ METRIC_NAMES = {
     "max": "Largest error of any category",
     "tv": "Total variation",
 }
+_IN_WORDS = {"rmse": "RMSE per category", "max": "largest error", "tv": "total variation"}
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
+# MLE* often lies on InvP: a small marker on a large one shows both.
+_SIZES = {"inv": 10, "inv_n": 10, "inv_p": 15, "mle_star": 7}
+_WIDTHS = {"inv_p": 4.5}
 _BARS = 2.0  # standard errors to either side
 
 
@@ -52,7 +57,9 @@ def error_curves(
     ends = [float(np.log10(value)) for value in (found.points[0], found.points[-1])]
     room = 0.04 * (ends[1] - ends[0])
     across = (
-        epsilon_axis() if symbol == "ε" else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
+        axis("Privacy budget ε (log scale)", type="log", **epsilon_ticks())
+        if symbol == "ε"
+        else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
     )
     y = axis(
         f"{METRIC_NAMES[metric]} (log scale)",
@@ -98,8 +105,8 @@ def _points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
     return {
         **_line(name, x, mean, ""),
         "mode": "lines+markers",
-        "marker": {"symbol": look.symbol, "size": 10, "color": look.colour},
-        "line": {"color": look.colour, "dash": look.dash, "width": 2},
+        "marker": {"symbol": look.symbol, "size": _SIZES[name], "color": look.colour},
+        "line": {"color": look.colour, "dash": look.dash, "width": _WIDTHS.get(name, 2)},
         "error_y": {
             "type": "data",
             "array": bars,
@@ -134,6 +141,6 @@ def _reading(
     value, raw = float(mean[least][at]), float(mean["inv"][at])
     times = f"{percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else "as large as Inv's"
     return (
-        f"At {symbol} = {number(place, 4)} the smallest {METRIC_NAMES[metric].lower()} is that of "
+        f"At {symbol} = {number(place, 4)} the smallest {_IN_WORDS[metric]} is that of "
         f"{QUANTITIES[least].name}: {percent(value)}, {times} ({int(found.done[there][at]):,} simulated collections)."
     )

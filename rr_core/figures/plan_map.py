@@ -60,7 +60,7 @@ def plan_map(
     traces += [_lattice(land, target), _mark("your ε and N", here, "circle", "#FFFFFF", 13)]
     if found is not None:
         traces.append(_mark("the plan", found, "star", "#F0E442", 19))
-    x = axis("Privacy budget ε (log scale)", **_log_axis(land.epsilons), **_epsilon_ticks())
+    x = axis("Privacy budget ε (log scale)", **_log_axis(land.epsilons), **epsilon_ticks())
     y = axis("Users N (log scale)", **_log_axis(land.users), dtick=1, exponentformat="power")
     names = [_name(land, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
     return figure(traces, x, y, _reading(target, border, here, found), annotations=names, height=460)
@@ -70,7 +70,8 @@ def _log_axis(values: Array) -> dict[str, Any]:
     return {"type": "log", "range": np.log10(values[[0, -1]]).tolist(), "showgrid": False}
 
 
-def _epsilon_ticks() -> dict[str, Any]:
+def epsilon_ticks() -> dict[str, Any]:
+    """Ticks of an epsilon axis that is not too wide for 1, 2, 5."""
     return {"tickvals": _EPSILON_TICKS, "ticktext": [f"{tick:g}" for tick in _EPSILON_TICKS]}
 
 

@@ -12,7 +12,7 @@ from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis, analyse
 from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.floor import floor
-from rr_core.figures.collected import expected_errors, reports_floor, with_intervals
+from rr_core.figures.collected import expected_errors, is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
 from tests.figures.samples import named, values
@@ -53,6 +53,22 @@ def test_intervals_are_drawn_where_they_lie(k, chosen):
     np.testing.assert_array_equal(filled, found.above.above[order])
     assert len(figure.data) == len(ESTIMATES)
     assert "<b>" not in str(figure.to_json())
+
+
+def test_zoom_shows_every_interval_but_the_largest():
+    found = analysed(12)
+    view = bars(rank_order(found.counts), None, "Most reported", 12)
+    figure = with_intervals(
+        found.estimates, "inv", found.interval, found.above.above, found.n, view, zoom=True
+    )
+    check(figure)
+    low, high = figure.layout.yaxis.range
+    rest = rank_order(found.counts)[1:]
+    assert low < found.interval.low[rest].min()
+    assert found.interval.high[rest].max() < high < found.estimates["inv"].max()
+    assert not is_dominated(view, found.estimates["inv"], found.interval)
+    single = analyse(np.array([90_000, 310, 300, 305]), RandomizedResponse(4, 5.8))
+    assert is_dominated(bars(np.arange(4), None, "", 4), single.estimates["inv"], single.interval)
 
 
 def test_the_sentence_is_about_the_first_category_shown():

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import state
+from pages._ui import state, view_picker
 from pages._ui.your_reports.results import Results
 from rr_core.comparison import ESTIMATORS, Target
 from rr_core.figures.style import QUANTITIES
@@ -70,6 +70,11 @@ def shown(found: Results) -> Shown:
         "often; they are wider.",
     )
     return Shown(name or best, scope == _SCOPES[1])
+
+
+def zoom(*, on: bool) -> bool:
+    """Whether the largest share is left out of the range of the chart, in which ``on`` it is at first."""
+    return view_picker.zoom("reports", "Zoom in on the smaller shares", on=on)
 
 
 def search(found: Results) -> None:

@@ -17,7 +17,7 @@ from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
 from rr_core.collected.intervals import too_few
 from rr_core.comparison import METRICS
-from rr_core.figures.collected import expected_errors, reports_floor, with_intervals
+from rr_core.figures.collected import expected_errors, is_dominated, reports_floor, with_intervals
 from rr_core.figures.labels import plain
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import number
@@ -39,9 +39,10 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
     limits = rows.interval(found, shown.estimator, simultaneous=shown.simultaneous)
     if limits is None:
         raise ValueError(f"there are no intervals of {shown.estimator} before its simulations")
-    view = controls.view(found, _ticked(order))
+    view, estimates = controls.view(found, _ticked(order)), found.analysis.estimates
+    zoom = controls.zoom(on=is_dominated(view, estimates[shown.estimator], limits))
     figure = with_intervals(
-        found.analysis.estimates, shown.estimator, limits, found.analysis.above.above, found.used.n, view
+        estimates, shown.estimator, limits, found.analysis.above.above, found.used.n, view, zoom
     )
     chart.show(figure, "your_reports")
     _warn_of_few(found)

@@ -95,20 +95,20 @@ def fit(found: Results) -> list[str]:
     said = (
         f"These reports do not fit {epsilon}: some categories got fewer reports than its noise alone brings."
     )
-    return [said, *_plausible(found), level, one_sided]
+    return [f"{said}{_plausible(found)}", level, one_sided]
 
 
-def _plausible(found: Results) -> list[str]:
+def _plausible(found: Results) -> str:
     plausible = found.simulated.plausible if found.simulated is not None else None
     if plausible is None:
-        return []
+        return ""
     if plausible.none:
-        return [
-            f"No ε up to {number(plausible.low)} makes them plausible: they were hardly made by k-ary randomized "
+        return (
+            f" No ε up to {number(plausible.low)} makes them plausible: they were hardly made by k-ary randomized "
             "response over these categories."
-        ]
+        )
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return [f"They are plausible under ε of {number(plausible.low, 4)} or more{rough}."]
+    return f" They are plausible under ε of {number(plausible.low, 4)} or more{rough}."
 
 
 def advice(found: Results, metric: str = "mse") -> list[str]:
