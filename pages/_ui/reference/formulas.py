@@ -9,6 +9,7 @@ import streamlit as st
 from pages._ui.reference.entries import Entry
 from pages._ui.reference.formula import Formula
 from pages._ui.reference.formulas_estimates import ESTIMATES
+from pages._ui.reference.formulas_practice import PRACTICE
 from pages._ui.reference.formulas_theory import THEORY
 
 PROMISE = "each with its source and its place in the code"
@@ -71,7 +72,7 @@ COLLECTION: Mapping[str, tuple[Formula, ...]] = {
     ),
 }
 
-TOPICS: Mapping[str, tuple[Formula, ...]] = {**COLLECTION, **ESTIMATES, **THEORY}
+TOPICS: Mapping[str, tuple[Formula, ...]] = {**COLLECTION, **ESTIMATES, **THEORY, **PRACTICE}
 
 
 def entries() -> tuple[Entry, ...]:

@@ -8,6 +8,11 @@ PROMISE = "the words of the app, for a first reader"
 
 TERMS: tuple[Entry, ...] = (
     Entry("Bias", "How far an estimator is off on average, over all collections that could have happened."),
+    Entry(
+        "Bootstrap",
+        "Repeating the collection on a computer, with the estimate as the truth, to see how far estimates scatter.",
+        "resampling simulation",
+    ),
     Entry("Category", "One of the possible answers: a letter, a web page, a kind of work."),
     Entry(
         "Certificate",
@@ -26,6 +31,12 @@ TERMS: tuple[Entry, ...] = (
         "On one straight line. Three estimates are three points in a space with one axis per category, and often lie "
         "on a line.",
     ),
+    Entry(
+        "Confidence interval",
+        "A range made so that it holds the truth in, say, 95 of 100 collections. *Coverage* is how often it really does. "
+        "*Simultaneous* intervals are wider: all of them hold at once that often.",
+        "interval coverage level",
+    ),
     Entry("Consistent", "An estimator that ends up at the truth when there are more and more users."),
     Entry(
         "Convergence",
@@ -34,6 +45,11 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry("Distribution", "Shares of all categories: none negative, together 1."),
     Entry(
+        "Domain",
+        "All categories that people could choose from, those that nobody reported included.",
+        "categories K",
+    ),
+    Entry(
         "Epsilon (ε)",
         "The dial between privacy and accuracy. A report can be at most $e^ε$ times likelier under one truth than under "
         "another: 2.7 times at $ε=1$, 1.1 times at $ε=0.1$. Small is private, large is accurate.",
@@ -41,6 +57,11 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry("Estimate, estimator", "A guess of what nobody may see, and the rule that computes it from the reports."),
     Entry("Expected value", "The average over all that chance could do. Single outcomes scatter around it.", "mean"),
+    Entry(
+        "Familywise error",
+        "The chance of even one false alarm among many tests. Holm's correction keeps it below a level.",
+        "Holm Bonferroni multiple tests",
+    ),
     Entry("Histogram", "How many of each category. *True*: what people would say. *Noisy*: what arrives."),
     Entry(
         "Iteration", "One step of a method that repeats the same small improvement many times.", "IBU convergence"
@@ -52,11 +73,18 @@ TERMS: tuple[Entry, ...] = (
         "Inv",
     ),
     Entry(
+        "Local hashing",
+        "A protocol: each person hashes the answer to a few values and randomizes that. Short reports for many "
+        "categories.",
+        "OLH protocol",
+    ),
+    Entry(
         "Local differential privacy",
         "Each person adds the noise *before* sending anything, so nobody needs to be trusted with the truth. The "
         "guarantee holds for every report, whatever an onlooker knows already.",
         "LDP",
     ),
+    Entry("Lower bound", "An error below which no method can get, however clever.", "limit best possible"),
     Entry("Maximum likelihood", "Choosing the distribution under which the reports are most likely.", "MLE"),
     Entry("Mean squared error", "The average squared distance between estimate and truth: bias² plus variance.", "MSE"),
     Entry("Mechanism", "The recipe by which a truth becomes a report. Here: randomized response."),
@@ -67,6 +95,11 @@ TERMS: tuple[Entry, ...] = (
         "Population",
         "What the users are drawn from. Even without noise, a thousand users differ a little from their population.",
         "sample",
+    ),
+    Entry(
+        "p-value",
+        "The chance of data at least as odd as these if nothing were wrong. Small: something probably is.",
+        "test significance",
     ),
     Entry("Post-processing", "Any computation on the reports. It cannot weaken their privacy.", "repair"),
     Entry(
@@ -89,6 +122,11 @@ TERMS: tuple[Entry, ...] = (
     Entry("Report", "The one answer that a user sends: the truth, or not."),
     Entry("Seed", "A number that fixes the chance: the same seed gives the same users and the same noise.", "random"),
     Entry(
+        "Shuffling",
+        "Mixing all reports before anyone sees them, so that nobody knows whose is whose. It adds to the privacy.",
+        "central amplification",
+    ),
+    Entry(
         "Simplex",
         "The set of all distributions: a segment for two categories, a triangle for three, and so on upwards.",
         "geometry",
@@ -97,6 +135,11 @@ TERMS: tuple[Entry, ...] = (
     Entry("Support", "The categories to which an estimate gives a positive share.", "zeros"),
     Entry("Total variation", "The share of the mass in the wrong category: half the sum of the absolute errors.", "TV"),
     Entry("Unbiased", "Right on average: too high in some collections, too low in others, in balance."),
+    Entry(
+        "Unary encoding",
+        "A protocol: each person sends one randomized yes or no per category. Long reports, good for many categories.",
+        "SUE OUE RAPPOR protocol",
+    ),
     Entry("Valid", "Said of an estimate that is a distribution: no negatives, sum 1."),
     Entry("Variance", "How much an estimate scatters over collections: its mean squared distance from its average."),
     Entry("Zipf's law", "Few categories common, many rare: the share of rank $r$ falls like $r^{-s}$. Words do this."),

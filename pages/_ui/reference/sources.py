@@ -57,10 +57,22 @@ PAPERS: tuple[Entry, ...] = (
         "Wang",
     ),
     Entry(
-        "Variance of Inv",
+        "Variance of Inv, other protocols",
         "T. Wang, J. Blocki, N. Li, S. Jha: *Locally Differentially Private Protocols for Frequency Estimation*. "
         "USENIX Security 2017.",
         "Wang",
+    ),
+    Entry(
+        "Shuffling",
+        "V. Feldman, A. McMillan, K. Talwar: *Hiding Among the Clones: A Simple and Nearly Optimal Analysis of Privacy "
+        "Amplification by Shuffling*. FOCS 2021; arXiv:2012.12803.",
+        "shuffle central",
+    ),
+    Entry(
+        "The best possible at equal shares",
+        "M. Ye, A. Barg: *Optimal Schemes for Discrete Distribution Estimation under Locally Differential Privacy*. IEEE "
+        "Transactions on Information Theory 64, 2018.",
+        "lower bound subset selection",
     ),
     Entry(
         "IBU",
