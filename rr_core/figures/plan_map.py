@@ -237,13 +237,18 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
 
 def _reading(target: Target, border: Border | None, here: Place, found: Place | None) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
-    if found is not None:
+    circle = f"ε = {here[0]:g} with N = {here[1]:,.0f}"
+    if border is None:
+        where = f"The map shows what each ε and N reaches; the circle is {circle}"
+    elif not np.isfinite(border.users).any():
+        where = f"No collection on this map meets the target; the circle is {circle}"
+    elif found is not None:
         where = (
             f"The target is met where the map is hatched; the plan, ε = {number(found[0], 4)} with N = {found[1]:,.0f}, "
             "lies on its border"
         )
-    elif border is not None and np.isfinite(border.users).any():
-        where = f"Where the map is hatched collections are at least as good as ε = {here[0]:g} with N = {here[1]:,.0f}"
     else:
-        where = f"No collection on this map meets the target; the circle is ε = {here[0]:g} with N = {here[1]:,.0f}"
+        least = "at least" if target.about.better == "larger" else "at most"
+        goal = f"{target.about.label} {least} {percent(border.target.goal)}"
+        where = f"Hatched: {goal}; the circle is {circle}"
     return f"{where}; the lighter, the {what}."

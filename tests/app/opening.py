@@ -16,7 +16,10 @@ FILES = {
     "estimators": "pages/estimators.py",
     "geometry": "pages/geometry.py",
     "ibu": "pages/ibu.py",
+    "plan": "pages/plan.py",
 }
+# The map of a plan shows neither a draw nor a category.
+OF_A_DRAW = tuple(name for name in FILES if name != "plan")
 LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pages._ui.tables import read_distribution
 from pages._ui.upload import EXAMPLE
-from tests.app.opening import FILES, LEAD, charts, checked, opened, widget
+from tests.app.opening import LEAD, OF_A_DRAW, charts, checked, opened, widget
 
 FRUIT = b"fruit,count\napple,500\nplum,300\nfig,200\n"
 
@@ -19,7 +19,7 @@ def give(page, data, name="fruit.csv"):
     return checked(page.file_uploader[0].set_value((name, data, "text/csv")).run())
 
 
-@pytest.mark.parametrize("name", FILES, ids=lambda name: name or "home")
+@pytest.mark.parametrize("name", OF_A_DRAW, ids=lambda name: name or "home")
 def test_accepted_file_is_drawn_with_its_names(name):
     page = give(panel(name), FRUIT)
     before = charts(page)[0]["data"]

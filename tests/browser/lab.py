@@ -32,8 +32,9 @@ _SETTLED = """() => {
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
 PAGES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
-PAGES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Reference": "reference"}
-SCENARIO_PAGES = tuple(label for label in PAGES if label != "Reference")
+PAGES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Plan": "plan"}
+PAGES |= {"Your reports": "your_reports", "Reference": "reference"}
+SCENARIO_PAGES = tuple(label for label in PAGES if label not in ("Your reports", "Reference"))
 LEAD = {
     "Home": "story",
     "Noisy histogram": "noisy_histogram",
@@ -41,6 +42,7 @@ LEAD = {
     "Estimators": "estimators",
     "Geometry": "geometry",
     "IBU → MLE*": "ibu",
+    "Plan": "plan",
 }  # the key of each page's first figure
 
 

@@ -1,0 +1,357 @@
+"""The plan page: its answers are the core's, its settings come from the link, its files say the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pages._ui.downloads import script_text
+from pages._ui.plan import cost, files, protocols
+from pages._ui.plan.planned import extent, plan, rounded_up
+from pages._ui.plan.settings import Asked, at_least, promise
+from pages._ui.plan.simulated import points, replicates
+from pages._ui.plan.summary import summary
+from rr_core import Scenario
+from rr_core.plan import shuffling
+from rr_core.plan.guess import Guess
+from rr_core.plan.landscape import landscape
+from rr_core.plan.solve import achieved, required_epsilon, required_n
+from rr_core.plan.targets import KINDS, Target
+from tests.app.opening import charts, checked, opened, widget
+from tests.app.test_scripts import printed
+
+LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
+SCENARIO = Scenario("zipf", 40, 1.2, 2.0, 30_000, 7)
+VALUES = {"rmse": 0.7, "max": 2.5, "smallest": 1.5, "top": 3}
+
+
+@cache
+def theta():
+    return SCENARIO.population().probabilities
+
+
+def answer(page):
+    """The bold sentence under the question."""
+    (text,) = [one.value for one in page.markdown if one.value.startswith("##### ")]
+    return text
+
+
+def number_in(text, pattern):
+    return float(re.search(pattern, text)[1].replace(",", ""))
+
+
+def target_of(kind):
+    value = VALUES[kind] if kind == "top" else VALUES[kind] / 100
+    return Target(kind, value, 0.9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_answers_all_three_questions(kind):
+    target = target_of(kind)
+    page = opened("plan", f"{LINK}&target={kind}&value={VALUES[kind]}&conf=90")
+    users = required_n(target, 40, 2.0, theta())
+    assert number_in(answer(page), r"You need ([\d,]+) users") == users
+    checked(page.button_group(key="plan_find").set_value("eps").run())
+    shown = number_in(answer(page), r"You need ε = ([\d.]+)\*\*")
+    least = required_epsilon(target, 40, 30_000, theta())
+    assert least <= shown < least * 1.001
+    assert required_n(target, 40, shown, theta()) <= 30_000
+    checked(page.button_group(key="plan_find").set_value("value").run())
+    value = achieved(target, 40, 2.0, 30_000, theta())
+    said = number_in(answer(page), r"\*\*(?:at least )?([\d.]+)%") / 100
+    assert said == pytest.approx(value, rel=5e-3)
+    assert said <= value or kind != "top"
+
+
+def test_the_answer_follows_the_sidebar():
+    page, target = opened("plan", f"{LINK}&target=top&value=3"), Target("top", 3)
+    for label, value, scenario in (
+        ("Exact ε", 3.0, Scenario("zipf", 40, 1.2, 3.0)),
+        ("Categories K", 60, Scenario("zipf", 60, 1.2, 3.0)),
+        ("Zipf exponent s", 0.5, Scenario("zipf", 60, 0.5, 3.0)),
+    ):
+        checked(widget(page, label).set_value(value).run())
+        users = required_n(target, scenario.k, scenario.epsilon, scenario.population().probabilities)
+        assert number_in(answer(page), r"You need ([\d,]+) users") == users
+        (shown,) = [trace for trace in charts(page)[0]["data"] if trace["name"].startswith("the plan")]
+        assert f"N = {users:,}" in shown["name"]
+    checked(page.button_group(key="plan_find").set_value("eps").run())
+    for n in (20_000, 500_000):
+        checked(widget(page, "Exact N").set_value(n).run())
+        least = required_epsilon(target, 60, n, scenario.population().probabilities)
+        assert number_in(answer(page), r"You need ε = ([\d.]+)\*\*") == rounded_up(least)
+
+
+def test_use_puts_the_answer_into_the_scenario():
+    page = opened("plan", f"{LINK}&target=max&value=2.5")
+    users = required_n(Target("max", 0.025), 40, 2.0, theta())
+    checked(widget(page, "Use this N").click().run())
+    assert widget(page, "Exact N").value == users
+    assert answer(page).startswith(f"##### **You need {users:,} users**")
+    checked(page.button_group(key="plan_find").set_value("eps").run())
+    shown = number_in(answer(page), r"You need ε = ([\d.]+)\*\*")
+    assert shown == pytest.approx(2.0, rel=1e-3)
+    checked(widget(page, "Use this ε").click().run())
+    assert widget(page, "Exact ε").value == shown
+
+
+def test_more_users_than_the_app_has_are_said_and_not_used():
+    page = opened("plan", "k=12&eps=0.01&target=max&value=1")
+    assert "8.96 billion users" in answer(page)
+    assert widget(page, "Use this N").disabled
+    assert any("goes up to 1,000,000,000 users" in one.value for one in page.caption)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("k=100000&eps=0.01&target=rmse&value=0.001", "would not meet this target"),
+        ("k=100000&n=10&find=eps&target=rmse&value=0.001", "hardly any privacy"),
+        ("dist=uniform&k=20&target=top&value=3", "equally large"),
+    ],
+)
+def test_what_is_out_of_reach_is_said(query, reason):
+    page = opened("plan", query)
+    assert answer(page).startswith("##### **No answer.**")
+    assert reason in answer(page)
+    assert any("no target met here" in one.value for one in page.markdown)
+    assert not [button for button in page.button if button.label.startswith("Use this")]
+
+
+def test_worst_case_needs_more_and_is_none_for_a_ranking():
+    page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
+    users = required_n(Target("max", 0.025), 40, 2.0, None)
+    assert users > required_n(Target("max", 0.025), 40, 2.0, theta())
+    assert number_in(answer(page), r"You need ([\d,]+) users") == users
+    checked(widget(page, "What is wanted").set_value("top").run())
+    assert page.button_group(key="plan_guess").disabled
+    assert number_in(answer(page), r"You need ([\d,]+) users") == required_n(
+        Target("top", 5), 40, 2.0, theta()
+    )
+    checked(widget(page, "What is wanted").set_value("max").run())
+    assert not page.button_group(key="plan_guess").disabled
+
+
+def test_whose_shares_matter_for_the_rmse():
+    query = f"{LINK}&target=rmse&value=0.1&eps=8"
+    needed = [
+        number_in(answer(opened("plan", f"{query}&whose={whose}")), r"need ([\d,]+) users")
+        for whose in ("fixed", "sampled")
+    ]
+    core = [required_n(Target("rmse", 0.001), 40, 8.0, theta(), users=u) for u in ("fixed", "sampled")]
+    assert needed == core
+    assert core[0] < core[1]
+
+
+def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
+    page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us")
+    notes = [one.value.replace("\\", "") for one in page.warning]
+    assert len(notes) == 6
+    for words in ("“foo” is not known", "“abc”, which is not a number", "101, outside the range"):
+        assert any(words in note for note in notes)
+    assert number_in(answer(page), r"need ([\d,]+) users") == required_n(
+        Target("rmse", 0.005), 40, 2.0, theta()
+    )
+    checked(page.button_group(key="plan_find").set_value("eps").run())
+    assert not page.warning
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Asked(),
+        Asked("max", 0.125, 99.9, "eps", "worst", "sampled"),
+        Asked("top", 7, 80.0, "value"),
+        Asked("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
+    ],
+    ids=lambda asked: asked.kind,
+)
+def test_a_link_holds_every_setting(asked):
+    assert Asked.from_query(asked.to_query()) == (asked, ())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "k=2&eps=0.01&n=1&target=top&value=50&find=value",
+        "k=2&eps=20&n=1000000000&target=max&value=100&conf=50",
+        "k=1423000&eps=8&n=1664500&target=smallest&value=0.5&conf=99.99&find=eps",
+        "k=1000&eps=20&n=10&target=rmse&value=0.0000001&find=value&guess=worst",
+    ],
+)
+def test_ends_of_the_ranges(query):
+    page = opened("plan", query)
+    assert answer(page)
+    assert charts(page)[0]["alt"]
+    assert not page.warning
+
+
+def test_no_more_categories_are_ranked_than_there_are_others():
+    page = opened("plan", "k=3&eps=2&n=5000&target=top&value=5")
+    assert widget(page, "How many categories").value == 2
+    assert "2 largest categories" in answer(page)
+
+
+def test_an_upload_is_the_population():
+    page = opened("plan", f"{LINK}&target=top&value=2&find=value&eps=1")
+    checked(widget(page, "Distribution").set_value("upload").run())
+    data = b"fruit,count\n<b>plum</b>,300\napple,500\nfig,200\n"
+    checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
+    checked(widget(page, "Use this distribution").click().run())
+    value = achieved(Target("top", 2), 3, 1.0, 1000, [500, 300, 200])
+    assert f"at least {at_least(value)}" in answer(page)
+    # What was worked out about it stays with this session.
+    assert all(f"_latest_plan_{part}" in page.session_state for part in ("guess", "answer", "map", "border"))
+
+
+def test_map_shows_the_scenario_and_the_plan():
+    page = opened("plan", f"{LINK}&target=rmse&value=0.7")
+    lead = charts(page)[0]
+    names = [trace["name"] for trace in lead["data"]]
+    users = required_n(Target("rmse", 0.007), 40, 2.0, theta())
+    assert "your ε and N: ε = 2, N = 30,000" in names
+    assert f"the plan: ε = 2, N = {users:,}" in names
+    assert f"{users:,}" in lead["alt"]
+
+
+def test_simulation_runs_and_is_about_these_settings():
+    page = opened("plan", "dist=zipf&k=12&s=1&eps=1&n=3000&find=value&seed=71")
+    checked(widget(page, "Simulate").click().run())
+    (curves,) = [one for one in charts(page) if "simulated collections" in one["alt"]]
+    assert [trace["name"] for trace in curves["data"]][:4] == ["Inv, exact", "InvN", "InvP", "MLE*"]
+    checked(page.button_group(key="plan_metric").set_value("tv").run())
+    assert any("total variation is that of" in one["alt"] for one in charts(page))
+    checked(widget(page, "New draw").click().run())
+    assert not [one for one in charts(page) if "simulated collections" in one["alt"]]
+
+
+def test_page_is_not_too_much_for_a_browser():
+    page = opened("plan", LINK)
+
+    def count(block):
+        inside = getattr(block, "children", {})
+        return 1 + sum(count(child) for child in inside.values())
+
+    assert count(page.main) <= 60
+    assert all(len(one["alt"]) > 40 for one in charts(page))
+
+
+def planned(**changes):
+    asked = Asked("rmse", 0.7, **changes)
+    return plan(asked, 40, 2.0, 30_000, Guess.of(40, None if asked.worst else theta()))
+
+
+def test_sections_are_about_the_plan():
+    found = planned()
+    page = opened("plan", f"{LINK}&target=rmse&value=0.7")
+    text = "\n".join(one.value for one in page.markdown)
+    assert cost.table(found) in text
+    one = required_n(Target("rmse", 0.007), 40, 2 - np.log(2), theta())
+    assert f"| 1 bit less | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
+    half = required_n(Target("rmse", 0.007), 40, 1.0, theta())
+    assert f"| half of ε | 1 | {half:,} | {half / found.n:.3g} times |" in text
+    assert "**K < 3e^ε + 2**: here 40 ≥ 24.17" in text
+    assert all(protocols.cells(row)[0] in text for row in protocols.at_plan(found))
+    now = shuffling.shuffled(2.0, found.n, 1e-6)
+    assert f"central ε at most {now.epsilon:.3g}" in text
+
+
+def test_the_price_of_what_is_reachable_starts_at_the_scenario():
+    found = planned(find="value")
+    assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
+    assert found.price.users[0] == pytest.approx(30_000, abs=1)
+    assert cost.rows(found)[0][0] == "the plan"
+
+
+@pytest.mark.parametrize(
+    ("exact", "shown"),
+    [(1.00001, 1.001), (1.0, 1.0), (0.0123456, 0.01235), (9.9999, 10.0), (19.9999, 20.0), (0.5, 0.5)],
+)
+def test_epsilon_is_rounded_up(exact, shown):
+    assert rounded_up(exact) == shown
+
+
+@pytest.mark.parametrize(
+    ("chance", "shown"), [(1.0, "100%"), (0.99999, "99.99%"), (0.93216, "93.21%"), (0.5, "50%")]
+)
+def test_chances_are_rounded_down(chance, shown):
+    assert at_least(chance) == shown
+
+
+def test_map_reaches_every_place():
+    assert extent((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))
+    assert extent((0.05, 2.0), (50, 10_000)) == ((0.01, 10.0), (1.0, 1e9))
+    assert extent((2.0, 12.0), (500, 2 * 10**9)) == ((0.1, 20.0), (100.0, 1e12))
+
+
+@pytest.mark.parametrize("n", [1, 3, 30_000, 10**9])
+def test_simulated_points_are_inside_the_limits(n):
+    budgets, users = points("epsilon", 20.0, n), points("n", 2.0, n)
+    assert 20.0 in budgets
+    assert (budgets <= 20).all()
+    assert (np.diff(budgets) > 0).all()
+    assert n in users
+    assert users.min() >= 1
+    assert users.max() <= 10**9
+    assert (users == np.round(users)).all()
+    assert points("epsilon", 0.01, n)[0] == 0.01
+    assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]
+
+
+def test_map_as_csv():
+    land = landscape(Target("rmse", 0.01), 40, theta(), epsilons=[0.5, 1, 2], n=[100, 1000])
+    rows = list(csv.DictReader(io.StringIO(files.map_csv(land).decode())))
+    assert list(rows[0]) == ["epsilon", "n", "achieved"]
+    for row in rows:
+        exact = achieved(Target("rmse", 0.01), 40, float(row["epsilon"]), float(row["n"]), theta())
+        assert float(row["achieved"]) == pytest.approx(exact, rel=1e-5)
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize("changes", [{"guess": "worst", "users": "sampled"}, {"find": "eps"}])
+def test_script_prints_the_plan(changes, tmp_path):
+    found = planned(**changes)
+    lines = printed(script_text(SCENARIO) + files.script(found, 1e-7), tmp_path)
+    assert f"achieved: {found.value:.10g}" in lines
+    if found.asked.find == "n":
+        assert f"users needed: {found.n}" in lines
+    if found.asked.find == "eps":
+        (line,) = [line for line in lines if line.startswith("epsilon needed")]
+        assert rounded_up(float(line.split()[-1])) == found.epsilon
+    for bits, users in zip(found.price.bits, found.price.users, strict=True):
+        assert any(
+            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
+        )
+    rows = {row.key: row for row in protocols.at_plan(found)}
+    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
+    now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
+    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
+
+
+def test_summary_says_the_plan_and_needs_nothing_else():
+    found = planned()
+    page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?:", page)
+    assert f"<b>You need {found.n:,} users</b>" in page
+    assert promise(found.target).removeprefix("the ") in page
+    for cells in [*cost.rows(found), *(protocols.cells(row) for row in protocols.at_plan(found))]:
+        assert all(f"<td>{cell}</td>" in page for cell in cells)
+    assert "2031-02-03" in page
+    assert "**" not in page
+    assert "\\" not in page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("find", ["n", "value"])
+def test_summary_of_every_kind(kind, find):
+    asked = Asked(kind, VALUES[kind], 90.0, find)
+    found = plan(asked, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
+    page = summary(found, "Zipf", 1e-6, "2031-02-03")
+    assert not re.search(r"\bnan\b|\binf\b|None", page)

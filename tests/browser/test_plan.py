@@ -1,0 +1,60 @@
+"""The plan in a real browser: links restore it, its answers go into the address, the map can be clicked."""
+
+from __future__ import annotations
+
+import re
+
+from rr_core import zipf
+from rr_core.plan.solve import required_n
+from rr_core.plan.targets import Target
+
+LINK = (
+    "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7&target=max&value=2.5&conf=90&find=n&guess=worst&whose=sampled"
+)
+
+
+def test_cold_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(fresh_server, open_lab):
+    lab = open_lab(f"/plan?{LINK}", on=fresh_server, stranger=True)
+    users = required_n(Target("max", 0.025, 0.9), 40, 2.0, None)
+    assert f"You need {users:,} users at ε = 2" in lab.words()
+    assert lab.query == dict(pair.split("=") for pair in LINK.split("&"))
+    lab.press("Use this N")
+    assert lab.query["n"] == str(users)
+    assert lab.sidebar()["Exact N"] == str(users)
+    lab.pick("The sidebar's")
+    assert lab.query["guess"] == "sidebar"
+    needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2))
+    assert f"You need {needed:,} users" in lab.words()
+    summary = lab.download("One-page summary (HTML)").decode()
+    assert f"<b>You need {needed:,} users</b>" in summary
+    lab.back()
+    assert lab.query["guess"] == "worst"
+    assert f"You need {users:,} users" in lab.words()
+    _click_on_the_map(lab)
+
+
+def _click_on_the_map(lab):
+    before = lab.figure("plan")
+    area = lab.chart("plan").locator(".nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    with lab.rerun():
+        lab.page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.5)
+    # A quarter of the way from 0.1 to 10, half of the way from 10^2 to 10^9, on logarithmic axes.
+    assert 0.28 < float(lab.query["eps"]) < 0.36
+    assert 2e5 < int(lab.query["n"]) < 5e5
+    assert lab.query["target"] == "max"
+    assert lab.figure("plan") != before
+    assert lab.alerts() == []
+
+
+def test_stop_keeps_the_simulated_points_so_far(open_lab):
+    lab = open_lab("/plan?k=8000&n=100000&eps=4&find=value&seed=3")
+    lab.page.get_by_role("button", name="Simulate", exact=True).click(delay=80)
+    progress = lab.page.get_by_test_id("stProgress")
+    progress.get_by_text(re.compile(r"[1-9][\d,]* of 1,125 simulated collections")).wait_for()
+    with lab.rerun():
+        lab.page.locator(".st-key-plan_curves_stop button").click(delay=80)
+    assert progress.count() == 0
+    assert lab.chart("plan_curves").count() == 1
+    assert any("of 1,125 simulated collections" in note for note in lab.alerts())

@@ -1,0 +1,190 @@
+"""The map of the plan and the simulated curves: what is drawn is what the core works out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rr_core import zipf
+from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.figures.plan_curves import error_curves
+from rr_core.figures.plan_map import Border, levels, plan_map
+from rr_core.figures.style import QUANTITIES, percent, reading
+from rr_core.plan.curves import inv_curve, simulate_curve
+from rr_core.plan.landscape import Landscape, frontier, landscape
+from rr_core.plan.solve import achieved, required_n
+from rr_core.plan.targets import Target
+from tests.figures.samples import named, values
+from tests.figures.test_every_figure import check
+
+K, EPSILONS, USERS = 12, np.geomspace(0.1, 10, 9), np.geomspace(1e2, 1e9, 15)
+TARGETS = [Target("rmse", 0.005), Target("max", 0.02), Target("smallest", 0.03, 0.9), Target("top", 3, 0.9)]
+EVERY = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.kind)
+HERE = (1.0, 2000.0)
+
+
+@cache
+def land(target):
+    return landscape(target, K, zipf(K, 1.2), epsilons=EPSILONS, n=USERS)
+
+
+@cache
+def border(target):
+    return Border(target, EPSILONS, frontier(target, K, zipf(K, 1.2), EPSILONS))
+
+
+def drawn(target, found=(1.0, 50_000.0)):
+    return plan_map(land(target), target, border(target), HERE, found)
+
+
+@EVERY
+def test_map_is_valid_and_says_itself(target):
+    for place in (None, (0.01, 1.0), (20.0, 1e12)):
+        check(drawn(target, place))
+    check(plan_map(land(target), target, None, HERE, None))
+    check(plan_map(land(target), target, Border(target, EPSILONS, np.full(9, np.inf)), HERE, None))
+
+
+@EVERY
+def test_border_is_the_users_needed(target):
+    line = named(drawn(target), "users needed")
+    for epsilon, users in zip(values(line, "x"), values(line), strict=True):
+        assert users == required_n(target, K, epsilon, zipf(K, 1.2))
+
+
+@EVERY
+def test_hatched_region_is_where_the_target_is_met(target):
+    area = named(drawn(target), "target met (hatched)")
+    assert area.fillpattern.shape == "/"
+    x, y = values(area, "x"), values(area)
+    needed = dict(zip(x[: x.size // 2], y[: x.size // 2], strict=True))
+    assert (y[x.size // 2 :] > USERS[-1]).all()
+    met = np.array([[target.met_by(value) for value in row] for row in land(target).values])
+    inside = np.array([[n >= needed[epsilon] for epsilon in EPSILONS] for n in USERS])
+    # The exact tails are saw-toothed in N: only above the border the target is met for good.
+    assert met[inside].all()
+    assert (met == inside).mean() > 0.97
+
+
+@EVERY
+def test_lighter_is_better_and_points_say_the_value(target):
+    figure, grid = drawn(target), land(target)
+    shade = np.asarray(named(figure, "map").z)
+    order = grid.values if target.kind == "top" else -grid.values
+    # One more user, or more epsilon, is never darker.
+    assert (np.diff(shade, axis=0) >= -1e-6).all()
+    assert (np.diff(shade, axis=1) >= -1e-6).all()
+    assert (
+        np.corrcoef(np.argsort(np.argsort(order.ravel())), np.argsort(np.argsort(shade.ravel())))[0, 1] > 0.5
+    )
+    points = named(figure, "click anywhere")
+    at = 7 * EPSILONS.size + 4
+    assert (values(points, "x")[at], values(points)[at]) == (EPSILONS[4], USERS[7])
+    exact = achieved(target, K, EPSILONS[4], USERS[7], zipf(K, 1.2))
+    shown = float(points.text[at].rstrip("%")) / 100
+    assert shown == pytest.approx(exact, rel=0.006)
+    assert shown <= exact or target.kind != "top"
+
+
+def test_a_chance_is_never_rounded_up_to_certainty():
+    target = TARGETS[3]
+    sure = Landscape(EPSILONS[:2], USERS[:2], np.array([[0.2, 0.99999], [0.3, 1 - 1e-9]]))
+    points = named(plan_map(sure, target, None, HERE, None), "click anywhere")
+    assert list(points.text) == ["20%", "99.99%", "30%", "99.99%"]
+
+
+def test_what_cannot_be_told_is_no_share():
+    target = TARGETS[2]
+    none = Landscape(EPSILONS[:2], USERS[:2], np.array([[np.inf, 1.5], [1.0, 0.25]]))
+    figure = plan_map(none, target, None, HERE, None)
+    check(figure)
+    assert list(named(figure, "click anywhere").text) == ["none", "none", "100%", "25%"]
+
+
+@EVERY
+def test_lines_join_places_of_equal_value(target):
+    lines = [trace for trace in drawn(target).data if trace.name.endswith("%")]
+    assert len(lines) >= 3
+    for line in lines:
+        level = float(line.name.rstrip("%").replace(",", "")) / 100
+        assert percent(level) == line.name
+        for epsilon, n in zip(values(line, "x"), values(line), strict=True):
+            if np.isfinite(n) and target.kind != "top":  # a chance climbs from 0 to 1 between two cells
+                assert achieved(target, K, epsilon, n, zipf(K, 1.2)) == pytest.approx(level, rel=0.08)
+
+
+def test_places_are_marked():
+    figure = drawn(TARGETS[0], (0.5, 12_345.0))
+    here, found = (
+        next(trace for trace in figure.data if trace.name.startswith(name))
+        for name in ("your ε and N", "the plan")
+    )
+    assert (values(here, "x")[0], values(here)[0]) == HERE
+    assert (values(found, "x")[0], values(found)[0]) == (0.5, 12_345)
+    assert here.marker.symbol != found.marker.symbol
+    assert "ε = 0.5 with N = 12,345" in reading(figure)
+    without = plan_map(land(TARGETS[0]), TARGETS[0], None, HERE, None)
+    assert not [trace for trace in without.data if trace.name.startswith(("the plan", "target met"))]
+    assert "the circle is ε = 1 with N = 2,000" in reading(without)
+    never = Border(TARGETS[0], EPSILONS, np.full(9, np.inf))
+    assert "No collection on this map" in reading(plan_map(land(TARGETS[0]), TARGETS[0], never, HERE, None))
+    reached = reading(plan_map(land(TARGETS[0]), TARGETS[0], border(TARGETS[0]), HERE, None))
+    assert reached.startswith("Hatched: RMSE per category at most 0.5%; the circle is ε = 1 with N = 2,000")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.003, 4.0, [0.01, 0.1, 1.0]),
+        (0.015, 0.12, [0.02, 0.05, 0.1]),
+        (0.3, np.inf, [0.5, 1.0, 2.0, 5.0]),
+        (0.25, 0.25, []),
+    ],
+)
+def test_levels_are_round_and_inside(low, high, expected):
+    assert levels(np.array([[low, high]]), TARGETS[0]) == pytest.approx(expected)
+
+
+@cache
+def curve(along="epsilon"):
+    points, fixed = ([0.5, 1.0, 2.0], 500) if along == "epsilon" else ([100, 1000, 10_000], 1.0)
+    return simulate_curve(K, zipf(K, 1.2), along, points, fixed, 50, seed=3)
+
+
+@pytest.mark.parametrize("along", ["epsilon", "n"])
+@pytest.mark.parametrize("metric", ["rmse", "max", "tv"])
+def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
+    found = curve(along)
+    exact = inv_curve(K, zipf(K, 1.2), along, found.points, 500 if along == "epsilon" else 1.0)
+    wanted = float(found.mean[metric]["inv"][1])
+    figure = error_curves(found, metric, exact if metric == "rmse" else None, found.points[1], wanted)
+    check(figure)
+    for name in VALID if metric == "rmse" else ESTIMATORS:
+        line = named(figure, QUANTITIES[name].name)
+        np.testing.assert_array_equal(values(line, "x"), found.points)
+        np.testing.assert_array_equal(values(line), found.mean[metric][name])
+        np.testing.assert_allclose(line.error_y.array, 2 * found.standard_error[metric][name])
+    if metric == "rmse":
+        np.testing.assert_array_equal(values(named(figure, "Inv, exact")), exact)
+    best = min(VALID, key=lambda name: found.mean[metric][name][1])
+    assert f"{QUANTITIES[best].name}: {percent(found.mean[metric][best][1])}" in reading(figure)
+    assert "50 simulated" in reading(figure)
+    assert any(trace.name == f"asked for, {percent(wanted)}" for trace in figure.data)
+
+
+def test_a_stopped_simulation_shows_the_points_it_reached():
+    found = replace(curve(), done=np.array([50, 20, 0]))
+    figure = error_curves(found, "tv", None, 2.0, None)
+    check(figure)
+    np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), found.points[:2])
+    assert "At ε = 1 " in reading(figure)
+    assert "20 simulated" in reading(figure)
+
+
+def test_errors_of_zero_are_a_valid_figure():
+    found = simulate_curve(2, [1, 1], "n", [4, 8], 20.0, 3)
+    assert not found.mean["max"]["inv_p"].any()
+    check(error_curves(found, "max", None, 4.0, None))
