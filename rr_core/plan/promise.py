@@ -59,7 +59,9 @@ def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
     """How far from the target, in nats; it falls as N or epsilon grows."""
     _check(users)
     if target.kind == "rmse":
-        return lambda channels, n: np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
+        return lambda channels, n: (
+            np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
+        )
     allowed = math.log1p(-target.confidence)
     miss = _miss(target, guess)
 
