@@ -15,7 +15,7 @@ from rr_core.scenario import Number
 Find = Literal["n", "eps", "value"]
 FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
 GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
-WHOSE: dict[Users, str] = {"fixed": "These people", "sampled": "Whom they stand for"}
+WHOSE: dict[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 PERCENT = 100.0
 _LEAST = 1e-7  # percent: the least share that a target can name
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
