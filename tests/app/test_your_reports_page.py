@@ -116,7 +116,8 @@ def test_what_is_missing_or_impossible_gets_its_sentence(privacy, domain, senten
     assert not charts(page)
 
 
-def test_p_instead_of_epsilon():
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])  # p below and above one half
+def test_p_instead_of_epsilon(epsilon):
     page = give(opened(), ("travel.csv", TABLE))
     one(page.button_group, "Privacy given as").set_value("p, the chance of a true report")
     checked(page.run())
@@ -124,9 +125,9 @@ def test_p_instead_of_epsilon():
     one(page.radio, "Which categories could people choose from?").set_value("seen")
     press(page, "Analyse these reports")
     assert "lies between 1/K" in "\n".join(box.value for box in page.error).replace("\\", "")
-    one(page.text_input, "Value of p").set_value(repr(MECHANISM.p))
+    one(page.text_input, "Value of p").set_value(repr(RandomizedResponse(6, epsilon).p))
     press(page, "Analyse these reports")
-    assert "K = 6, ε = 2.**" in said(page)
+    assert f"K = 6, ε = {epsilon:g}.**" in said(page)
 
 
 def test_bad_file_says_so_and_what_was_there_stays():

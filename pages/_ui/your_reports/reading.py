@@ -45,7 +45,7 @@ def analyse(files: Sequence[Any], options: dict[str, Any], said: Said) -> None:
         UnreadableFile, WrongDomain, Unclear: one plain sentence each; nothing has changed then.
     """
     domain = _domain(said)
-    _mechanism(said, 2)
+    _privacy(said)
     if files:
         about = (tuple(file.file_id for file in files), tuple(options.items()))
         reports = state.latest("reports", about, lambda: _read(files, options))
@@ -119,20 +119,26 @@ def _listed(source: Source | str) -> Listed:
     return read_list(source)
 
 
-def _mechanism(said: Said, k: int) -> RandomizedResponse:
+def _privacy(said: Said) -> float:
+    """The epsilon or p as a number."""
     if not said.privacy.strip():
         raise Unclear("Say how private the reports are: the ε (or the p) they were made with.")
     try:
         value = typed.number(said.privacy)
     except ValueError as problem:
         raise Unclear(f"{problem}.") from None
-    if said.privacy_is_p:
-        if not 1 / k < value < 1:
-            raise Unclear(
-                f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
-                f"1/K = {number(1 / k)} and 1."
-            )
-        return RandomizedResponse.from_p(k, value)
-    if value > EPSILON_MAX:
+    if value > EPSILON_MAX and not said.privacy_is_p:
         raise Unclear(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
-    return RandomizedResponse(k, value)
+    return value
+
+
+def _mechanism(said: Said, k: int) -> RandomizedResponse:
+    value = _privacy(said)
+    if not said.privacy_is_p:
+        return RandomizedResponse(k, value)
+    if not 1 / k < value < 1:
+        raise Unclear(
+            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
+            f"1/K = {number(1 / k)} and 1."
+        )
+    return RandomizedResponse.from_p(k, value)

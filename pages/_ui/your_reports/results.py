@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pages._ui.tables import Collected, Reports
@@ -11,6 +11,7 @@ from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis
 from rr_core.collected.bootstrap import Bootstrap
 from rr_core.collected.fit import FitTest, PlausibleEpsilon
+from rr_core.collected.intervals import Interval
 from rr_core.comparison import Target
 from rr_core.figures.view import Order, rank_order
 from rr_core.mechanism import RandomizedResponse
@@ -61,6 +62,14 @@ class Simulated:
     bootstrap: Bootstrap
     fit: FitTest | None = None
     plausible: PlausibleEpsilon | None = None
+    _intervals: dict[tuple[str, float, bool], Interval] = field(default_factory=dict)
+
+    def interval(self, name: str, level: float, simultaneous: bool) -> Interval:
+        """The interval of an estimator, worked out when it is first asked for."""
+        about = (name, level, simultaneous)
+        if about not in self._intervals:
+            self._intervals[about] = self.bootstrap.interval(*about)
+        return self._intervals[about]
 
     @cached_property
     def preferred(self) -> str:

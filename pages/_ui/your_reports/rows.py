@@ -20,7 +20,7 @@ def interval(found: Results, name: str, *, simultaneous: bool) -> Interval | Non
     if name == "inv":
         return found.analysis.simultaneous if simultaneous else found.analysis.interval
     ready = found.sampled
-    return None if ready is None else ready.bootstrap.interval(name, found.level, simultaneous)
+    return None if ready is None else ready.interval(name, found.level, simultaneous)
 
 
 def table(found: Results, chosen: Chosen = EVERY) -> dict[str, NDArray[Any]]:
@@ -53,15 +53,20 @@ def shown(
     found: Results, name: str, chosen: NDArray[np.intp], *, simultaneous: bool
 ) -> dict[str, NDArray[Any]]:
     """The columns on screen, shares in percent, for one estimator's interval."""
-    full = table(found, chosen)
-    ending = "_all" if simultaneous else ""
-    names = {"inv": "Inv %", "inv_n": "InvN %", "inv_p": "InvP %", "mle_star": "MLE* %"}
-    columns = {"Category": full["category"], "Reports": full["reports"]}
-    columns |= {title: full[key] * 100 for key, title in names.items()}
-    for side, word in (("low", "from %"), ("high", "to %")):
-        if f"{name}_{side}{ending}" in full:
-            columns[word] = full[f"{name}_{side}{ending}"] * 100
-    columns["People"] = full[f"people_{name}"]
-    columns["Above zero?"] = full["above_zero"]
-    columns["p (Holm)"] = full["p_holm"]
+    collected, analysis = found.used.collected, found.analysis
+    shares = {key: values[chosen] for key, values in analysis.estimates.items()}
+    columns: dict[str, NDArray[Any]] = {
+        "Category": collected.labels[chosen],
+        "Reports": collected.counts[chosen],
+        "Inv %": shares["inv"] * 100,
+        "InvN %": shares["inv_n"] * 100,
+        "InvP %": shares["inv_p"] * 100,
+        "MLE* %": shares["mle_star"] * 100,
+    }
+    limits = interval(found, name, simultaneous=simultaneous)
+    if limits is not None:
+        columns |= {"from %": limits.low[chosen] * 100, "to %": limits.high[chosen] * 100}
+    columns["People"] = shares[name] * found.used.n
+    columns["Above zero?"] = analysis.above.above[chosen]
+    columns["p (Holm)"] = analysis.above.adjusted[chosen]
     return columns
