@@ -61,7 +61,9 @@ class FitTest:
 
 @dataclass(frozen=True)
 class PlausibleEpsilon:
-    """The values of epsilon that the reports do not contradict: everything from ``low`` upwards.
+    """The values of epsilon that the reports do not contradict: from about ``low`` upwards.
+
+    (The p-value need not rise all the way: the statistic jumps where another category is dropped.)
 
     Attributes:
         low: the smallest one, to 0.2%; EPSILON_APP_MIN when even that is not contradicted.
@@ -185,6 +187,7 @@ def plausible_epsilon(
     k: int,
     level: float = 0.05,
     *,
+    above: float | None = None,
     seed: int = 0,
     replicates: int = 300,
     progress: Progress | None = None,
@@ -198,6 +201,7 @@ def plausible_epsilon(
         counts: (k,) reports per category, whole numbers with a total of at least 1.
         k: number of categories.
         level: of the test, between 0 and 1.
+        above: an epsilon known to be rejected; only larger ones are looked at then.
         seed: of the random streams, an integer >= 0.
         replicates: simulated collections for each epsilon, an integer >= 1.
         progress: called with the collections done so far for all epsilons; True asks to stop.
@@ -219,10 +223,10 @@ def plausible_epsilon(
         spent += test.done
         return test.p_value > level
 
-    low, high = EPSILON_APP_MIN, EPSILON_APP_MAX
-    if not fits(high):
-        return PlausibleEpsilon(high, math.inf, level, True, not stopped)
-    if not stopped and fits(low):
+    low, high = EPSILON_APP_MIN if above is None else above, EPSILON_APP_MAX
+    if low >= high or not fits(high):
+        return PlausibleEpsilon(max(low, high), math.inf, level, True, not stopped)
+    if above is None and not stopped and fits(low):
         return PlausibleEpsilon(low, math.inf, level, False, not stopped)
     while high / low > _STEP and not stopped:
         middle = math.sqrt(low * high)

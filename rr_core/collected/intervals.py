@@ -12,8 +12,9 @@ from rr_core._validate import Array
 from rr_core.collected.reports import Levels, TruthOf, collected, level_between
 from rr_core.mechanism import RandomizedResponse
 
-# Fewest expected reports of a category that nobody has, N q, from which the intervals keep their level.
-FEWEST = 10.0
+# Fewest expected reports of a category that nobody has, N q, from which the intervals keep their level: from a level
+# of 95% on, and below.
+FEWEST, FEWEST_BELOW = 10.0, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +33,20 @@ class Interval:
     simultaneous: bool
 
 
-def too_few(n: int, mechanism: RandomizedResponse) -> bool:
-    """Whether N q, the expected reports of a category that nobody has, is below 10: then whole numbers of
-    reports can keep the intervals more than 2 points away from a level of 95%.
+def too_few(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
+    """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
+    can keep the intervals more than 2 points away from their level: below 10, or below 20 for levels under 95%.
 
-    Exact coverage over 6,600 settings (k from 2 to 1,000, N from 10 to 10,000, both kinds of users): from
-    N q = 10 on between 93.4% and 96.7%; from 5 to 10 between 92.6% and 97.3%; below 5 down to 88%, and down
-    to 80% below N q = 0.2.
+    Exact coverage of 95% over 6,600 settings (k from 2 to 1,000, N from 10 to 10,000, both kinds of users): from
+    N q = 10 on between 93.4% and 96.7%; from 5 to 10 between 92.5% and 97.3%; below 5 down to 88%, and down
+    to 80% below N q = 0.2. Of 90% between N q = 10 and 20: 87.1% to 92.9%.
 
     Args:
         n: number of reports.
         mechanism: the randomized response.
+        level: of the intervals.
     """
-    return n * mechanism.q < FEWEST
+    return n * mechanism.q < (FEWEST if level >= 0.95 else FEWEST_BELOW)
 
 
 def inv_interval(

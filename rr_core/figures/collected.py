@@ -120,6 +120,8 @@ def reports_floor(found: Floor) -> go.Figure:
     )
     wide = found.ranks[-1] > 60
     x: dict[str, Any] = {"type": "log", "dtick": 1, "tickformat": ",d"} if wide else {"tickformat": ",d"}
+    if found.ranks[-1] <= 10:
+        x["dtick"] = 1  # else the ticks between two ranks are labelled by one of them
     title = "Rank from the least reported" + (" (logarithmic)" if wide else "")
     heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
     bottom, top = min(heights), max(*heights, 1.0)
@@ -156,9 +158,11 @@ def expected_errors(found: Advice, title: str) -> go.Figure:
     ]
     best = QUANTITIES[found.best].name
     ratio = found.means["inv"] / max(found.means[found.best], 1e-300)
+    rivals = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
+    tied = f", not told apart from {rivals}" if rivals else ""
     reading = (
         f"Mean error over simulated collections like this one: {best} has the smallest of the three valid estimators, "
-        f"{number(found.means[found.best])}; Inv has {number(ratio)} times as much."
+        f"{number(found.means[found.best])}{tied}; Inv has {number(ratio)} times as much."
     )
     wide = means.min() > 0 and means.max() > 10 * means.min()
     step = 1 if means.max() > 100 * means.min() else "D2"

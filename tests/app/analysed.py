@@ -60,7 +60,7 @@ def analysed(
         simulated = Simulated(
             bootstrap(collected.counts, mechanism, replicates, users=users),
             fit_test(collected.counts, mechanism, replicates),
-            plausible_epsilon(collected.counts, k) if seek else None,
+            plausible_epsilon(collected.counts, k, above=mechanism.epsilon) if seek else None,
         )
     return Results(used, level, target, made, simulated)
 

@@ -150,6 +150,15 @@ def test_a_run_can_be_stopped():
     assert 0 < test.done <= 1000
 
 
+def test_nothing_plausible_is_found_below_what_was_rejected():
+    counts = np.array([41, 55, 63, 64, 65, 65, 66, 82, 236, 263])  # the p-value falls again at epsilon = 2
+    assert plausible_epsilon(counts, 10, replicates=300).low < 2
+    found = plausible_epsilon(counts, 10, above=2.0, replicates=300)
+    assert 2 < found.low < 2.3
+    assert not found.none
+    assert plausible_epsilon(counts, 10, above=50.0, replicates=20).none
+
+
 @settings(max_examples=12)
 @given(HISTOGRAMS)
 def test_the_smallest_plausible_epsilon_is_the_edge_of_the_test(counts):

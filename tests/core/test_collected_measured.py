@@ -35,7 +35,7 @@ def test_coverage_is_as_printed(users):
     printed = {
         (row.method, row.categories): row
         for row in COVERAGE
-        if (row.k, row.n, row.epsilon, row.users) == (k, n, epsilon, users)
+        if (row.population, row.k, row.n, row.epsilon, row.users) == ("falling", k, n, epsilon, users)
     }
     hits = {key: [] for key in printed}
     for seed, counts in enumerate(rows):

@@ -115,3 +115,15 @@ def test_expected_errors_are_the_means():
 def test_no_error_at_all_is_drawn_too():
     nothing = dict.fromkeys(ESTIMATES, 0.0)
     check(expected_errors(Advice("mle_star", ("mle_star",), nothing, nothing, {}), "Total variation"))
+
+
+def test_few_ranks_are_labelled_once_each():
+    assert reports_floor(floor(np.array([300, 700]), RandomizedResponse(2, 1.0))).layout.xaxis.dtick == 1
+
+
+def test_errors_that_cannot_be_told_apart_are_said_to_be():
+    means = dict(zip(ESTIMATES, (2.0, 1.0, 1.0, 1.0), strict=True))
+    tied = Advice("inv_n", ("inv_n", "inv_p", "mle_star"), means, dict.fromkeys(ESTIMATES, 0.1), {})
+    assert "not told apart from InvP and MLE*" in reading(expected_errors(tied, "Squared error"))
+    alone = Advice("inv_n", ("inv_n",), means, dict.fromkeys(ESTIMATES, 0.1), {})
+    assert "told apart" not in reading(expected_errors(alone, "Squared error"))

@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages._ui import state, view_picker
+from pages._ui.your_reports import words
 from pages._ui.your_reports.results import Results
 from rr_core.comparison import ESTIMATORS, Target
 from rr_core.figures.style import QUANTITIES
@@ -51,15 +52,16 @@ def shown(found: Results) -> Shown:
     """Estimator and kind of interval."""
     ready = found.sampled
     names = list(ESTIMATORS) if ready else ["inv"]
-    best = ready.preferred if ready else "inv"
+    best = words.estimator(found)
     name = st.segmented_control(
         "Estimator",
         names,
         default=best,
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{found.used.key}_{ready is not None}",
-        help="Starts with the one that did best in simulated collections like yours. Intervals of the repaired estimates "
-        "need the simulations.",
+        help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
+        "the one that did best in simulated collections like yours; with Inv where no category is told from zero. "
+        "Intervals of the repaired estimates need the simulations.",
     )
     scope = st.segmented_control(
         "Intervals hold for",

@@ -103,7 +103,8 @@ def _settings(before: Said) -> Said:
             before.privacy if is_p == before.privacy_is_p else "",
             placeholder="0.6" if is_p else "1.5 or ln 3",
             key=f"reports_privacy_{is_p}",
-            help="As it was when the reports were made. p is the chance that a report is the truth: p/q = e^ε.",
+            help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
+            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private.",
             width=160,
         )
     with right:

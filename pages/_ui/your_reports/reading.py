@@ -44,8 +44,8 @@ def analyse(files: Sequence[Any], options: dict[str, Any], said: Said) -> None:
     Raises:
         UnreadableFile, WrongDomain, Unclear: one plain sentence each; nothing has changed then.
     """
-    domain = _domain(said)
     _privacy(said)
+    domain = _domain(said)
     if files:
         about = (tuple(file.file_id for file in files), tuple(options.items()))
         reports = state.latest("reports", about, lambda: _read(files, options))

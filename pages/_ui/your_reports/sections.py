@@ -23,6 +23,7 @@ from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import number
 
 _MOST_OUTSIDE = 200
+_HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
 
 
 def answer(found: Results, shown: Shown) -> None:
@@ -46,11 +47,13 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
     )
     chart.show(figure, "your_reports")
     _warn_of_few(found)
+    if warning := words.moved(found, shown.estimator, simultaneous=shown.simultaneous):
+        st.warning(markdown(warning, 600))
     if shown.estimator != "inv":
         st.caption(
             "Where a share is small beside the noise, intervals of a repaired estimate hold the truth less often than "
-            f"they say: down to {fall_short().measured:.0f}% instead of 95%, as measured (further down). Those of Inv "
-            "keep their word."
+            f"they say: in a test down to {fall_short().measured:.0f}% instead of 95% (further down), and less where "
+            "there are many more categories. Those of Inv keep their word."
         )
     return figure
 
@@ -73,7 +76,7 @@ def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
     st.dataframe(
         pa.table({name: pa.array(values) for name, values in columns.items()}),
         hide_index=True,
-        height=390,
+        height=min(_HEIGHT, _ROW * (order.size + 1) + 3),
         key="reports_table",
         on_select="rerun",
         selection_mode="multi-row",
@@ -143,13 +146,17 @@ def left_out(found: Results) -> None:
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
         st.warning(
-            f"{collected.outside_total:,} reports are left out, because they name what is not on the list: {few}"
+            f"{words.outside(found)}, for a category that is not on the list: {few}"
             f"{f' and {len(collected.outside) - 5:,} more' if len(collected.outside) > 5 else ''}. Randomized response "
             "reports nothing outside its categories: either the list or the file is not what people had."
         )
     with st.expander("What was read, left out and assumed"):
         lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
-        st.markdown("\n".join(f"- {markdown(line, 600)}" for line in (*lines, *words.left_out(found))))
+        st.markdown(
+            "\n".join(f"- {markdown(line, 600)}" for line in (*lines, *words.left_out(found, named=False)))
+        )
         if collected.outside:
             named = collected.outside[:_MOST_OUTSIDE]
-            st.text("\n".join(f"{plain(label, 80)}: {count:,}" for label, count in named))
+            more = len(collected.outside) - len(named)
+            last = [f"and {more:,} more, all in the JSON file"] if more else []
+            st.text("\n".join([*(f"{plain(label, 80)}: {count:,}" for label, count in named), *last]))

@@ -61,5 +61,7 @@ def _run(used: Used, target: Target, progress: long_run.Progress) -> Simulated:
     tested = fit_test(counts, mechanism, asked, progress=lambda done: progress(asked + done))
     if tested.done < asked or tested.p_value >= words.MISFIT:
         return Simulated(sampled, tested)
-    found = plausible_epsilon(counts, mechanism.k, progress=lambda _: progress(2 * asked))
+    found = plausible_epsilon(
+        counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(2 * asked)
+    )
     return Simulated(sampled, tested, found)

@@ -22,8 +22,17 @@ MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
 
 
 def estimator(found: Results) -> str:
-    """The one that the report leads with: the best in simulation, else Inv, whose intervals need none."""
-    return "inv" if found.sampled is None else found.sampled.preferred
+    """The one that the report leads with: the best in simulation, else Inv, whose intervals need none.
+
+    Inv leads too where no category is told from zero: MLE* can then be far more even than the truth, and simulations
+    in which it is the truth favour the most even estimate.
+    """
+    return "inv" if found.sampled is None or nothing_above(found) else found.sampled.preferred
+
+
+def nothing_above(found: Results) -> bool:
+    """Whether not a single category is told from zero."""
+    return not found.analysis.above.above.any()
 
 
 def analysed(found: Results) -> str:
@@ -47,13 +56,25 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
         if limits is None
         else f" ({found.level:.0%} interval {percent(float(limits.low[top]))} to {percent(float(limits.high[top]))})"
     )
-    above = int(analysis.above.above.sum())
     return (
-        f"Of {used.mechanism.k:,} categories {above:,} {'is' if above == 1 else 'are'} told from zero. The most "
+        f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. The most "
         f"reported, “{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
         f"{QUANTITIES[name].name}: about {round(share * used.n):,} people."
         + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
+        + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
+
+
+def _told(above: int) -> str:
+    if above == 0:
+        return "none is told from zero: chance alone could explain each of them"
+    return f"{above:,} {'is' if above == 1 else 'are'} told from zero"
+
+
+def outside(found: Results) -> str:
+    """How many reports name a category outside the domain; the beginning of a sentence."""
+    total = found.used.collected.outside_total
+    return f"{_many(total, 'report is', 'reports are')} left out"
 
 
 def tested(found: Results) -> FitTest | None:
@@ -82,7 +103,7 @@ def fit(found: Results) -> list[str]:
         ]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
-        f"{test.lowest:,}. The test: p = {number(test.p_value)}, from {test.done:,} simulated "
+        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
         "collections that do fit."
     )
     if test.dropped == 0:
@@ -95,7 +116,7 @@ def fit(found: Results) -> list[str]:
     said = (
         f"These reports do not fit {epsilon}: some categories got fewer reports than its noise alone brings."
     )
-    return [f"{said}{_plausible(found)}", level, one_sided]
+    return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
 
 
 def _plausible(found: Results) -> str:
@@ -111,6 +132,14 @@ def _plausible(found: Results) -> str:
     return f" They are plausible under ε of {number(plausible.low, 4)} or more{rough}."
 
 
+def _too_many(found: Results) -> str:
+    """A domain that is too large looks like an epsilon that is too small."""
+    used, empty = found.used, found.used.collected.unreported
+    if not empty or too_few(used.n, used.mechanism):
+        return ""
+    return f" Or K is too large: {_many(empty, 'category', 'categories')} got no report at all."
+
+
 def advice(found: Results, metric: str = "mse") -> list[str]:
     """Which estimator to report, and how that was measured."""
     sampled = found.sampled
@@ -119,6 +148,21 @@ def advice(found: Results, metric: str = "mse") -> list[str]:
             "The estimators were not compared: that takes simulated collections. Inv is shown, which needs none."
         ]
     advised = sampled.advised(metric)
+    means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
+    measured = (
+        f"Measured over the same {sampled.bootstrap.done:,} simulated collections, in which MLE* of these reports was "
+        f"the truth. {METRIC_TITLES[metric]}, mean: {means}."
+    )
+    unbiased = "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up."
+    if misfits(found):
+        return ["Settle ε first: under a wrong one no estimate is right.", measured]
+    if nothing_above(found):
+        return [
+            "Report Inv with its intervals, or no table at all: no category is told from zero.",
+            measured,
+            "That decides nothing here: so much noise leaves MLE* more even than the truth may be, which favours even "
+            "estimates. The other three, and their intervals, can miss large shares by far.",
+        ]
     best = "mle_star" if "mle_star" in advised.tied else advised.best
     others = [QUANTITIES[name].name for name in advised.tied if name != best]
     if len(others) == len(VALID) - 1:
@@ -130,13 +174,7 @@ def advice(found: Results, metric: str = "mse") -> list[str]:
             f"Report {QUANTITIES[best].name}: of the three estimates that are always distributions it came nearest to "
             "the truth."
         )
-    means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
-    return [
-        said,
-        f"Measured over {sampled.bootstrap.done:,} simulated collections in which MLE* of these reports was the "
-        f"truth. {METRIC_TITLES[metric]}, mean: {means}.",
-        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
-    ]
+    return [said, measured, unbiased]
 
 
 def intervals(found: Results) -> list[str]:
@@ -154,12 +192,37 @@ def intervals(found: Results) -> list[str]:
         f"Above zero: an exact test of each category, corrected for all {used.mechanism.k:,} by Holm's method. With "
         f"probability {1 - found.analysis.above.level:.0%} no category that nobody has is called above zero.",
     ]
+    if warning := moved(found, estimator(found)):
+        said.append(warning)
     if too_few(used.n, used.mechanism):
         said.append(
             f"A category that nobody has gets only N·q = {number(used.n * used.mechanism.q)} reports on average: so few "
             "are a coarse scale, and intervals can be right more or less often than they say."
         )
     return said
+
+
+def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:
+    """A warning when the intervals of a repaired estimate do not even hold Inv where there surely is somebody; else "".
+
+    Inv is unbiased: such a share was moved by the repair, and its interval does not show it. With many categories and
+    much noise that happens to the largest shares too, of InvN and MLE* above all.
+    """
+    limits = rows.interval(found, name, simultaneous=simultaneous)
+    if name == "inv" or limits is None:
+        return ""
+    said = QUANTITIES[name].name
+    if nothing_above(found):
+        return f"No category is told from zero: intervals of {said} can miss large shares by far. Use those of Inv."
+    inv, above = found.analysis.estimates["inv"], found.analysis.above.above
+    missed = int((above & ((inv < limits.low) | (inv > limits.high))).sum())
+    if not missed:
+        return ""
+    return (
+        f"For {missed:,} of the {_many(int(above.sum()), 'category', 'categories')} told from zero, the interval of "
+        f"{said} does not hold Inv, which is unbiased: the repair moved these shares by more than their intervals admit. "
+        "Use Inv there."
+    )
 
 
 def settings(found: Results) -> list[tuple[str, str]]:
@@ -187,8 +250,8 @@ def settings(found: Results) -> list[tuple[str, str]]:
     return said
 
 
-def left_out(found: Results) -> list[str]:
-    """What of the files is not in the analysis, counted and named, and what was assumed."""
+def left_out(found: Results, *, named: bool = True) -> list[str]:
+    """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
     reports, collected = found.used.reports, found.used.collected
     said = [
         f"{_many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
@@ -196,12 +259,10 @@ def left_out(found: Results) -> list[str]:
         for dropped in reports.dropped
     ]
     if collected.outside:
-        named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in collected.outside[:_MOST_NAMED])
-        more = len(collected.outside) - _MOST_NAMED
         said.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{_many(len(collected.outside), 'category', 'categories')}: {named}"
-            + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
+            f"{_many(len(collected.outside), 'category', 'categories')}"
+            + (f": {_outside_named(found)}" if named else "")
         )
     if reports.merged:
         said.append(
@@ -212,6 +273,13 @@ def left_out(found: Results) -> list[str]:
             f"{_many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
         )
     return [*said, *(plain(note, 400) for note in (*reports.notes, *collected.notes))]
+
+
+def _outside_named(found: Results) -> str:
+    every = found.used.collected.outside
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
+    more = len(every) - _MOST_NAMED
+    return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
 
 
 def _many(number_: int, one: str, more: str) -> str:

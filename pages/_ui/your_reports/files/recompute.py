@@ -117,7 +117,7 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
             f"fit: N q = {tested.floor!r}, fewest reports = {tested.lowest}, categories below = {tested.below}"
         )
     if SEARCH_EPSILON:
-        plausible = plausible_epsilon(counts, mechanism.k, seed=SEED)
+        plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, seed=SEED)
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
 
 
