@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.collected.advice import Advice
 from rr_core.collected.floor import Floor
+from rr_core.collected.held_out import HeldOut
 from rr_core.collected.intervals import Interval
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
@@ -22,26 +23,28 @@ _OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
 def with_intervals(
     estimates: Mapping[str, Array],
     chosen: str,
-    interval: Interval,
+    intervals: Mapping[str, Interval],
     above: NDArray[np.bool_],
     n: int,
     view: Bars,
     zoom: bool = False,
 ) -> go.Figure:
-    """One estimator with an interval per category, the others as small markers beside it.
+    """One estimator and Inv with an interval per category, the others as small markers beside them.
 
     Args:
         estimates: (k,) by estimator name.
         chosen: the estimator that the intervals are for.
-        interval: (k,) limits.
+        intervals: (k,) limits, of "inv" and of the chosen one.
         above: (k,) whether the category is told from zero; the others get open markers.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    others = [name for name in ESTIMATES if name != chosen]
+    with_bars = dict.fromkeys(("inv", chosen))
+    others = [name for name in ESTIMATES if name not in with_bars]
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
-    traces.append(_bars_of_error(chosen, estimates[chosen], interval, above, n, view))
+    traces += [_bars_of_error(name, estimates[name], intervals[name], above, n, view) for name in with_bars]
+    interval = intervals[chosen]
     first = int(view.categories[0])
     scope = "all intervals together hold" if interval.simultaneous else "each interval holds"
     reading = (
@@ -52,7 +55,7 @@ def with_intervals(
     )
     y = axis("Share of users", tickformat=SHARE)
     if zoom:
-        y["range"] = without_the_largest(view, estimates[chosen], interval)
+        y["range"] = without_the_largest(view, estimates[chosen], intervals["inv"])
     return figure(traces, view.axis(), y, reading, height=430)
 
 
@@ -132,8 +135,8 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def expected_errors(found: Advice, title: str) -> go.Figure:
-    """Mean error of each estimator over simulated collections, with two standard errors."""
+def expected_errors(found: Advice | HeldOut, title: str) -> go.Figure:
+    """Error of each estimator, over simulated collections or on reports held out, with two standard errors."""
     means = np.array([found.means[name] for name in ESTIMATES])
     traces = [
         {
@@ -156,17 +159,21 @@ def expected_errors(found: Advice, title: str) -> go.Figure:
             "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
         }
     ]
-    best = QUANTITIES[found.best].name
-    ratio = found.means["inv"] / max(found.means[found.best], 1e-300)
+    best, least = QUANTITIES[found.best].name, found.means[found.best]
     rivals = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
     tied = f", not told apart from {rivals}" if rivals else ""
+    inv = f"{number(found.means['inv'] / least)} times as much" if least > 0 else number(found.means["inv"])
+    where = (
+        "on reports held out" if isinstance(found, HeldOut) else "over simulated collections like this one"
+    )
     reading = (
-        f"Mean error over simulated collections like this one: {best} has the smallest of the three valid estimators, "
-        f"{number(found.means[found.best])}{tied}; Inv has {number(ratio)} times as much."
+        f"Mean error {where}: {best} has the smallest of the three valid estimators, {number(least)}{tied}; "
+        f"Inv has {inv}."
     )
     wide = means.min() > 0 and means.max() > 10 * means.min()
     step = 1 if means.max() > 100 * means.min() else "D2"
-    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": "tozero", "nticks": 6}
+    below = "normal" if means.min() < 0 else "tozero"
+    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": below, "nticks": 6}
     x = axis(title + (" (logarithmic)" if wide else ""), exponentformat="power", **scale)
     y = axis("Estimator", autorange="reversed", range=[3.6, -0.6])
     return figure(traces, x, y, reading, showlegend=False, height=260)

@@ -31,7 +31,8 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     span = log_range([curves.inv, *(_drawn(row) for row in rows if row.key != "theorem")])
     traces = [_line("k-RR, Inv", curves.epsilons, curves.inv, (_INV.colour, "solid", 3.5))]
     traces += [_line(_label(row), curves.epsilons, _drawn(row), _LOOKS[row.key]) for row in rows]
-    traces.append(upright(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, span, "dash"))
+    foot = span[0] if curves.epsilon_here >= 1 else sum(span) / 2  # not through the legend
+    traces.append(upright(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]], "dash"))
     traces.append(_here(curves))
     y = axis(
         "Squared error, sum (log scale)",
@@ -40,9 +41,9 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
         dtick=max(1, math.ceil((span[1] - span[0]) / 6)),
         range=span,
     )
-    # Smaller than elsewhere: eight entries, two beside each other on a telephone.
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"size": 12}}
-    margin = {"l": 84, "r": 14, "t": 100, "b": 62}
+    # Every line falls to the right: the corner below them is empty, and above them many rows would be needed.
+    legend = {"yanchor": "bottom", "y": 0.02, "x": 0.01, "font": {"size": 14}, "bgcolor": "rgba(0,0,0,0)"}
+    margin = {"l": 84, "r": 14, "t": 28, "b": 62}
     return figure(traces, epsilon_axis(), y, _reading(curves), margin=margin, legend=legend)
 
 
@@ -60,7 +61,7 @@ def _reading(curves: BoundCurves) -> str:
 
 
 def _label(row: Bound) -> str:
-    """Short enough for two columns of a legend on a telephone."""
+    """Short enough for a corner of the picture on a telephone."""
     return {
         "equal": "≥ equal shares",
         "theorem": "≥ Theorem 4.5",

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.figures.plan_words import at_least, at_most
 from rr_core.figures.style import axis, figure, number, percent
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
@@ -119,9 +120,7 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
 def _shown(target: Target, value: float) -> str:
     if target.kind == "smallest" and value > 1:
         return "none"
-    if target.kind == "top":  # never rounded up to 100%
-        return percent(math.floor(value * 1e4) / 1e4, 4)
-    return percent(value)
+    return at_least(value) if target.kind == "top" else at_most(value)
 
 
 def _lines(land: Landscape, target: Target) -> list[tuple[float, Array]]:
@@ -248,7 +247,10 @@ def _reading(target: Target, border: Border | None, here: Place, found: Place | 
             "lies on its border"
         )
     else:
-        least = "at least" if target.about.better == "larger" else "at most"
-        goal = f"{target.about.label} {least} {percent(border.target.goal)}"
+        goal = (
+            f"the ranking is right with probability at least {at_least(border.target.goal)}"
+            if target.kind == "top"
+            else f"{target.about.label} at most {at_most(border.target.goal)}"
+        )
         where = f"Hatched: {goal}; the circle is {circle}"
     return f"{where}; the lighter, the {what}."

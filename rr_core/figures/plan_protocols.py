@@ -33,8 +33,8 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (
-        f"at ε = {number(epsilon)} k-RR has a smaller error than OUE for fewer than "
-        f"{number(curves.flip, 4)} categories, and OUE for more."
+        f"at ε = {number(epsilon)} k-RR has a smaller error than OUE up to "
+        f"{last_below(curves.flip):,} categories, and OUE beyond."
     )
     return _rmse(curves, x, "K", reads)
 
@@ -54,6 +54,11 @@ def epsilon_axis() -> dict[str, Any]:
     """A logarithmic axis of epsilon with ticks that are read as numbers."""
     ticks = [str(tick) for tick in _EPSILON_TICKS]
     return axis("Privacy budget ε (log scale)", type="log", tickvals=_EPSILON_TICKS, ticktext=ticks)
+
+
+def last_below(flip: float) -> int:
+    """The largest whole number of categories below this one."""
+    return math.ceil(flip) - 1
 
 
 def log_range(values: list[Array]) -> list[float]:

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.figures.plan_protocols import log_range
+from rr_core.figures.plan_words import round_up
 from rr_core.figures.style import RIM, ZERO, axis, figure, number
 from rr_core.plan.shuffling import ShuffleCurve
 
@@ -67,6 +68,6 @@ def _reading(curve: ShuffleCurve) -> str:
             f"{now.users_needed:,}. Until then only the local guarantee counts."
         )
     return (
-        f"After shuffling {curve.n:,} reports the central ε is at most {number(now.epsilon)} at δ = "
+        f"After shuffling {curve.n:,} reports the central ε is at most {number(round_up(now.epsilon, 3))} at δ = "
         f"{number(now.delta)}, where one report alone has {local}: an upper bound on what is revealed."
     )

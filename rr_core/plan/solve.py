@@ -80,7 +80,7 @@ def required_n(
         return Unreachable(reason)
     users_needed = least_users(promise.shortfall(target, guess, users), channels)[0]
     if math.isinf(users_needed):
-        return Unreachable(f"Even N = {N_MOST:.0e} users would not meet this target at ε = {epsilon:g}.")
+        return Unreachable(f"Not even a trillion users (10¹²) would meet this target at ε = {epsilon:g}.")
     return int(users_needed)
 
 
@@ -103,8 +103,10 @@ def required_epsilon(
     if excess(low, here)[0] <= 0:
         return EPSILON_APP_MIN
     if excess(high, here)[0] > 0:
+        promise_of_all = "" if target.kind == "rmse" else ", which covers the luck of a sample too"
         return Unreachable(
-            f"With N = {n:,.0f} users even ε = {EPSILON_APP_MAX:g}, hardly any privacy, would not meet this target."
+            f"With N = {n:,.0f} users even ε = {EPSILON_APP_MAX:g}, hardly any privacy, would not meet this target"
+            f"{promise_of_all}."
         )
     return float(tails.decreasing_root(excess, low, high, _ACCURACY)[0])
 

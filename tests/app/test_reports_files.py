@@ -56,7 +56,7 @@ def chart(found: Results):
     analysis = found.analysis
     view = bars(found.used.by_reports[:20], found.used.collected.labels, "Categories")
     return with_intervals(
-        analysis.estimates, "inv", analysis.interval, analysis.above.above, found.used.n, view
+        analysis.estimates, "inv", {"inv": analysis.interval}, analysis.above.above, found.used.n, view
     )
 
 
@@ -349,7 +349,9 @@ def test_advice_in_words():
     best = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}[found.simulated.preferred]
     said = words.advice(found)
     assert best in said[0]
-    assert "100 simulated collections" in said[1]
+    assert "reports held out" in said[1]
+    assert "15 times" in said[1]
+    assert "100 simulated collections" in words.advice(found, "mse")[1]
 
 
 def test_too_few_reports_are_pointed_out():

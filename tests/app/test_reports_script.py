@@ -96,6 +96,10 @@ def check(lines: list[str], found: Results) -> None:
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
     assert rest[2].startswith(f"advice: {recompute.NAMES[simulated.preferred]};")
+    compared = rest.pop(3)
+    assert compared.startswith("squared error on reports held out")
+    out = map(float, re.findall(r": ([-\d.e]+)[,}]", compared))
+    assert list(out) == pytest.approx(list(simulated.held_out.means.values()), rel=1e-12)
     assert rest[3].startswith(f"mean squared error over {simulated.bootstrap.done} simulated")
     means = map(float, re.findall(r": ([-\d.e]+)[,}]", rest[3]))
     assert list(means) == pytest.approx(list(advised.means.values()), rel=1e-12)

@@ -12,6 +12,7 @@ from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis, analyse
 from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.floor import floor
+from rr_core.collected.intervals import Interval
 from rr_core.figures.collected import expected_errors, is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
@@ -28,10 +29,15 @@ def analysed(k: int) -> Analysis:
     return analyse(mechanism.randomize_histogram(users, 3), mechanism)
 
 
+def both(found: Analysis, chosen: str) -> dict[str, Interval]:
+    """Intervals of Inv, and other ones for the chosen estimator."""
+    return {"inv": found.interval, chosen: found.simultaneous if chosen != "inv" else found.interval}
+
+
 def chart(k: int, chosen: str = "inv", most: int = 20):
     found = analysed(k)
     view = bars(rank_order(found.counts), [f"<b>{i}</b>" for i in range(k)], "Most reported", most)
-    return with_intervals(found.estimates, chosen, found.interval, found.above.above, found.n, view)
+    return with_intervals(found.estimates, chosen, both(found, chosen), found.above.above, found.n, view)
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -40,17 +46,15 @@ def test_intervals_are_drawn_where_they_lie(k, chosen):
     found, figure = analysed(k), chart(k, chosen)
     check(figure)
     order = rank_order(found.counts)[:20]
-    trace = named(figure, f"{QUANTITIES[chosen].name} with its interval")
-    middle = values(trace)
-    np.testing.assert_array_equal(middle, found.estimates[chosen][order])
-    np.testing.assert_allclose(
-        middle + trace.error_y.array, np.maximum(found.interval.high[order], middle), atol=1e-15
-    )
-    np.testing.assert_allclose(
-        middle - trace.error_y.arrayminus, np.minimum(found.interval.low[order], middle), atol=1e-15
-    )
-    filled = [colour == QUANTITIES[chosen].colour for colour in trace.marker.color]
-    np.testing.assert_array_equal(filled, found.above.above[order])
+    for name, limits in both(found, chosen).items():
+        trace = named(figure, f"{QUANTITIES[name].name} with its interval")
+        middle = values(trace)
+        np.testing.assert_array_equal(middle, found.estimates[name][order])
+        high, low = np.maximum(limits.high[order], middle), np.minimum(limits.low[order], middle)
+        np.testing.assert_allclose(middle + trace.error_y.array, high, atol=1e-15)
+        np.testing.assert_allclose(middle - trace.error_y.arrayminus, low, atol=1e-15)
+        filled = [colour == QUANTITIES[name].colour for colour in trace.marker.color]
+        np.testing.assert_array_equal(filled, found.above.above[order])
     assert len(figure.data) == len(ESTIMATES)
     assert "<b>" not in str(figure.to_json())
 
@@ -59,7 +63,7 @@ def test_zoom_shows_every_interval_but_the_largest():
     found = analysed(12)
     view = bars(rank_order(found.counts), None, "Most reported", 12)
     figure = with_intervals(
-        found.estimates, "inv", found.interval, found.above.above, found.n, view, zoom=True
+        found.estimates, "inv", both(found, "inv"), found.above.above, found.n, view, zoom=True
     )
     check(figure)
     low, high = figure.layout.yaxis.range

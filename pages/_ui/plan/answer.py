@@ -32,7 +32,7 @@ def sentence(found: Planned) -> str:
         )
     if asked.find == "eps":
         return f"**You need ε = {found.epsilon:g}** with N = {people(found.n)} users, so that {promise(asked.target)}."
-    return f"At ε = {found.epsilon:g} with N = {people(found.n)} users {achieved(asked.target, found.value)}."
+    return f"At ε = {found.epsilon:g} and N = {people(found.n)} users, {achieved(asked.target, found.value)}."
 
 
 def meaning(found: Planned) -> str:
@@ -46,7 +46,8 @@ def meaning(found: Planned) -> str:
         else "the guessed population"
     )
     too_many = f" The app itself goes up to {N_MAX:,} users." if found.n > N_MAX else ""
-    return f"{asked.about.meaning} This is for K = {found.k:,} and {shares}. {_ABOUT[asked.kind]}{too_many}"
+    luck = _LUCK if asked.users == "fixed" and asked.kind != "rmse" else ""
+    return f"{asked.about.meaning} This is for K = {found.k:,} and {shares}. {_ABOUT[asked.kind]}{luck}{too_many}"
 
 
 _INV = "It is about **Inv**, the unbiased estimate; InvP and MLE\\* usually do better, InvN not always."
@@ -56,6 +57,8 @@ _ABOUT = {
     "smallest": "The test looks at the numbers of reports, whatever the estimate.",
     "top": "All four estimates rank the categories alike.",
 }
+
+_LUCK = " The promise covers the luck of a sample too: for these people alone fewer users, or a smaller ε, may do."
 
 
 def _use(found: Planned) -> None:

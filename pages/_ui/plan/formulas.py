@@ -16,8 +16,8 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
 - **Protocols:** $\frac{q^*(1-q^*)}{N(p^*-q^*)^2}$ at share 0, with $p^*, q^*$ the chances that a report supports a
   category that is, or is not, its owner's. k-RR below optimised unary encoding exactly when $K < 3e^\varepsilon + 2$.
 - **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
-  $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}
-  \left(\frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}\right)\right)$.
+  $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
+  $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
 
 The promises rest on upper bounds of the chance to miss, so that they are kept at the N that is named and at every
 larger one.

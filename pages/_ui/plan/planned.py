@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from pages._ui.plan.settings import Asked
+from rr_core.figures.plan_words import round_up
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import solve
 from rr_core.plan.guess import Guess
@@ -75,10 +76,7 @@ def plan(asked: Asked, k: int, epsilon: float, n: int, guess: Guess) -> Planned:
 
 def rounded_up(epsilon: float) -> float:
     """To four digits, upwards, so that the target is met with the number that is shown."""
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) + 1 - _DIGITS)
-    # Rounding in the last digits must not cost a unit.
-    up = math.ceil(epsilon / unit * (1 - 1e-12)) * unit
-    return min(float(f"{up:.{_DIGITS}g}"), EPSILON_APP_MAX)
+    return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
 
 
 def _reachable(target: Target, value: float) -> Target | None:

@@ -9,7 +9,7 @@ from pages._ui import chart
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from rr_core._validate import Array
-from rr_core.figures.plan_protocols import PROTOCOLS, rmse_against_epsilon, rmse_against_k
+from rr_core.figures.plan_protocols import PROTOCOLS, last_below, rmse_against_epsilon, rmse_against_k
 from rr_core.figures.style import number, percent
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN
 from rr_core.plan import protocols
@@ -63,7 +63,8 @@ def cells(row: Protocol) -> tuple[str, str, str, str]:
     """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
     short = PROTOCOLS[row.key].name
     name = short if short == row.name else f"{short}: {row.name[0].lower()}{row.name[1:]}"
-    times = "best" if row.best else f"{number(row.users_relative, 4)} times"
+    factor = number(row.users_relative, 4)
+    times = "best" if row.best else "the same" if factor == "1" else f"{factor} times"
     return name, percent(row.rmse), times, f"{row.bits:,} ({number(row.coded_bits)})"
 
 
@@ -80,10 +81,10 @@ def _table(compared: tuple[Protocol, ...]) -> str:
 
 
 def _notes(found: Planned) -> str:
-    mean = protocols.flip_k_of_mean(found.epsilon)
+    most = last_below(protocols.flip_k_of_mean(found.epsilon))
     return (
         f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}. The rule is about a share near 0; in the RMSE "
-        f"over all categories, as in the table, k-RR is best up to K = {number(mean, 4)} only. Local hashing sends which "
+        f"over all categories, as in the table, k-RR is best up to K = {most:,} only. Local hashing sends which "
         "hash function was drawn besides the value; unary encoding sends one bit per category."
     )
 

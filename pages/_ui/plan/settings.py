@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from rr_core.figures.plan_words import at_least, at_most, round_up
 from rr_core.figures.style import number, percent
 from rr_core.plan.promise import Users
 from rr_core.plan.targets import KINDS, Kind, KindKey, Target
@@ -128,7 +128,7 @@ def promise(target: Target) -> str:
         what = "the largest category comes out" if top == 1 else f"the {top} largest categories come out"
         how = "first" if top == 1 else "in their true order, ahead of all others,"
         return f"{what} {how} with probability {sure}"
-    share = percent(target.value)
+    share = at_most(target.value, 6)  # as it is typed
     return {
         "rmse": f"the estimate of a category is typically at most {share} of users off (RMSE)",
         "max": f"with probability {sure} no category's estimate is more than {share} of users off",
@@ -151,7 +151,7 @@ def achieved(target: Target, value: float) -> str:
         return f"{what} with probability **at least {at_least(value)}**"
     if target.kind == "smallest" and value > 1:
         return "**no category can be told from an empty one**, not even one that all users have"
-    share = percent(value)
+    share = at_most(value)
     return {
         "rmse": f"the estimate of a category is typically **{share} of users** off (RMSE)",
         "max": f"with probability {sure} no category's estimate is more than **{share} of users** off",
@@ -160,13 +160,8 @@ def achieved(target: Target, value: float) -> str:
     }[target.kind]
 
 
-def at_least(chance: float) -> str:
-    """A probability in percent that is not rounded up: never 100% when it is less."""
-    return percent(math.floor(chance * 1e4) / 1e4, 4)
-
-
 def people(n: float) -> str:
-    """A number of users in words: all digits up to a billion."""
+    """A number of users in words: all digits up to a billion, beyond it rounded up."""
     if n <= 1e9:
         return f"{n:,.0f}"
-    return f"{number(n / 1e9)} billion" if n < 1e12 else number(n)
+    return f"{number(round_up(n / 1e9, 3))} billion" if n < 1e12 else number(round_up(n, 3))

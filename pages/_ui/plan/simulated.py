@@ -112,5 +112,6 @@ def _show(work: Work, found: Planned, result: SimulatedCurve, other: float, metr
         where = result.points if result.along == "epsilon" else result.points.astype(np.int64)
         exact = inv_curve(work.scenario.k, guess, result.along, where, other, users=found.asked.users)
     here = found.epsilon if result.along == "epsilon" else float(min(found.n, N_MAX))
-    wanted = found.target.value if found.target and _OF_TARGET.get(found.target.kind) == metric else None
+    asked = found.asked
+    wanted = asked.target.value if asked.find != "value" and _OF_TARGET.get(asked.kind) == metric else None
     chart.show(error_curves(result, metric, exact, here, wanted), "plan_curves")

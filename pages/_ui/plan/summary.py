@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from pages._ui.plan import answer, bounds, cost, protocols, shuffling
 from pages._ui.plan.planned import Planned
-from pages._ui.plan.settings import WHOSE, at_least, people, promise
-from rr_core.figures.style import number, percent
+from pages._ui.plan.settings import WHOSE, people, promise
+from rr_core.figures.plan_words import at_least, at_most
+from rr_core.figures.style import number
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plan.shuffling import shuffled
 
@@ -50,7 +51,7 @@ def summary(found: Planned, population: str, delta: float, when: str) -> str:
 def _settings(found: Planned, population: str) -> list[tuple[str, str]]:
     asked, mechanism = found.asked, RandomizedResponse(found.k, found.epsilon)
     guess = "the worst case over all populations" if asked.worst else population
-    target = promise(found.target) if found.target else "nothing that could be kept"
+    target = "what is reachable" if asked.find == "value" else promise(asked.target)
     return [
         ("Categories K", f"{found.k:,}"),
         ("Privacy ε", f"{found.epsilon:g} (p = {number(mechanism.p, 4)}, q = {number(mechanism.q, 4)})"),
@@ -66,7 +67,7 @@ def _reached(found: Planned) -> str:
     kind = found.asked.kind
     if kind == "smallest" and found.value > 1:
         return "nothing can be told from zero"
-    value = f"probability {at_least(found.value)}" if kind == "top" else percent(found.value)
+    value = f"probability at least {at_least(found.value)}" if kind == "top" else at_most(found.value, 4)
     return f"{value} ({found.asked.about.label})"
 
 
@@ -98,7 +99,9 @@ p {{ margin: 1mm 0; }}
 table {{ border-collapse: collapse; margin: 1.5mm 0; font-size: 9.5pt; width: 100%; }}
 td, th {{ text-align: left; padding: 0.5mm 2mm; border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }}
 footer {{ margin-top: 4mm; font-size: 8.5pt; color: #555; }}
-@media print {{ body {{ margin: 0; padding: 0; max-width: none; font-size: 9.5pt; }} }}
+@media print {{ body {{ margin: 0; padding: 0; max-width: none; font-size: 9pt; line-height: 1.28; }}
+  table {{ font-size: 8.5pt; margin: 1mm 0; }} td, th {{ padding: 0.3mm 2mm; }} h2 {{ margin-top: 2.5mm; }}
+  .answer {{ font-size: 11.5pt; }} footer {{ margin-top: 2mm; }} }}
 </style></head><body>
 <h1>Plan of a survey with k-ary randomized response</h1>
 {body}

@@ -11,6 +11,7 @@ from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis
 from rr_core.collected.bootstrap import Bootstrap
 from rr_core.collected.fit import FitTest, PlausibleEpsilon
+from rr_core.collected.held_out import HeldOut
 from rr_core.collected.intervals import Interval
 from rr_core.comparison import Target
 from rr_core.figures.view import Order, rank_order
@@ -62,6 +63,7 @@ class Simulated:
     bootstrap: Bootstrap
     fit: FitTest | None = None
     plausible: PlausibleEpsilon | None = None
+    held_out: HeldOut | None = None
     _intervals: dict[tuple[str, float, bool], Interval] = field(default_factory=dict)
 
     def interval(self, name: str, level: float, simultaneous: bool) -> Interval:
@@ -77,12 +79,12 @@ class Simulated:
         return "mle_star" if "mle_star" in self.advice.tied else self.advice.best
 
     @cached_property
-    def advice(self) -> Advice:
-        """Which estimators have the smallest squared error."""
-        return self.advised("mse")
+    def advice(self) -> Advice | HeldOut:
+        """Which estimators have the smallest squared error, on reports held out where there were enough of them."""
+        return self.held_out or self.advised("mse")
 
     def advised(self, metric: str) -> Advice:
-        """Which estimators have the smallest mean error in these simulations."""
+        """Which estimators have the smallest mean error in the simulations, whose truth is MLE*."""
         return advise(self.bootstrap, metric)
 
     @property

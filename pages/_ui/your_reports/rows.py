@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pages._ui.your_reports.results import Results
 from rr_core.collected.intervals import Interval
 from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.figures.style import QUANTITIES
 
 Chosen = NDArray[np.intp] | slice
 EVERY = slice(None)
@@ -21,6 +22,12 @@ def interval(found: Results, name: str, *, simultaneous: bool) -> Interval | Non
         return found.analysis.simultaneous if simultaneous else found.analysis.interval
     ready = found.sampled
     return None if ready is None else ready.interval(name, found.level, simultaneous)
+
+
+def intervals(found: Results, name: str, *, simultaneous: bool) -> dict[str, Interval]:
+    """The intervals of Inv and of an estimator that has some."""
+    both = {key: interval(found, key, simultaneous=simultaneous) for key in ("inv", name)}
+    return {key: limits for key, limits in both.items() if limits is not None}
 
 
 def table(found: Results, chosen: Chosen = EVERY) -> dict[str, NDArray[Any]]:
@@ -63,9 +70,9 @@ def shown(
         "InvP %": shares["inv_p"] * 100,
         "MLE* %": shares["mle_star"] * 100,
     }
-    limits = interval(found, name, simultaneous=simultaneous)
-    if limits is not None:
-        columns |= {"from %": limits.low[chosen] * 100, "to %": limits.high[chosen] * 100}
+    for key, limits in intervals(found, name, simultaneous=simultaneous).items():
+        said = QUANTITIES[key].name
+        columns |= {f"{said} from %": limits.low[chosen] * 100, f"{said} to %": limits.high[chosen] * 100}
     columns["People"] = shares[name] * found.used.n
     columns["Above zero?"] = analysis.above.above[chosen]
     columns["p (Holm)"] = analysis.above.adjusted[chosen]

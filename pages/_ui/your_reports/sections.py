@@ -23,6 +23,12 @@ from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import number
 
 _MOST_OUTSIDE = 200
+_ERRORS = {
+    words.HELD_OUT: "Squared, held out",
+    "mse": "Squared, simulated",
+    "tv": "Total variation, simulated",
+    "max": "Largest, simulated",
+}
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
 
 
@@ -37,13 +43,11 @@ def answer(found: Results, shown: Shown) -> None:
 
 def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
-    limits = rows.interval(found, shown.estimator, simultaneous=shown.simultaneous)
-    if limits is None:
-        raise ValueError(f"there are no intervals of {shown.estimator} before its simulations")
+    intervals = rows.intervals(found, shown.estimator, simultaneous=shown.simultaneous)
     view, estimates = controls.view(found, _ticked(order)), found.analysis.estimates
-    zoom = controls.zoom(on=is_dominated(view, estimates[shown.estimator], limits))
+    zoom = controls.zoom(on=is_dominated(view, estimates[shown.estimator], intervals["inv"]))
     figure = with_intervals(
-        estimates, shown.estimator, limits, found.analysis.above.above, found.used.n, view, zoom
+        estimates, shown.estimator, intervals, found.analysis.above.above, found.used.n, view, zoom
     )
     chart.show(figure, "your_reports")
     _warn_of_few(found)
@@ -51,16 +55,16 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
         st.warning(markdown(warning, 600))
     if shown.estimator != "inv":
         st.caption(
-            "Where a share is small beside the noise, intervals of a repaired estimate hold the truth less often than "
-            f"they say: in a test down to {fall_short().measured:.0f}% instead of 95% (further down), and less where "
-            "there are many more categories. Those of Inv keep their word."
+            "The interval of Inv keeps its level. That of a repaired estimate knows nothing of what the repair did to "
+            "these reports: where many shares are small it can miss most of the time (in a test it held the truth in "
+            f"{fall_short().measured:.0f}% instead of 95%, further down)."
         )
     return figure
 
 
 def _warn_of_few(found: Results) -> None:
     used = found.used
-    if too_few(used.n, used.mechanism):
+    if too_few(used.n, used.mechanism, found.level):
         st.info(
             f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with "
             "so few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
@@ -125,17 +129,19 @@ def advice(found: Results) -> list[go.Figure]:
     if ready is None:
         st.markdown(markdown(" ".join(words.advice(found))))
         return []
+    metrics = (*([words.HELD_OUT] if ready.held_out else []), *METRICS[:3])
     metric = st.segmented_control(
-        "Error that matters",
-        METRICS[:3],
-        default=METRICS[0],
-        format_func=lambda metric: METRIC_TITLES[metric].partition(",")[0],
-        key="reports_metric",
+        "Error measured",
+        metrics,
+        default=metrics[0],
+        format_func=_ERRORS.__getitem__,
+        key=f"reports_metric_{len(metrics)}",
     )
-    verdict, *more = words.advice(found, metric or METRICS[0])
+    metric = metric or metrics[0]
+    verdict, *more = words.advice(found, metric)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
-    advised = ready.advised(metric or METRICS[0])
-    figure = expected_errors(advised, METRIC_TITLES[metric or METRICS[0]])
+    advised = ready.advice if metric == words.HELD_OUT else ready.advised(metric)
+    figure = expected_errors(advised, METRIC_TITLES.get(metric, METRIC_TITLES["mse"]))
     chart.show(figure, "reports_errors")
     return [figure]
 

@@ -10,6 +10,7 @@ from pages._ui.your_reports.results import Results, Simulated, Used
 from rr_core.collected.analysis import analyse
 from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.fit import fit_test, plausible_epsilon
+from rr_core.collected.held_out import held_out
 from rr_core.collected.reports import TruthOf
 from rr_core.comparison import Target
 
@@ -58,10 +59,11 @@ def _run(used: Used, target: Target, progress: long_run.Progress) -> Simulated:
     sampled = bootstrap(counts, mechanism, asked, users=_users(target), progress=progress)
     if sampled.done < asked:
         return Simulated(sampled)
+    compared = held_out(counts, mechanism, progress=lambda _: progress(asked))
     tested = fit_test(counts, mechanism, asked, progress=lambda done: progress(asked + done))
-    if tested.done < asked or tested.p_value >= words.MISFIT:
-        return Simulated(sampled, tested)
-    found = plausible_epsilon(
-        counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(2 * asked)
-    )
-    return Simulated(sampled, tested, found)
+    plausible = None
+    if tested.done == asked and tested.p_value < words.MISFIT:
+        plausible = plausible_epsilon(
+            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(2 * asked)
+        )
+    return Simulated(sampled, tested, plausible, compared)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
 from rr_core.collected.fit import FitTest
+from rr_core.collected.held_out import FOLDS, HeldOut
 from rr_core.collected.intervals import too_few
 from rr_core.comparison import VALID
 from rr_core.figures.labels import plain
@@ -18,6 +19,7 @@ _DOMAINS = {
     "listed": "given as a list",
 }
 _MOST_NAMED = 50
+HELD_OUT = "held_out"
 MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
 
 
@@ -50,12 +52,12 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
     used, analysis, name = found.used, found.analysis, name or estimator(found)
     top = int(used.collected.counts.argmax())
     share = float(analysis.estimates[name][top])
-    limits = rows.interval(found, name, simultaneous=simultaneous)
-    between = (
-        ""
-        if limits is None
-        else f" ({found.level:.0%} interval {percent(float(limits.low[top]))} to {percent(float(limits.high[top]))})"
-    )
+    ends = {
+        key: f"{percent(float(limits.low[top]))} to {percent(float(limits.high[top]))}"
+        for key, limits in rows.intervals(found, name, simultaneous=simultaneous).items()
+    }
+    inv = "" if name == "inv" else f"; of Inv {ends['inv']}, which holds the truth as often as it says"
+    between = f" ({found.level:.0%} interval {ends[name]}{inv})" if name in ends else ""
     return (
         f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. The most "
         f"reported, “{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
@@ -140,19 +142,28 @@ def _too_many(found: Results) -> str:
     return f" Or K is too large: {_many(empty, 'category', 'categories')} got no report at all."
 
 
-def advice(found: Results, metric: str = "mse") -> list[str]:
-    """Which estimator to report, and how that was measured."""
+def advice(found: Results, metric: str = HELD_OUT) -> list[str]:
+    """Which estimator to report, and how that was measured: on reports held out, or by a simulated error."""
     sampled = found.sampled
     if sampled is None:
         return [
             "The estimators were not compared: that takes simulated collections. Inv is shown, which needs none."
         ]
-    advised = sampled.advised(metric)
+    advised = sampled.advice if metric == HELD_OUT else sampled.advised(metric)
     means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
-    measured = (
-        f"Measured over the same {sampled.bootstrap.done:,} simulated collections, in which MLE* of these reports was "
-        f"the truth. {METRIC_TITLES[metric]}, mean: {means}."
-    )
+    if isinstance(advised, HeldOut):
+        measured = (
+            "Measured on reports held out: each estimate was made from four fifths of the reports and compared with Inv "
+            f"of the rest, which is unbiased, {FOLDS * advised.done:,} times. Squared error, summed over categories: "
+            f"{means}."
+        )
+    else:
+        title = METRIC_TITLES["mse" if metric == HELD_OUT else metric]
+        measured = (
+            f"Measured over the same {sampled.bootstrap.done:,} simulated collections, in which MLE* of these reports "
+            f"was the truth: where the noise is heavy MLE* is too even, which flatters even estimates. {title}, mean: "
+            f"{means}."
+        )
     unbiased = "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up."
     if misfits(found):
         return ["Settle ε first: under a wrong one no estimate is right.", measured]
@@ -160,8 +171,7 @@ def advice(found: Results, metric: str = "mse") -> list[str]:
         return [
             "Report Inv with its intervals, or no table at all: no category is told from zero.",
             measured,
-            "That decides nothing here: so much noise leaves MLE* more even than the truth may be, which favours even "
-            "estimates. The other three, and their intervals, can miss large shares by far.",
+            "The other three, and their intervals, can miss large shares by far under so much noise.",
         ]
     best = "mle_star" if "mle_star" in advised.tied else advised.best
     others = [QUANTITIES[name].name for name in advised.tied if name != best]

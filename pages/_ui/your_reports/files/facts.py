@@ -43,7 +43,11 @@ def facts(found: Results) -> dict[str, Any]:
         else asdict(simulated.plausible),
         "advice": None
         if found.sampled is None
-        else {"preferred": found.sampled.preferred, **asdict(found.sampled.advised("mse"))},
+        else {
+            "preferred": found.sampled.preferred,
+            "held_out": None if found.sampled.held_out is None else asdict(found.sampled.held_out),
+            **asdict(found.sampled.advised("mse")),
+        },
     }
 
 

@@ -26,6 +26,7 @@ from rr_core.collected.advice import advise
 from rr_core.collected.analysis import analyse
 from rr_core.collected.bootstrap import Bootstrap, bootstrap
 from rr_core.collected.fit import fit_test, plausible_epsilon
+from rr_core.collected.held_out import held_out
 from rr_core.mechanism import RandomizedResponse
 
 # Settings, as they were in the app.
@@ -39,6 +40,7 @@ IS_P: bool = False  # whether that is p rather than epsilon
 LEVEL: float = 0.95
 USERS: Literal["fixed", "sampled"] = "fixed"
 REPLICATES, FIT_REPLICATES, SEED = 0, 0, 0  # simulated collections; 0: none
+HELD_OUT = 0  # how often the reports are dealt into parts to be held out; 0: not at all
 SEARCH_EPSILON: bool = False  # whether to look for the smallest plausible epsilon
 APP_K, APP_N = 2, 1  # what the app saw
 APP_SHA256: str = ""
@@ -70,7 +72,7 @@ def main() -> None:
     write(sys.stdout, columns, most)
     print_fit(counts, mechanism)
     if sampled is not None:
-        print_advice(sampled)
+        print_advice(counts, mechanism, sampled)
     if "--all" in sys.argv[1:]:
         with open("results.csv", "w", newline="", encoding="utf-8") as file:
             write(file, columns, range(k))
@@ -121,14 +123,20 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
 
 
-def print_advice(sampled: Bootstrap) -> None:
+def print_advice(counts: NDArray[np.int64], mechanism: RandomizedResponse, sampled: Bootstrap) -> None:
     """Which estimator came nearest to the truth; MLE* where nothing was better."""
-    advised = advise(sampled)
+    simulated, compared = (
+        advise(sampled),
+        held_out(counts, mechanism, HELD_OUT, seed=SEED) if HELD_OUT else None,
+    )
+    advised = compared or simulated
     best = "mle_star" if "mle_star" in advised.tied else advised.best
     print(
         f"advice: {NAMES[best]}; as good: {', '.join(NAMES[name] for name in advised.tied if name != best) or 'none'}"
     )
-    print(f"mean squared error over {sampled.done} simulated collections: {advised.means}")
+    if compared is not None:
+        print(f"squared error on reports held out: {compared.means}")
+    print(f"mean squared error over {sampled.done} simulated collections: {simulated.means}")
 
 
 def reports(files: Iterable[bytes]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from pages._ui.your_reports import rows, words
 from pages._ui.your_reports.files.facts import strict_json
 from pages._ui.your_reports.results import Results
 from rr_core.figures.labels import plain
-from rr_core.figures.style import QUANTITIES, number, reading
+from rr_core.figures.style import number, reading
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
 _LONGEST_NAME = 200
@@ -74,7 +74,7 @@ def _table_note(found: Results, name: str, held: int) -> str:
     ends = (
         ""
         if limits is None
-        else f"“from” and “to” end the {limits.level:.0%} interval of {QUANTITIES[name].name}. "
+        else f"“from” and “to” end the {limits.level:.0%} intervals; that of Inv keeps its level. "
     )
     rest = (
         f" Here are the {held:,} most reported of {total:,}; the CSV file holds the rest."

@@ -44,6 +44,7 @@ def _settings(found: Results) -> str:
         f'USERS: Literal["fixed", "sampled"] = {found.analysis.users!r}',
         f"REPLICATES = {found.sampled.bootstrap.done if found.sampled is not None else 0}",
         f"FIT_REPLICATES = {tested.done if tested is not None else 0}",
+        f"HELD_OUT = {simulated.held_out.done if simulated is not None and simulated.held_out is not None else 0}",
         f"SEED = {SEED}",
         f"SEARCH_EPSILON: bool = {simulated is not None and simulated.plausible is not None}",
         f"APP_K, APP_N = {mechanism.k}, {used.n}",
