@@ -46,12 +46,12 @@ def with_intervals(
     traces += [_bars_of_error(name, estimates[name], intervals[name], above, n, view) for name in with_bars]
     interval = intervals[chosen]
     first = int(view.categories[0])
-    scope = "all intervals together hold" if interval.simultaneous else "each interval holds"
+    scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Told from zero (filled): {int(above.sum()):,} of {above.size:,} categories. The first one shown has a share "
         f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}, interval "
         f"{percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
-        f"the truth in {interval.level:.0%} of collections."
+        f"meant to hold the truth in {interval.level:.0%} of collections."
     )
     y = axis("Share of users", tickformat=SHARE)
     if zoom:

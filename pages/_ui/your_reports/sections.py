@@ -29,6 +29,7 @@ _ERRORS = {
     "tv": "Total variation, simulated",
     "max": "Largest, simulated",
 }
+_MANY = 50  # categories, from which on those at the top are there by luck as well
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
 
 
@@ -53,6 +54,11 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
     _warn_of_few(found)
     if warning := words.moved(found, shown.estimator, simultaneous=shown.simultaneous):
         st.warning(markdown(warning, 600))
+    if not shown.simultaneous and found.used.mechanism.k > _MANY:
+        st.caption(
+            "The most reported of many categories are also the luckiest: single intervals of those at the top lie too "
+            "high too often. **All at once** is proof against that."
+        )
     if shown.estimator != "inv":
         st.caption(
             "The interval of Inv keeps its level. That of a repaired estimate knows nothing of what the repair did to "
