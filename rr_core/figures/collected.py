@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from rr_core.collected.advice import Advice
 from rr_core.collected.floor import Floor
 from rr_core.collected.held_out import HeldOut
 from rr_core.collected.intervals import Interval
+from rr_core.comparison import VALID
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
 
@@ -135,48 +136,71 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def expected_errors(found: Advice | HeldOut, title: str) -> go.Figure:
-    """Error of each estimator, over simulated collections or on reports held out, with two standard errors."""
+def expected_errors(found: Advice, title: str) -> go.Figure:
+    """Mean error of each estimator over simulated collections, with two standard errors."""
     means = np.array([found.means[name] for name in ESTIMATES])
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "y": [QUANTITIES[name].name for name in ESTIMATES],
-            "x": means,
-            "marker": {
-                "color": [QUANTITIES[name].colour for name in ESTIMATES],
-                "symbol": [QUANTITIES[name].symbol for name in ESTIMATES],
-                "size": 14,
-            },
-            "error_x": {
-                "type": "data",
-                "array": np.array([2 * found.standard_errors[name] for name in ESTIMATES]),
-                "thickness": 2,
-                "width": 7,
-                "color": "#808080",
-            },
-            "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
-        }
-    ]
     best, least = QUANTITIES[found.best].name, found.means[found.best]
-    rivals = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
-    tied = f", not told apart from {rivals}" if rivals else ""
     inv = f"{number(found.means['inv'] / least)} times as much" if least > 0 else number(found.means["inv"])
-    where = (
-        "on reports held out" if isinstance(found, HeldOut) else "over simulated collections like this one"
-    )
     reading = (
-        f"Mean error {where}: {best} has the smallest of the three valid estimators, {number(least)}{tied}; "
-        f"Inv has {inv}."
+        f"Mean error over simulated collections like this one: {best} has the smallest of the three valid estimators, "
+        f"{number(least)}{_rivals(found)}; Inv has {inv}."
     )
     wide = means.min() > 0 and means.max() > 10 * means.min()
     step = 1 if means.max() > 100 * means.min() else "D2"
-    below = "normal" if means.min() < 0 else "tozero"
-    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": below, "nticks": 6}
+    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": "tozero", "nticks": 6}
     x = axis(title + (" (logarithmic)" if wide else ""), exponentformat="power", **scale)
-    y = axis("Estimator", autorange="reversed", range=[3.6, -0.6])
-    return figure(traces, x, y, reading, showlegend=False, height=260)
+    return _dots(ESTIMATES, means, found, x, reading)
+
+
+def held_out_errors(found: HeldOut) -> go.Figure:
+    """How much larger the squared error of each valid estimator is than the best one's, on reports held out, with two
+    standard errors. (What all share, the noise of the held-out reports, is far larger than these differences.)"""
+    more = np.array([found.means[name] - found.means[found.best] for name in VALID])
+    others = ", ".join(
+        f"{QUANTITIES[name].name} {number(value)}"
+        for name, value in zip(VALID, more, strict=True)
+        if name != found.best
+    )
+    reading = (
+        f"On reports held out {QUANTITIES[found.best].name} has the smallest squared error of the three valid "
+        f"estimators{_rivals(found)}; the others have more: {others}."
+    )
+    x = axis(
+        "Squared error beyond the smallest one, summed over categories", exponentformat="power", nticks=6
+    )
+    return _dots(VALID, more, found, x, reading)
+
+
+def _rivals(found: Advice | HeldOut) -> str:
+    rivals = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
+    return f", not told apart from {rivals}" if rivals else ""
+
+
+def _dots(
+    names: Sequence[str], errors: Array, found: Advice | HeldOut, x: dict[str, Any], reading: str
+) -> go.Figure:
+    """One dot per estimator with two standard errors."""
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "y": [QUANTITIES[name].name for name in names],
+        "x": errors,
+        "marker": {
+            "color": [QUANTITIES[name].colour for name in names],
+            "symbol": [QUANTITIES[name].symbol for name in names],
+            "size": 14,
+        },
+        "error_x": {
+            "type": "data",
+            "array": np.array([2 * found.standard_errors[name] for name in names]),
+            "thickness": 2,
+            "width": 7,
+            "color": "#808080",
+        },
+        "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
+    }
+    y = axis("Estimator", autorange="reversed", range=[len(names) - 0.4, -0.6])
+    return figure([trace], x, y, reading, showlegend=False, height=260)
 
 
 def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:

@@ -12,8 +12,16 @@ from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis, analyse
 from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.floor import floor
+from rr_core.collected.held_out import held_out
 from rr_core.collected.intervals import Interval
-from rr_core.figures.collected import expected_errors, is_dominated, reports_floor, with_intervals
+from rr_core.comparison import VALID
+from rr_core.figures.collected import (
+    expected_errors,
+    held_out_errors,
+    is_dominated,
+    reports_floor,
+    with_intervals,
+)
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
 from tests.figures.samples import named, values
@@ -114,6 +122,19 @@ def test_expected_errors_are_the_means():
         figure.data[0].error_x.array, [2 * advice.standard_errors[name] for name in ESTIMATES]
     )
     assert QUANTITIES[advice.best].name in reading(figure)
+
+
+def test_errors_on_reports_held_out_are_drawn_beyond_the_smallest():
+    found = analysed(12)
+    held = held_out(found.counts, found.mechanism, 4)
+    figure = held_out_errors(held)
+    check(figure)
+    more = [held.means[name] - held.means[held.best] for name in VALID]
+    np.testing.assert_array_equal(values(figure.data[0], "x"), more)
+    np.testing.assert_array_equal(
+        figure.data[0].error_x.array, [2 * held.standard_errors[name] for name in VALID]
+    )
+    assert f"{QUANTITIES[held.best].name} has the smallest" in reading(figure)
 
 
 def test_no_error_at_all_is_drawn_too():

@@ -15,9 +15,16 @@ from pages._ui.your_reports.controls import Shown
 from pages._ui.your_reports.intervals import fall_short
 from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
+from rr_core.collected.held_out import HeldOut
 from rr_core.collected.intervals import too_few
 from rr_core.comparison import METRICS
-from rr_core.figures.collected import expected_errors, is_dominated, reports_floor, with_intervals
+from rr_core.figures.collected import (
+    expected_errors,
+    held_out_errors,
+    is_dominated,
+    reports_floor,
+    with_intervals,
+)
 from rr_core.figures.labels import plain
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import number
@@ -147,7 +154,11 @@ def advice(found: Results) -> list[go.Figure]:
     verdict, *more = words.advice(found, metric)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
     advised = ready.advice if metric == words.HELD_OUT else ready.advised(metric)
-    figure = expected_errors(advised, METRIC_TITLES.get(metric, METRIC_TITLES["mse"]))
+    figure = (
+        held_out_errors(advised)
+        if isinstance(advised, HeldOut)
+        else expected_errors(advised, METRIC_TITLES[metric])
+    )
     chart.show(figure, "reports_errors")
     return [figure]
 

@@ -150,14 +150,20 @@ def advice(found: Results, metric: str = HELD_OUT) -> list[str]:
             "The estimators were not compared: that takes simulated collections. Inv is shown, which needs none."
         ]
     advised = sampled.advice if metric == HELD_OUT else sampled.advised(metric)
-    means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
+    least = advised.means[advised.best]
     if isinstance(advised, HeldOut):
+        more = ", ".join(
+            f"{QUANTITIES[name].name} {number(mean - least)} (± {number(2 * advised.standard_errors[name], 2)})"
+            for name, mean in advised.means.items()
+            if name != advised.best
+        )
         measured = (
             "Measured on reports held out: each estimate was made from four fifths of the reports and compared with Inv "
-            f"of the rest, which is unbiased, {FOLDS * advised.done:,} times. Squared error, summed over categories: "
-            f"{means}."
+            f"of the rest, which is unbiased, {FOLDS * advised.done:,} times. Squared error, summed over categories, "
+            f"beyond that of {QUANTITIES[advised.best].name}: {more}."
         )
     else:
+        means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
         title = METRIC_TITLES["mse" if metric == HELD_OUT else metric]
         measured = (
             f"Measured over the same {sampled.bootstrap.done:,} simulated collections, in which MLE* of these reports "
