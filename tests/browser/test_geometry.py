@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from rr_core import RandomizedResponse
 from rr_core.comparison import ESTIMATORS
 from rr_core.figures.style import percent
+from tests.browser.lab import PATIENCE
 
 LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"
 ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "MLE*": "mle_star", "InvP": "inv_p"}
@@ -154,7 +155,7 @@ def test_stop_keeps_what_was_done(open_lab):
     lab.settle()
     lab.page.get_by_role("button", name="Collect again and again", exact=True).click(delay=80)
     progress = lab.page.get_by_test_id("stProgress")
-    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"))
+    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"), timeout=PATIENCE)
     with lab.rerun():
         lab.page.locator(".st-key-align_stop button").click(delay=80)
     stopped = re.search(r"Stopped after ([\d,]+) of 1,000 collections", lab.words())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from rr_core import zipf
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Target
@@ -13,8 +11,8 @@ LINK = (
 )
 
 
-def test_cold_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(fresh_server, open_lab):
-    lab = open_lab(f"/plan?{LINK}", on=fresh_server, stranger=True)
+def test_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(open_lab):
+    lab = open_lab(f"/plan?{LINK}")
     users = required_n(Target("max", 0.025, 0.9), 40, 2.0, None)
     assert f"You need {users:,} users at ε = 2" in lab.words()
     assert lab.query == dict(pair.split("=") for pair in LINK.split("&"))
@@ -46,15 +44,3 @@ def _click_on_the_map(lab):
     assert lab.query["target"] == "max"
     assert lab.figure("plan") != before
     assert lab.alerts() == []
-
-
-def test_stop_keeps_the_simulated_points_so_far(open_lab):
-    lab = open_lab("/plan?k=8000&n=100000&eps=4&find=value&seed=3")
-    lab.page.get_by_role("button", name="Simulate", exact=True).click(delay=80)
-    progress = lab.page.get_by_test_id("stProgress")
-    progress.get_by_text(re.compile(r"[1-9][\d,]* of 1,125 simulated collections")).wait_for()
-    with lab.rerun():
-        lab.page.locator(".st-key-plan_curves_stop button").click(delay=80)
-    assert progress.count() == 0
-    assert lab.chart("plan_curves").count() == 1
-    assert any("of 1,125 simulated collections" in note for note in lab.alerts())

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser.lab import PATIENCE
+
 FIGURES = ("error_distribution", "bias_and_variance", "wins")
 
 
@@ -14,7 +16,7 @@ def test_stop_keeps_what_was_done(open_lab):
     lab.pick("1,000")
     lab.page.get_by_role("button", name="Repeat", exact=True).click(delay=80)
     progress = lab.page.get_by_test_id("stProgress")
-    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"))
+    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"), timeout=PATIENCE)
     stop = lab.page.locator(".st-key-repeat_stop button")  # Streamlit has a Stop of its own in the header
     with lab.rerun():
         stop.click(delay=80)
