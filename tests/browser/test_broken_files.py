@@ -21,7 +21,13 @@ def before(lab):
     return lab.figure("estimators"), lab.table()
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.about)
+# Each kind of sentence once; the page harness goes through all of them.
+IN_THE_BROWSER = ("negative", "NaN", "picture", "cut Parquet", "too large", "ragged", "header only")
+
+
+@pytest.mark.parametrize(
+    "broken", [broken for broken in BROKEN if broken.about in IN_THE_BROWSER], ids=lambda broken: broken.about
+)
 def test_broken_file_gets_its_sentence_and_loses_nothing(broken, lab, before):
     if lab.query != QUERY or lab.page.get_by_test_id("stFileUploader").count():
         lab.open(f"/estimators?{LINK}")  # another file's test ended early

@@ -1,0 +1,185 @@
+"""Whether one estimator's mean error is below another's, cell by cell, with what the seeds allow to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scipy import special
+
+from rr_core.comparison import VALID
+from rr_core.experiments.grid import Cell
+from rr_core.experiments.run import SweepResult
+from rr_core.experiments.summary import CellResult
+
+# -1 where the first of two estimators has the smaller mean error, 1 the larger, 0 when both are equal, None when the
+# seeds cannot tell.
+Sign = int | None
+Question = Callable[[list[Sign]], bool | None]
+
+# Chance that any of two estimators' order in any cell is called wrongly, over all cells of a sweep together.
+FAMILY_LEVEL = 0.05
+# Mean errors this close, relatively, are equal: the estimators are one where nothing is negative.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many cells answer a question which way.
+
+    Attributes:
+        yes, no: cells where the seeds settle it.
+        unsure: cells where they do not.
+        equal: cells where the estimators are one and the same, so that the question does not arise.
+        by_means: of the cells asked, those where the means say yes, settled or not.
+        exceptions: the cells that say no.
+    """
+
+    yes: int
+    no: int
+    unsure: int
+    equal: int
+    by_means: int
+    exceptions: tuple[Cell, ...]
+
+    @property
+    def asked(self) -> int:
+        """Cells where the question arises."""
+        return self.yes + self.no + self.unsure
+
+    @property
+    def share(self) -> tuple[float, float]:
+        """Between which shares of the cells asked the answer is yes, at FAMILY_LEVEL; nan when none is asked."""
+        if not self.asked:
+            return float("nan"), float("nan")
+        return self.yes / self.asked, (self.yes + self.unsure) / self.asked
+
+
+def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
+    """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences,
+    at FAMILY_LEVEL over all pairs of valid estimators in all cells (Bonferroni).
+
+    Raises:
+        ValueError: when the sweep has no such metric or estimator.
+    """
+    by_means, difference, error = _difference(result, cell, metric, first, second)
+    if by_means == 0:
+        return 0
+    if cell.seeds < 2:
+        return None
+    level = FAMILY_LEVEL / (2 * len(VALID) * len(result.cells))
+    settled = difference > -special.stdtrit(cell.seeds - 1, level) * error
+    return by_means if settled else None
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The valid estimator with the smallest mean error in a cell.
+
+    Attributes:
+        name: which; None where all three are equal.
+        margin: the next larger mean error over the smallest, >= 1; 1 where they are equal.
+        sure: whether the seeds settle it against both others.
+    """
+
+    name: str | None
+    margin: float
+    sure: bool
+
+
+def winner(result: SweepResult, cell: CellResult, metric: str) -> Winner:
+    """Who wins in a cell, and by how much. Two equal winners go by the first name, with a margin of 1, unsettled."""
+    means = {name: _mean(result, cell, metric, name) for name in VALID}
+    name = min(VALID, key=lambda one: means[one])
+    others = _others(name)
+    if not any(_difference(result, cell, metric, name, other)[0] for other in others):
+        return Winner(None, 1.0, False)
+    sure = all(sign(result, cell, metric, name, other) == -1 for other in others)
+    return Winner(name, _ratio(min(means[other] for other in others), means[name]), sure)
+
+
+def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
+    """A valid estimator's mean error over the smallest of the three: 1 where it is the best."""
+    return _ratio(_mean(result, cell, metric, name), min(_mean(result, cell, metric, one) for one in VALID))
+
+
+def never_worst(result: SweepResult, metric: str, name: str) -> Count:
+    """In which cells a valid estimator's mean error is not the largest of the three."""
+
+    def question(signs: list[Sign]) -> bool | None:
+        if any(one in (-1, 0) for one in signs):
+            return True
+        return False if None not in signs else None
+
+    return _count(result, metric, name, _others(name), question)
+
+
+def always_best(result: SweepResult, metric: str, name: str) -> Count:
+    """In which cells a valid estimator's mean error is the smallest of the three, alone or shared."""
+
+    def question(signs: list[Sign]) -> bool | None:
+        if 1 in signs:
+            return False
+        return True if None not in signs else None
+
+    return _count(result, metric, name, _others(name), question)
+
+
+def below(result: SweepResult, metric: str, first: str, second: str) -> Count:
+    """In which cells the mean error of ``first`` is smaller than that of ``second``."""
+    return _count(result, metric, first, (second,), lambda signs: None if signs[0] is None else signs[0] < 0)
+
+
+def _others(name: str) -> tuple[str, ...]:
+    return tuple(other for other in VALID if other != name)
+
+
+def _count(result: SweepResult, metric: str, name: str, others: tuple[str, ...], question: Question) -> Count:
+    answers: dict[Cell, bool | None] = {}
+    by_means = 0
+    for cell in result.cells:
+        means: list[Sign] = [_difference(result, cell, metric, name, other)[0] for other in others]
+        if any(means):
+            answers[cell.cell] = question([sign(result, cell, metric, name, other) for other in others])
+            by_means += question(means) is True
+    values = list(answers.values())
+    return Count(
+        yes=values.count(True),
+        no=values.count(False),
+        unsure=values.count(None),
+        equal=len(result.cells) - len(values),
+        by_means=by_means,
+        exceptions=tuple(cell for cell, answer in answers.items() if answer is False),
+    )
+
+
+def _difference(
+    result: SweepResult, cell: CellResult, metric: str, first: str, second: str
+) -> tuple[int, float, float]:
+    """The sign of the difference of two means, its size, and its standard error."""
+    m = _place("metric", metric, result.sweep.settings.metrics)
+    a, b = (_place("estimator", name, result.sweep.settings.estimators) for name in (first, second))
+    difference, error = float(cell.difference[m, a, b]), float(cell.difference_error[m, a, b])
+    if abs(difference) <= _EQUAL * abs(float(cell.mean[m, a])):
+        return 0, 0.0, error
+    return (1 if difference > 0 else -1), abs(difference), error
+
+
+def _mean(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
+    settings = result.sweep.settings
+    return float(
+        cell.mean[_place("metric", metric, settings.metrics), _place("estimator", name, settings.estimators)]
+    )
+
+
+def _ratio(larger: float, smaller: float) -> float:
+    if larger == smaller:  # both may be zero
+        return 1.0
+    return larger / smaller if smaller else math.inf
+
+
+def _place(what: str, name: str, known: tuple[str, ...]) -> int:
+    if name not in known:
+        raise ValueError(f"{what} must be one of the sweep's, {', '.join(known)}, got {name!r}")
+    return known.index(name)

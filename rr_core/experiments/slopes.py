@@ -1,0 +1,59 @@
+"""How errors grow with k and fall with N: slopes of log mean error, fitted group by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rr_core._validate import Array
+from rr_core.experiments.run import SweepResult
+from rr_core.experiments.summary import CellResult
+
+Along = Literal["n", "k"]
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Slopes d log(error) / d log(n or k) of one estimator, one per group of cells that differ in nothing else.
+
+    Attributes:
+        along: "n" or "k".
+        estimator: whose.
+        groups: one cell's worth of axes per group, as text: what its cells share.
+        fitted: (groups,) least squares over all values of the axis.
+        last: (groups,) between the two largest values: nearer to what holds in the limit.
+    """
+
+    along: Along
+    estimator: str
+    groups: tuple[str, ...]
+    fitted: Array
+    last: Array
+
+
+def slopes(result: SweepResult, metric: str, along: Along, estimator: str) -> Slopes:
+    """Slopes of the mean error over every group with at least three values of the axis and no mean of zero (where
+    nothing was ever estimated wrong)."""
+    m = result.sweep.settings.metrics.index(metric)
+    e = result.sweep.settings.estimators.index(estimator)
+    groups: dict[str, list[CellResult]] = {}
+    for cell in result.cells:
+        groups.setdefault(_shared(cell, along), []).append(cell)
+    names, fitted, last = [], [], []
+    for name, cells in groups.items():
+        points = sorted((getattr(cell.cell, along), float(cell.mean[m, e])) for cell in cells)
+        if len(points) < 3 or any(error <= 0 for _, error in points):
+            continue
+        x, y = np.log(np.array(points, dtype=np.float64)).T
+        centred = x - x.mean()
+        names.append(name)
+        fitted.append(float((centred * y).sum() / (centred**2).sum()))
+        last.append(float((y[-1] - y[-2]) / (x[-1] - x[-2])))
+    return Slopes(along, estimator, tuple(names), np.array(fitted), np.array(last))
+
+
+def _shared(cell: CellResult, along: Along) -> str:
+    axes = [axis for axis in ("dist", "s", "k", "epsilon", "n") if axis != along]
+    return " ".join(f"{axis}={getattr(cell.cell, axis)}" for axis in axes)

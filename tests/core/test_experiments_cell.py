@@ -1,0 +1,271 @@
+"""One cell of a sweep: against closed forms, exact enumeration and the estimators on the same reports; how it is
+summed up; and that it does not depend on how many collections are made."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rr_core import Population, inv_variance
+from rr_core.comparison import ESTIMATORS, METRICS, RULES, VALID, measure, ranked
+from rr_core.experiments import cell as cell_module
+from rr_core.experiments.cell import draws, rows_per_block
+from rr_core.experiments.grid import MAIN_SETTINGS, POINT, Cell, Settings, over
+from rr_core.experiments.noise import Collector
+from rr_core.experiments.summary import ARRAYS, QUANTILES, measured, summed_up
+from tests.core import exact
+
+NAMES = tuple(ESTIMATORS)
+INV = Settings(100, estimators=("inv",), metrics=("mse",), bias=False)
+GRID = over(
+    dist=("zipf", POINT), s=(0.01, 1.3, 2.5), k=(3, 20, 300), epsilon=(0.5, 2, 5), n=(60, 3000, 10**6)
+)
+# Blocks of every size, rows short and long, tables of counts and counts too high for one.
+VARIOUS = (
+    Cell("zipf", 7, 1.0, 200, 1.3),
+    Cell("zipf", 40, 2.0, 10**5, 2.5),
+    Cell("uniform", 300, 3.0, 900),
+    Cell("zipf", 2500, 4.0, 10**6, 1.3),
+    Cell("humps", 3000, 1.0, 400),
+    Cell("step", 60_000, 8.0, 10**5),
+)
+
+
+def off_by(mean, error, expected):
+    """Standard errors between a mean and what it should be."""
+    return abs(mean - expected) / max(error, 1e-300)
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+def test_inv_has_its_closed_form_error_in_every_cell(users):
+    settings = replace(INV, users=users)
+    for cell in GRID:
+        result = measured(cell, settings)
+        truth = Collector.of(cell, settings, {}).truth
+        closed = inv_variance(truth, cell.n, cell.mechanism, users=users).sum()
+        assert off_by(result.mean[0, 0], result.standard_error[0, 0], closed) < 4, cell
+
+
+def law_of_reports(people, channel):
+    """{reports: probability} of these users, one after another."""
+    law = {(0,) * channel.k: 1.0}
+    for truth, users in enumerate(people):
+        for _ in range(users):
+            after = {}
+            for counts, weight in law.items():
+                for report in range(channel.k):
+                    more = tuple(c + (i == report) for i, c in enumerate(counts))
+                    share = float(channel.p if report == truth else channel.q)
+                    after[more] = after.get(more, 0.0) + weight * share
+            law = after
+    return law
+
+
+def exact_errors(name, reports, truth, channel):
+    """The four errors of one estimate, from exact arithmetic."""
+    theta = exact.ESTIMATORS[name](reports, channel)
+    off = [float(a - b) for a, b in zip(theta, truth, strict=True)]
+    seen = [float(channel.q + channel.keep * share) for share in theta]
+    nll = -sum(c * math.log(x) for c, x in zip(reports, seen, strict=True) if c) / sum(reports)
+    return (sum(x * x for x in off), sum(map(abs, off)) / 2, max(map(abs, off)), nll)
+
+
+SMALL = Population.from_weights(np.array([6, 2, 0]))
+SMALL_CELL = Cell(SMALL.key, 3, 1.2, 8)
+MANY = Settings(6000)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """(metrics, estimators) exact mean errors of SMALL_CELL, and the spread of one error."""
+    channel = exact.channel_from_epsilon(3, SMALL_CELL.epsilon)
+    truth = [Fraction(6, 8), Fraction(2, 8), Fraction(0)]
+    law = law_of_reports(SMALL.counts.tolist(), channel)
+    weights = np.array(list(law.values()))
+    errors = np.array(
+        [[exact_errors(name, reports, truth, channel) for name in NAMES] for reports in law]
+    ).transpose(2, 1, 0)
+    mean = errors @ weights
+    return mean, np.sqrt(errors**2 @ weights - mean**2)
+
+
+def distances(expected):
+    mean, spread = expected
+    result = measured(SMALL_CELL, MANY, {SMALL.key: SMALL})
+    return np.abs(result.mean - mean) / (spread / np.sqrt(MANY.seeds)), result, spread
+
+
+def test_every_mean_is_the_exact_one(expected):
+    off, result, spread = distances(expected)
+    assert off.max() < 4
+    # A standard error is that of a mean of so many: to six standard errors of a standard deviation.
+    np.testing.assert_allclose(
+        result.standard_error, spread / np.sqrt(MANY.seeds), rtol=6 * 1.5 / np.sqrt(2 * MANY.seeds)
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("part", ["base", "slope", "cut"])
+def test_a_mistake_in_any_estimator_shows(monkeypatch, expected, name, part):
+    """The same check, with one estimator a tenth wrong."""
+    right = RULES[name]
+
+    def wrong(levels, mechanism):
+        rule = right(levels, mechanism)
+        change = {"base": rule.base * 1.1, "slope": rule.slope * 1.1, "cut": rule.cut + 0.15}[part]
+        return replace(rule, **{part: change})
+
+    monkeypatch.setitem(cell_module.RULES, name, wrong)
+    off, _, _ = distances(expected)
+    index = NAMES.index(name)
+    assert off[:, index].max() > 4
+    assert np.delete(off, index, axis=1).max() < 4
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize("cell", VARIOUS, ids=str)
+def test_draws_are_the_estimators_on_the_same_reports(cell, users):
+    size = rows_per_block(cell.k)
+    settings = Settings(size + size // 2 + 1, users=users)
+    drawn, collector = draws(cell, settings), Collector.of(cell, settings, {})
+    reports = np.concatenate([collector.block(0, size), collector.block(1, size)])[: settings.seeds]
+    for index, (name, estimator) in enumerate(ESTIMATORS.items()):
+        estimate = estimator(reports, cell.mechanism)
+        errors = measure(reports, estimate, collector.truth, cell.mechanism)
+        for metric, values in zip(METRICS, drawn.errors[:, index], strict=True):
+            np.testing.assert_allclose(values, errors[metric], rtol=1e-9, atol=1e-15, err_msg=name)
+        np.testing.assert_array_equal(drawn.zeros[index], (estimate == 0).sum(axis=1))
+        np.testing.assert_array_equal(drawn.negatives[index], (estimate < 0).sum(axis=1))
+        off = estimate - collector.truth
+        np.testing.assert_allclose(drawn.deviation[index], off.sum(axis=0), rtol=1e-8, atol=1e-12)
+        assert drawn.total_squared[index] == pytest.approx((off**2).sum(), rel=1e-10)
+
+
+@pytest.mark.parametrize("cell", VARIOUS[:4], ids=str)
+def test_the_first_collections_do_not_depend_on_how_many_there_are(cell):
+    size = rows_per_block(cell.k)
+    long = draws(cell, Settings(2 * size))
+    for seeds in (1, size - 1, size, size + 1):
+        short = draws(cell, Settings(seeds))
+        np.testing.assert_array_equal(short.errors, long.errors[..., :seeds])
+        np.testing.assert_array_equal(short.zeros, long.zeros[:, :seeds])
+
+
+def test_what_is_asked_for_changes_no_number():
+    cell = VARIOUS[1]
+    full = measured(cell, Settings(30))
+    few = measured(cell, replace(MAIN_SETTINGS, seeds=30))
+    np.testing.assert_array_equal(few.mean, full.mean[[0, 3], 1:])
+    np.testing.assert_array_equal(few.best, full.best[[0, 3], 1:])
+    np.testing.assert_array_equal(few.zeros, full.zeros[1:])
+    assert np.isnan(few.bias2).all()
+    alone = measured(cell, Settings(30, estimators=("inv_p",), metrics=("nll",), bias=False))
+    np.testing.assert_array_equal(alone.quantiles[:, 0, 0], full.quantiles[:, 3, 2])
+
+
+@pytest.mark.parametrize("cell", VARIOUS[:3], ids=str)
+def test_the_summary_is_that_of_the_draws(cell):
+    settings = Settings(37)
+    drawn = draws(cell, settings)
+    result = summed_up(cell, settings, drawn)
+    for m, e in np.ndindex(drawn.errors.shape[:2]):
+        errors = drawn.errors[m, e]
+        assert result.mean[m, e] == pytest.approx(errors.mean(), rel=1e-13)
+        assert result.standard_error[m, e] == pytest.approx(np.std(errors, ddof=1) / math.sqrt(37), rel=1e-10)
+        np.testing.assert_array_equal(result.quantiles[:, m, e], np.quantile(errors, QUANTILES))
+        for other in range(len(NAMES)):
+            pairs = errors - drawn.errors[m, other]
+            assert result.difference[m, e, other] == pytest.approx(pairs.mean(), rel=1e-9, abs=1e-18)
+            spread = np.std(pairs, ddof=1) / math.sqrt(37)
+            assert result.difference_error[m, e, other] == pytest.approx(spread, rel=1e-9, abs=1e-18)
+    np.testing.assert_allclose(result.zeros, drawn.zeros.mean(axis=1))
+    np.testing.assert_allclose(result.negatives, drawn.negatives.mean(axis=1))
+    assert QUANTILES == (0.05, 0.25, 0.5, 0.75, 0.95)
+    assert result.per_category(result.mean[0]) == pytest.approx(result.mean[0] / cell.k)
+    assert result.concentration == pytest.approx((cell.population({}).probabilities ** 2).sum())
+
+
+@pytest.mark.parametrize("cell", [Cell("zipf", 4, 1.5, 40, 0.5), Cell("zipf", 30, 4.0, 3000, 1.0)], ids=str)
+def test_best_and_worst_are_counted_as_for_single_draws(cell):
+    settings = Settings(80)
+    drawn = draws(cell, settings)
+    result = summed_up(cell, settings, drawn)
+    for m in range(len(METRICS)):
+        best, worst, beaten = (dict.fromkeys(VALID, 0.0) for _ in range(3))
+        tied = 0
+        for errors in drawn.errors[m, 1:].T:
+            smallest, largest = ranked(errors)
+            tied += not largest
+            for tally, names in ((best, smallest if largest else ()), (worst, largest)):
+                for name in names:
+                    tally[name] += 1 / len(names)
+            for name in VALID:
+                beaten[name] += name not in smallest
+        assert tied == result.tied[m] > 0
+        for counts, tally in ((result.best, best), (result.worst, worst), (result.beaten, beaten)):
+            assert math.isnan(counts[m, 0])
+            assert counts[m, 1:] == pytest.approx(list(tally.values()))
+        assert result.best[m, 1:].sum() + tied == pytest.approx(settings.seeds)
+
+
+def test_bias_and_variance():
+    cell, settings = Cell("zipf", 6, 1.0, 50, 1.0), Settings(1000, users="sampled")
+    result, collector = measured(cell, settings), Collector.of(cell, settings, {})
+    reports = np.concatenate([collector.block(i, 100) for i in range(10)])
+    for index, estimator in enumerate(ESTIMATORS.values()):
+        estimates = estimator(reports, cell.mechanism)
+        variance = estimates.var(axis=0, ddof=1)
+        assert result.variance[index] == pytest.approx(variance.sum(), rel=1e-9)
+        raw = ((estimates.mean(axis=0) - collector.truth) ** 2).sum()
+        assert result.bias2[index] == pytest.approx(raw - variance.sum() / 1000, rel=1e-7, abs=1e-12)
+        assert result.bias2[index] + result.variance[index] == pytest.approx(result.mean[0, index])
+    # Inv has no bias; the others, near the border, have.
+    noise = result.variance[0] / 1000
+    assert abs(result.bias2[0]) < 4 * noise
+    assert (result.bias2[1:] > 10 * noise).all()
+
+
+def test_bias_is_the_same_without_the_squared_error_among_the_metrics():
+    cell = VARIOUS[0]
+    full, alone = measured(cell, Settings(20)), measured(cell, Settings(20, metrics=("nll",)))
+    np.testing.assert_array_equal(full.bias2, alone.bias2)
+    np.testing.assert_array_equal(full.variance, alone.variance)
+
+
+def test_one_collection_has_no_spread():
+    result = measured(VARIOUS[0], Settings(1))
+    for array in (result.standard_error, result.difference_error, result.bias2, result.variance):
+        assert np.isnan(array).all()
+    assert np.isfinite(result.mean).all()
+    np.testing.assert_array_equal(result.quantiles, np.broadcast_to(result.mean, result.quantiles.shape))
+
+
+def test_results_are_read_only_and_compare_bit_for_bit():
+    cell = VARIOUS[0]
+    result, again = measured(cell, Settings(5)), measured(cell, Settings(5))
+    assert result.same(again)
+    for name in ARRAYS:
+        array = getattr(result, name)
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        assert not result.same(replace(result, **{name: np.nextafter(array, 9) + np.isnan(array)})), name
+    assert not result.same(replace(result, seeds=6))
+
+
+def test_stopping_leaves_no_result():
+    asked = []
+    assert draws(VARIOUS[3], Settings(100), stopped=lambda: asked.append(1) or len(asked) == 2) is None
+    assert len(asked) == 2
+
+
+def test_the_largest_sizes_work():
+    few = Settings(1)
+    large = measured(Cell("zipf", 1_500_000, 8.0, 10**6, 1.3), replace(few, estimators=("mle_star",)))
+    assert 0 < large.mean[1, 0] < 1
+    crowd = measured(Cell("uniform", 50, 1.0, 10**9), few)
+    assert (crowd.mean[0] < 1e-5).all()
+    blind = measured(Cell("uniform", 5, 20.0, 1000), few)
+    assert (blind.mean[0] < 1e-18).all()
+    assert blind.mean[3] == pytest.approx(np.full(4, math.log(5)), rel=0.01)

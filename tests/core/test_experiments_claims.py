@@ -1,0 +1,244 @@
+"""Verdicts on the paper's claims: from results made by hand, where the right answer is known."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core.experiments import compared
+from rr_core.experiments.claims import best_when, claims, mle_lowest_nll, mle_never_worst, order_of_error
+from rr_core.experiments.compared import always_best, below, never_worst, regret, sign, winner
+from rr_core.experiments.grid import POINT, Cell, Settings, Sweep, over
+from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.slopes import slopes
+
+SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return run(Sweep(over(s=(0.01, 2.5), k=(20, 40, 80), epsilon=2.0, n=(100, 1000, 10_000)), SETTINGS))
+
+
+def made(real, means, error=0.0, **changes):
+    """Cells with these (InvN, InvP, MLE*) mean errors, the same standard error of every difference."""
+    cells = []
+    for cell, mean in zip(real.cells, means, strict=False):
+        both = np.array([mean, mean], dtype=float)
+        difference = both[:, :, None] - both[:, None, :]
+        cells.append(
+            replace(
+                cell,
+                mean=both,
+                difference=difference,
+                difference_error=np.full(difference.shape, float(error)),
+                **{name: value.copy() for name, value in changes.items()},
+            )
+        )
+    return SweepResult(real.sweep, tuple(cells))
+
+
+def answers(count):
+    return count.yes, count.no, count.unsure, count.equal, count.by_means
+
+
+def test_who_is_surely_better(real):
+    result = made(real, [(1.0, 2.0, 1.5), (1.0, 1.0, 1.0)], error=0.1)
+    first, second = result.cells
+    assert sign(result, first, "mse", "inv_n", "inv_p") == -1
+    assert sign(result, first, "mse", "inv_p", "inv_n") == 1
+    assert sign(result, second, "mse", "inv_p", "inv_n") == 0
+    with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
+        sign(result, first, "tv", "inv_n", "inv_p")
+    with pytest.raises(ValueError, match="estimator must be one of the sweep's, inv_n"):
+        sign(result, first, "mse", "inv", "inv_p")
+
+
+def test_sure_is_a_t_test_over_all_cells_together(real):
+    """Three pairs of estimators in each cell, two sides, 5% in all."""
+    for cells in (1, 5):
+        limit = stats.t.isf(0.05 / (2 * 3 * cells), df=39)
+        for distance, expected in ((limit * 0.999, None), (limit * 1.001, 1)):
+            result = made(real, [(1 + distance, 1.0, 1.0)] * cells, error=1.0)
+            assert sign(result, result.cells[0], "mse", "inv_n", "inv_p") == expected
+
+
+def test_one_seed_settles_nothing(real):
+    result = made(real, [(1.0, 2.0, 1.5)])
+    alone = SweepResult(real.sweep, (replace(result.cells[0], seeds=1),))
+    assert sign(alone, alone.cells[0], "mse", "inv_n", "inv_p") is None
+
+
+def test_counts(real):
+    means = [(1, 3, 2), (3, 1, 2), (1, 2, 3), (2, 3, 1), (1, 1, 1), (1, 1.01, 1.02), (1.01, 1, 1.005)]
+    result = made(real, means, error=0.1)
+    count = never_worst(result, "mse", "mle_star")
+    assert answers(count) == (3, 1, 2, 1, 4)
+    assert count.exceptions == (result.cells[2].cell,)
+    assert count.asked == 6
+    assert count.share == pytest.approx((3 / 6, 5 / 6))
+    assert answers(always_best(result, "mse", "mle_star")) == (1, 3, 2, 1, 1)
+    assert answers(always_best(result, "mse", "inv_n")) == (2, 2, 2, 1, 3)
+    assert answers(below(result, "mse", "inv_p", "inv_n")) == (1, 3, 2, 1, 2)
+    nothing = never_worst(made(real, [(1, 1, 1)]), "mse", "mle_star")
+    assert math.isnan(nothing.share[0])
+
+
+def test_a_shared_best_is_best_and_a_shared_worst_is_not_worst(real):
+    result = made(real, [(1, 2, 1), (1, 2, 2)])
+    assert answers(always_best(result, "mse", "mle_star")) == (1, 1, 0, 0, 1)
+    assert answers(never_worst(result, "mse", "mle_star")) == (2, 0, 0, 0, 2)
+
+
+def test_who_wins_and_by_how_much(real):
+    means = [(1, 3, 2), (3, 1, 2), (1, 1, 1), (1, 1.01, 1.02), (1, 2, 1), (0, 1, 2), (0, 0, 0)]
+    result = made(real, means, error=0.1)
+    found = [winner(result, cell, "mse") for cell in result.cells]
+    assert [one.name for one in found] == ["inv_n", "inv_p", None, "inv_n", "inv_n", "inv_n", None]
+    assert [one.margin for one in found] == pytest.approx([2, 2, 1, 1.01, 1, math.inf, 1])
+    assert [one.sure for one in found] == [True, True, False, False, False, True, False]
+    regrets = [regret(result, cell, "mse", "mle_star") for cell in result.cells]
+    assert regrets == pytest.approx([2, 2, 1, 1.02, 1, math.inf, 1])
+    assert regret(result, result.cells[1], "mse", "inv_p") == 1
+
+
+@pytest.mark.parametrize(
+    ("means", "error", "verdict"),
+    [
+        ([(1, 3, 2)] * 4, 0.01, "holds"),
+        ([(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1, "not contradicted"),
+        ([(1, 3, 2)] * 9 + [(1, 2, 3)], 0.01, "mostly holds"),
+        ([(1, 3, 2)] * 8 + [(1, 2, 3)] * 2, 0.01, "depends"),
+        ([(1, 2, 3)] * 4, 0.01, "does not hold"),
+        ([(1, 1, 1)] * 4, 0.01, "not tested"),
+    ],
+)
+def test_the_verdict_on_never_worst(real, means, error, verdict):
+    assert mle_never_worst(made(real, means, error)).verdict == verdict
+
+
+def test_the_evidence_names_its_numbers(real):
+    worst = np.array([[30.0, 2.0, 8.0], [0.0, 0.0, 0.0]])
+    claim = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(1, 2, 3), (1, 1, 1)], 0.01, worst=worst))
+    assert (
+        "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is, in 0 the seeds cannot"
+        in claim.evidence
+    )
+    assert "true in 75% of the cells. By the means alone: 3. In 1 more the three coincide." in claim.evidence
+    assert "the worst in 40 of 200 (20.00%)" in claim.evidence
+    assert claim.count.no == 1
+    unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
+    assert "true in 75% to 100% of the cells" in unsure.evidence
+
+
+def test_lowest_nll_is_about_single_draws(real):
+    beaten = np.zeros((2, 3))
+    assert mle_lowest_nll(made(real, [(1, 3, 2)] * 2, beaten=beaten)).verdict == "holds"
+    beaten[0, 2] = beaten[1, 0] = 1  # the MSE's, and another's
+    assert mle_lowest_nll(made(real, [(1, 3, 2)] * 2, beaten=beaten)).verdict == "holds"
+    beaten[1, 2] = 1
+    claim = mle_lowest_nll(made(real, [(1, 3, 2)] * 2, beaten=beaten))
+    assert claim.verdict == "does not hold"
+    assert "lower one in 2 of 80 draws" in claim.evidence
+
+
+def test_who_is_best_by_the_shape_of_the_population(real):
+    """The first nine cells are near uniform, the others concentrated."""
+    flat, peaked = [(1, 3, 2)] * 9, [(3, 1, 2)] * 9
+    result = made(real, flat + peaked, 0.01)
+    assert best_when(result, "inv_n", "near uniform").verdict == "holds"
+    assert best_when(result, "inv_p", "concentrated").verdict == "holds"
+    assert best_when(result, "inv_p", "near uniform").verdict == "does not hold"
+    mixed = best_when(made(real, flat + peaked[:5] + flat[:4], 0.01), "inv_p", "concentrated")
+    assert mixed.verdict == "depends"
+    assert (mixed.count.yes, mixed.count.no) == (5, 4)
+    assert (
+        "surely better in 5, surely worse in 4. The exceptions lie at N = 100 to 10,000 and ε = 2."
+        in mixed.evidence
+    )
+    only_flat = SweepResult(real.sweep, real.cells[:9])
+    assert best_when(only_flat, "inv_p", "concentrated").verdict == "not tested"
+
+
+@pytest.mark.parametrize(
+    ("cell", "concentrated", "near_uniform"),
+    [
+        (Cell("zipf", 100, 1.0, 50, 2.5), True, False),
+        (Cell("zipf", 100, 1.0, 50, 1.3), False, False),
+        (Cell("zipf", 100, 1.0, 50, 0.01), False, True),
+        (Cell("uniform", 100, 1.0, 50), False, True),
+        (Cell(POINT, 100, 1.0, 50), True, False),
+    ],
+)
+def test_shapes_are_those_of_the_population(cell, concentrated, near_uniform):
+    result = run(Sweep((cell,), SETTINGS))
+    assert (best_when(result, "inv_p", "concentrated").verdict != "not tested") == concentrated
+    assert (best_when(result, "inv_n", "near uniform").verdict != "not tested") == near_uniform
+
+
+def grown(real, power_k, power_n):
+    return made(real, [(c.cell.k**power_k * c.cell.n**power_n * (2 + c.cell.s),) * 3 for c in real.cells])
+
+
+def test_slopes_of_a_power_law(real):
+    result = grown(real, 2.0, -0.75)
+    along_n, along_k = (slopes(result, "mse", along, "inv_p") for along in ("n", "k"))
+    assert len(along_n.groups) == 2 * 3
+    assert len(along_k.groups) == 2 * 3
+    for found, slope in ((along_n, -0.75), (along_k, 2.0)):
+        np.testing.assert_allclose(found.fitted, slope)
+        np.testing.assert_allclose(found.last, slope)
+    assert all(" n=" not in group for group in along_n.groups)
+
+
+def test_slopes_are_least_squares_and_the_last_step(real):
+    cells = [cell for cell in real.cells if cell.cell.k == 40 and cell.cell.s == 2.5]
+    result = SweepResult(real.sweep, tuple(cells[::-1]))
+    found = slopes(result, "mse", "n", "mle_star")
+    x, y = np.log([100, 1000, 10_000]), np.log([cell.mean[0, 2] for cell in cells])
+    assert found.fitted == pytest.approx([np.polyfit(x, y, 1)[0]])
+    assert found.last == pytest.approx([(y[2] - y[1]) / math.log(10)])
+
+
+def test_no_slope_without_three_points_or_with_an_error_of_zero(real):
+    assert slopes(SweepResult(real.sweep, real.cells[:2]), "mse", "n", "inv_p").groups == ()
+    assert slopes(made(real, [(1, 1, 1), (1, 0, 1), (1, 1, 1)]), "mse", "n", "inv_p").groups == ()
+    assert len(slopes(made(real, [(1, 1, 1), (1, 0, 1), (1, 1, 1)]), "mse", "n", "inv_n").groups) == 1
+
+
+@pytest.mark.parametrize(
+    ("power_k", "power_n", "verdict"),
+    [
+        (1, -1, "holds"),
+        (0.5, -1, "holds"),
+        (2, -1, "depends"),
+        (1, -0.5, "depends"),
+        (2, -0.5, "does not hold"),
+    ],
+)
+def test_the_verdict_on_the_order_of_the_error(real, power_k, power_n, verdict):
+    claim = order_of_error(grown(real, power_k, power_n))
+    assert claim.verdict == verdict
+    assert f"MLE* along N: slope {power_n:.2f} at its large end (median of 6;" in claim.evidence
+    assert f"InvN along K: slope {power_k:.2f} at its large end" in claim.evidence
+
+
+def test_all_claims_of_a_real_sweep(real):
+    found = {claim.key: claim for claim in claims(real)}
+    assert list(found) == ["never_worst", "lowest_nll", "inv_p_best", "inv_n_best", "order"]
+    assert found["never_worst"].count.no == 0
+    assert found["lowest_nll"].verdict == "holds"
+    assert found["inv_n_best"].count.no == 0
+
+
+def test_claims_a_sweep_cannot_bear_on():
+    settings = Settings(3, estimators=("inv_n", "mle_star"), metrics=("tv",), bias=False)
+    result = run(Sweep(over(k=5, epsilon=1.0, n=(10, 20)), settings))
+    assert {claim.verdict for claim in claims(result)} == {"not tested"}
+    assert {claim.verdict for claim in claims(SweepResult(result.sweep, ()))} == {"not tested"}
+
+
+def test_the_family_level_is_five_percent():
+    assert compared.FAMILY_LEVEL == 0.05

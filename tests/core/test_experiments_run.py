@@ -1,0 +1,253 @@
+"""A sweep is the same in place, over processes and over Dask, in any order, stopped and taken up again."""
+
+import math
+import multiprocessing
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rr_core import Population
+from rr_core.experiments import run as run_module
+from rr_core.experiments.cost import seconds
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
+from rr_core.experiments.run import SweepResult, expected_seconds, run
+
+UPLOAD = Population.from_weights(np.arange(30)[::-1] ** 2)
+GIVEN = {UPLOAD.key: UPLOAD}
+CELLS = (
+    *over(s=(0.01, 2.5), k=(5, 60), epsilon=(1, 6), n=(100, 10**5)),
+    Cell(UPLOAD.key, 30, 2.0, UPLOAD.total),
+    Cell("zipf", 3000, 2.0, 1000, 1.0),
+)
+SWEEP = Sweep(CELLS, Settings(12))
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return run(SWEEP, populations=GIVEN)
+
+
+class Manual(Executor):
+    """Computes at once, or only the first ``limit`` tasks and leaves the others pending; remembers what it was given."""
+
+    def __init__(self, limit=10**9):
+        self.limit, self.tasks, self.futures = limit, [], []
+
+    def submit(self, function, /, *args):
+        future = Future()
+        self.tasks.append(args[0])
+        self.futures.append(future)
+        if len(self.tasks) <= self.limit:
+            future.set_result(function(*args))
+        return future
+
+
+def test_in_place(whole):
+    assert whole.finished
+    assert [result.cell for result in whole.cells] == list(CELLS)
+    assert all(result.seeds == 12 for result in whole.cells)
+    assert whole.by_cell[CELLS[3]] is whole.cells[3]
+    assert whole.same(run(SWEEP, populations=GIVEN))
+    assert not whole.same(run(replace(SWEEP, settings=Settings(12, seed=2)), populations=GIVEN))
+    assert not whole.same(SweepResult(SWEEP, whole.cells[:-1]))
+
+
+def test_the_order_of_the_cells_does_not_matter(whole):
+    backwards = run(Sweep(CELLS[::-1], SWEEP.settings), populations=GIVEN)
+    for cell in CELLS:
+        assert whole.by_cell[cell].same(backwards.by_cell[cell])
+
+
+def test_over_processes(whole, monkeypatch):
+    """Tasks of another size than usual, too."""
+    monkeypatch.setattr(run_module, "_PER_TASK", 0.01)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        result = run(SWEEP, executor, populations=GIVEN)
+    assert whole.same(result)
+    assert not result.cells[0].mean.flags.writeable
+
+
+def test_over_dask(whole):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        client.get_executor() as executor,
+    ):
+        assert whole.same(run(SWEEP, executor, populations=GIVEN))
+        part = run(SWEEP, executor, lambda progress: progress.done > 0, populations=GIVEN)
+        assert whole.same(run(SWEEP, executor, done=part, populations=GIVEN))
+
+
+def test_the_calls_of_two_runs_are_not_equal():
+    """Dask would take them for one, and a stopped run would cancel the other's."""
+    tickets = []
+
+    class Watching(Manual):
+        def submit(self, function, /, *args):
+            tickets.append(args[3])
+            return super().submit(function, *args)
+
+    for _ in range(2):
+        run(Sweep(CELLS[:3], Settings(1)), Watching())
+    assert len(set(tickets)) == 2
+
+
+def test_largest_cells_go_first_in_small_tasks(monkeypatch):
+    monkeypatch.setattr(run_module, "_PER_TASK", 0.004)
+    executor = Manual()
+    run(SWEEP, executor, populations=GIVEN)
+    cells = [cell for task in executor.tasks for cell in task]
+    costs = [seconds(cell, SWEEP.settings) for cell in cells]
+    assert sorted(cells, key=CELLS.index) == list(CELLS)
+    assert costs == sorted(costs, reverse=True)
+    assert len(executor.tasks) > 3
+    for task in executor.tasks:
+        assert len(task) == 1 or sum(seconds(cell, SWEEP.settings) for cell in task) <= 0.004
+
+
+def test_progress_in_place():
+    told = []
+    result = run(SWEEP, progress=lambda progress: told.append(progress), populations=GIVEN)
+    assert result.finished
+    assert [p.done for p in told] == sorted(p.done for p in told)
+    assert {p.done for p in told} == set(range(len(CELLS) + 1))
+    assert {p.cells for p in told} == {len(CELLS)}
+    assert math.isnan(told[0].left)
+    assert told[-1].left == 0
+    assert all(0 <= p.left < math.inf for p in told[1:])
+    assert [p.elapsed for p in told] == sorted(p.elapsed for p in told)
+    assert [len(p.so_far.cells) for p in told] == [p.done for p in told]
+    assert told[-1].so_far.same(result)
+
+
+def test_time_left_is_told_from_the_work_done(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(run_module.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(run_module, "_EVERY", 10**6)
+    told = []
+    run(SWEEP, progress=lambda progress: told.append(progress), populations=GIVEN)
+    costs = sorted((seconds(cell, SWEEP.settings) for cell in CELLS), reverse=True)
+    for p in told[1:-1]:
+        done = sum(costs[: p.done])
+        assert p.left == pytest.approx(p.elapsed * (sum(costs) - done) / done)
+
+
+@pytest.mark.parametrize("after", [0, 1, 7])
+def test_stopped_and_resumed_in_place(whole, after):
+    part = run(SWEEP, progress=lambda progress: progress.done >= after, populations=GIVEN)
+    assert len(part.cells) == after
+    assert not part.finished
+    told = []
+    rest = run(SWEEP, done=part, progress=lambda progress: told.append(progress), populations=GIVEN)
+    assert told[0].done == after
+    assert whole.same(rest)
+    for result in part.cells:
+        assert rest.by_cell[result.cell] is result
+
+
+def test_a_stop_is_asked_for_within_a_cell(monkeypatch):
+    monkeypatch.setattr(run_module, "_EVERY", 0.0)
+    calls = []
+    sweep = Sweep((Cell("zipf", 5000, 2.0, 100, 1.0),), Settings(100))
+    part = run(sweep, progress=lambda progress: calls.append(progress.done) or len(calls) == 3)
+    assert calls == [0, 0, 0]
+    assert part.cells == ()
+
+
+def test_stopped_and_resumed_over_an_executor(whole, monkeypatch):
+    monkeypatch.setattr(run_module, "_PER_TASK", 0.003)
+    monkeypatch.setattr(run_module, "_EVERY", 0.01)
+    executor = Manual(limit=2)
+    part = run(SWEEP, executor, progress=lambda progress: progress.done > 0, populations=GIVEN)
+    assert 0 < len(part.cells) == sum(len(task) for task in executor.tasks[:2])
+    assert all(future.cancelled() for future in executor.futures[2:])
+    assert whole.same(run(SWEEP, Manual(), done=part, populations=GIVEN))
+    with ThreadPoolExecutor(2) as threads:
+        assert whole.same(run(SWEEP, threads, done=part, populations=GIVEN))
+
+
+def test_a_stop_does_not_wait_for_what_is_pending():
+    asked = []
+    result = run(
+        SWEEP, Manual(limit=0), lambda progress: asked.append(1) or len(asked) == 2, populations=GIVEN
+    )
+    assert result.cells == ()
+    assert len(asked) == 2
+
+
+def test_nothing_is_left_to_do(whole):
+    told = []
+    again = run(SWEEP, Manual(limit=0), lambda progress: told.append(progress), whole)
+    assert whole.same(again)
+    assert (told[0].done, told[0].left) == (len(CELLS), 0)
+
+
+def test_a_grown_sweep_takes_over_what_is_there(whole):
+    more = Sweep((*CELLS[5:9], Cell("zipf", 8, 1.0, 50)), SWEEP.settings)
+    executor = Manual()
+    grown = run(more, executor, done=whole)
+    assert executor.tasks == [(more.cells[-1],)]
+    assert grown.finished
+    assert grown.cells[0] is whole.cells[5]
+
+
+def test_other_settings_are_not_mixed(whole):
+    with pytest.raises(ValueError, match="done must have the settings of the sweep"):
+        run(replace(SWEEP, settings=Settings(13)), done=whole, populations=GIVEN)
+
+
+def test_a_missing_population_is_told_before_any_work():
+    executor = Manual()
+    with pytest.raises(ValueError, match="populations must hold 'weights:"):
+        run(SWEEP, executor)
+    assert executor.tasks == []
+
+
+def test_a_failure_is_raised_and_the_rest_cancelled(monkeypatch):
+    monkeypatch.setattr(run_module, "_PER_TASK", 0.003)
+
+    class Failing(Manual):
+        def submit(self, function, /, *args):
+            future = super().submit(function, *args)
+            if len(self.tasks) == 2:
+                future.set_exception(RuntimeError("worker died"))
+            return future
+
+    executor = Failing(limit=1)
+    with pytest.raises(RuntimeError, match="worker died"):
+        run(SWEEP, executor, populations=GIVEN)
+    assert all(future.cancelled() for future in executor.futures[2:])
+
+
+def test_only_the_populations_needed_are_sent():
+    sent = []
+
+    class Watching(Manual):
+        def submit(self, function, /, *args):
+            sent.append((any(cell.uploaded for cell in args[0]), set(args[2])))
+            return super().submit(function, *args)
+
+    run(SWEEP, Watching(), populations=GIVEN | {"weights:other": UPLOAD})
+    assert sorted(sent, key=str) == sorted(((u, set(GIVEN) if u else set()) for u, _ in sent), key=str)
+
+
+def test_the_estimate_before_a_run():
+    main = Sweep(MAIN_GRID, MAIN_SETTINGS)
+    assert expected_seconds(main, 2) == pytest.approx(expected_seconds(main) / 2)
+    assert 1 < expected_seconds(main, 2) < 90
+    for small, large in (
+        (Cell("zipf", 50, 1.0, 100), Cell("zipf", 5000, 1.0, 100)),
+        (Cell("zipf", 5000, 1.0, 100), Cell("zipf", 5000, 1.0, 10**5)),
+    ):
+        assert seconds(small, Settings()) < seconds(large, Settings())
+        assert seconds(large, MAIN_SETTINGS) < seconds(large, Settings())
+        assert seconds(large, Settings(20)) < seconds(large, Settings(100))
+
+
+def test_what_is_done_is_not_in_the_estimate(whole):
+    assert expected_seconds(SWEEP, done=whole) == 0
+    part = SweepResult(SWEEP, whole.cells[1:])
+    assert expected_seconds(SWEEP, done=part) == pytest.approx(seconds(CELLS[0], SWEEP.settings))
