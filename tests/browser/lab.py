@@ -104,12 +104,13 @@ class Lab:
         yield
         while self.finished_runs == before:
             assert time.monotonic() < end, "the app did not run"
-            self.page.wait_for_timeout(10)  # messages are heard while Playwright waits
+            self.page.wait_for_timeout(25)  # messages are heard while Playwright waits
         self.settle()
 
     def settle(self) -> None:
         """Wait until the app is at rest and everything is drawn."""
-        self.page.wait_for_function(_SETTLED, timeout=PATIENCE)
+        # Asked every now and then, not at every frame: two cores carry three browsers.
+        self.page.wait_for_function(_SETTLED, timeout=PATIENCE, polling=40)
         self.page.evaluate(_PAINTED)
 
     def go(self, label: str) -> None:

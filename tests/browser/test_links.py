@@ -124,21 +124,14 @@ def test_copied_address_opens_the_same_numbers_in_a_second_browser(open_lab):
     assert float(first.query["eps"]) > 2
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words", "query"),
-    [
-        ("k=abc", ["Categories K", "“abc”", "not a number", "12 is used instead"], {"k": "12"}),
-        ("n=1e99", ["Users N", "1e99", "outside the range", "1,000,000,000 is used"], {"n": "1000000000"}),
-        ("dist=%3Cimg%20src=x%20onerror=alert(1)%3E", ["distribution", "<img src=x"], {"dist": "zipf"}),
-    ],
-)
-def test_wrong_value_in_a_link_gives_one_plain_sentence(wrong, words, query, open_lab):
-    lab = open_lab(f"/noisy_histogram?{wrong}")
+def test_wrong_value_in_a_link_gives_one_plain_sentence(open_lab):
+    lab = open_lab("/noisy_histogram?dist=%3Cimg%20src=x%20onerror=alert(1)%3E")
     (sentence,) = lab.alerts()
-    assert all(word in sentence for word in words), sentence
+    assert "distribution" in sentence
+    assert "<img src=x" in sentence
     assert lab.chart("noisy_histogram").count() == 1
     assert lab.page.get_by_test_id("stMain").locator("img").count() == 0
-    assert lab.query == {**Scenario().to_query(), **query}
+    assert lab.query == Scenario().to_query()
     lab.press("New draw")
     assert lab.alerts() == []
 

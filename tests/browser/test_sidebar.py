@@ -70,17 +70,6 @@ def test_exact_epsilon_and_slider_stay_in_step(open_lab):
     assert lab.sidebar()["Privacy ε"] == "1"
 
 
-def test_exact_n_and_slider_stay_in_step(open_lab):
-    lab = open_lab(f"/?{LINK}")
-    lab.type("Exact N", 2_500)
-    assert lab.sidebar()["Users N"] == "10³"
-    assert lab.query["n"] == "2500"
-    lab.slide("Users N")
-    assert (lab.sidebar()["Users N"], lab.sidebar()["Exact N"]) == ("10⁴", "10000")
-    lab.slide("Users N", "End")
-    assert (lab.sidebar()["Users N"], lab.query["n"]) == ("10⁹", "1000000000")
-
-
 def test_privacy_slider_is_logarithmic_and_names_its_ends(open_lab):
     lab = open_lab(f"/?{LINK}")
     side = lab.page.get_by_test_id("stSidebar").inner_text()

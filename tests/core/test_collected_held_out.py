@@ -11,7 +11,7 @@ from rr_core.comparison import ESTIMATORS, VALID
 
 
 def test_the_measured_error_is_the_error_of_estimates_from_four_fifths():
-    k, n, times = 8, 400, 400
+    k, n, times = 8, 400, 250
     mechanism, theta, rng = RandomizedResponse(k, 1.0), zipf(k, 1.5), np.random.default_rng(3)
     measured, true = np.zeros((times, 4)), np.zeros((times, 4))
     for i in range(times):
@@ -47,7 +47,7 @@ def test_heavy_noise_does_not_flatter_the_flat_estimate():
 
 
 def test_standard_errors_are_those_of_the_differences():
-    k, times = 20, 150
+    k, times = 20, 80
     mechanism, rng = RandomizedResponse(k, 1.0), np.random.default_rng(5)
     theta = zipf(k, 1.2)
     differences, claimed = [], []
