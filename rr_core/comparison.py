@@ -47,7 +47,7 @@ Target = Literal["users", "population"]
 METRICS = ("mse", "tv", "max", "nll")
 
 # Errors this close are equal: with no negatives the three repairs coincide up to rounding.
-_TIE = 1e-9
+TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def compare(draw: Draw, target: Target = "users") -> Comparison:
 
 def ranked(errors: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Best and worst of the three valid estimators; near-equal errors share, a three-way tie has no worst."""
-    slack = _TIE * max(float(np.abs(errors).max()), 1e-300)
+    slack = TIE * max(float(np.abs(errors).max()), 1e-300)
     best = tuple(name for name, error in zip(VALID, errors, strict=True) if error <= errors.min() + slack)
     if len(best) == len(VALID):
         return best, ()

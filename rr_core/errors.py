@@ -11,6 +11,15 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 
+# What the truth is: the shares of these very users, or of the population that they were drawn from.
+Users = Literal["fixed", "sampled"]
+
+
+def check_users(users: str) -> None:
+    """ValueError unless ``users`` is "fixed" or "sampled"."""
+    if users not in ("fixed", "sampled"):
+        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+
 
 def squared_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     """||theta_hat - theta||^2, the sum over categories (section 5.4). Divide by k for the mean per
@@ -66,7 +75,7 @@ def inv_variance(
     n: float,
     mechanism: RandomizedResponse,
     *,
-    users: Literal["fixed", "sampled"] = "fixed",
+    users: Users = "fixed",
 ) -> Array:
     """Variance of each entry of Inv.
 
@@ -95,20 +104,17 @@ def inv_variance(
     return variance_at(shares, n, mechanism, users)
 
 
-def variance_at(
-    shares: Array, n: float, mechanism: RandomizedResponse, users: Literal["fixed", "sampled"] = "fixed"
-) -> Array:
+def variance_at(shares: Array, n: float, mechanism: RandomizedResponse, users: Users = "fixed") -> Array:
     """`inv_variance` of single categories with these true shares: any shape, entry by entry."""
     q, keep = mechanism.q, mechanism.keep
+    check_users(users)
     if users == "fixed":
         # 1 - p - q = (k - 2) q, without the cancellation.
         per_report = q * ((1 - q) + shares * keep * (mechanism.k - 2))
-    elif users == "sampled":
+    else:
         seen = q + keep * shares
         # 1 - (q + keep theta) = q (k - 1) + keep (1 - theta), without the cancellation.
         per_report = seen * (q * (mechanism.k - 1) + keep * (1 - shares))
-    else:
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
     variance: Array = per_report / keep / keep / n
     return variance
 

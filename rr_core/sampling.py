@@ -78,6 +78,19 @@ def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generato
     return kept
 
 
+def whole_users(shares: Array, n: int) -> Counts:
+    """(k,) ``n`` users shared out by ``shares``, which sum to one: in whole numbers by largest remainder, ties in
+    their order."""
+    exact = shares * n
+    users = np.floor(exact).astype(np.int64)
+    left = n - int(users.sum())
+    if left > 0:
+        users[np.argsort(users - exact, kind="stable")[:left]] += 1
+    elif left < 0:  # beyond 2^53 the shares may round to more users than there are
+        users[np.argmax(users)] += left
+    return users
+
+
 def whole_counts(name: str, values: ArrayLike, k: int) -> Counts:
     """``values`` as int64 counts whose last axis has length ``k``, or ValueError naming ``name``."""
     array: NDArray[Any] = _validate.vector(name, values, k)

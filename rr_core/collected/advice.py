@@ -8,26 +8,40 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core.collected.bootstrap import METRICS, Bootstrap
-from rr_core.comparison import ESTIMATORS, VALID, ranked
+from rr_core.comparison import ESTIMATORS, TIE, VALID, ranked
 
 
 @dataclass(frozen=True)
-class Advice:
-    """The estimators by their mean error over the simulated collections.
+class Ranking:
+    """The estimators by their error, however it was measured.
 
     Attributes:
-        best: the valid estimator with the smallest mean error.
-        tied: the valid estimators whose mean error cannot be told from that one's, itself included.
-        means: mean error of each of the four estimators.
-        standard_errors: of those means.
-        shares_best: share of the collections in which each valid estimator had the smallest error; ties are
-            shared in equal parts.
+        best: the valid estimator with the smallest error.
+        tied: the valid estimators whose error cannot be told from that one's, itself included.
+        means: error of each of the four estimators.
+        standard_errors: of those, or of their differences.
     """
 
     best: str
     tied: tuple[str, ...]
     means: dict[str, float]
     standard_errors: dict[str, float]
+
+    @property
+    def preferred(self) -> str:
+        """The best one, but MLE* where it cannot be told from the best."""
+        return "mle_star" if "mle_star" in self.tied else self.best
+
+
+@dataclass(frozen=True)
+class Advice(Ranking):
+    """The estimators by their mean error over the simulated collections, with the standard errors of those means.
+
+    Attributes:
+        shares_best: share of the collections in which each valid estimator had the smallest error; ties are
+            shared in equal parts.
+    """
+
     shares_best: dict[str, float]
 
 
@@ -56,7 +70,7 @@ def advise(result: Bootstrap, metric: str = "mse") -> Advice:
     tied = []
     for name in VALID:
         paired = column[name] - column[best]
-        if paired.mean() <= max(2 * paired.std(ddof=1) / root, 1e-9 * means[best]):
+        if paired.mean() <= max(2 * paired.std(ddof=1) / root, TIE * means[best]):
             tied.append(name)
     return Advice(best, tuple(tied), means, dict(zip(ESTIMATORS, deviations, strict=True)), _shares(errors))
 

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from rr_core._validate import Array
 from rr_core.collected.above_zero import AboveZero, above_zero
 from rr_core.collected.intervals import Interval, inv_interval
-from rr_core.collected.reports import Counts, TruthOf, collected
+from rr_core.collected.reports import Counts, collected
 from rr_core.comparison import RULES
+from rr_core.errors import Users
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
 
@@ -32,7 +33,7 @@ class Analysis:
     counts: Counts
     mechanism: RandomizedResponse
     level: float
-    users: TruthOf
+    users: Users
     estimates: dict[str, Array]
     interval: Interval
     simultaneous: Interval
@@ -45,7 +46,7 @@ class Analysis:
 
 
 def analyse(
-    counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.95, users: TruthOf = "fixed"
+    counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.95, users: Users = "fixed"
 ) -> Analysis:
     """The four estimates, the intervals for Inv and the tests against zero.
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import _validate
+from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.collected.intervals import Interval
 from rr_core.collected.replicates import LONG_ROW, Progress, checked_plan, new_users, same_users, simulate
-from rr_core.collected.reports import Counts, Levels, TruthOf, collected, level_between
+from rr_core.collected.reports import Counts, Levels, collected, level_between
 from rr_core.comparison import ESTIMATORS, RULES
-from rr_core.errors import variance_at
+from rr_core.errors import Users, check_users, variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Rows, profile, table_size
@@ -50,7 +50,7 @@ class Bootstrap:
     """
 
     mechanism: RandomizedResponse
-    users: TruthOf
+    users: Users
     n: int
     estimates: dict[str, Array]
     truth: Array
@@ -96,7 +96,7 @@ def bootstrap(
     mechanism: RandomizedResponse,
     replicates: int = 1000,
     *,
-    users: TruthOf = "fixed",
+    users: Users = "fixed",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Bootstrap:
@@ -119,8 +119,7 @@ def bootstrap(
     """
     checked = collected(counts, mechanism)
     replicates, seed = checked_plan(replicates, seed)
-    if users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+    check_users(users)
     n, k = int(checked.sum()), mechanism.k
     rows = checked[None]
     estimates = {
@@ -128,7 +127,7 @@ def bootstrap(
     }
     mle = estimates["mle_star"]
     if users == "fixed":
-        whole = whole_users(mle, n)
+        whole = sampling.whole_users(mle, n)
         truth, sampler = whole / n, same_users(whole, mechanism)
     else:
         truth, sampler = mle, new_users(mle, n, mechanism)
@@ -158,16 +157,6 @@ def bootstrap(
         mechanism, users, n, estimates, truth, replicates, done, errors, largest[:done], followed,
         ratios[:, :done],
     )  # fmt: skip
-
-
-def whole_users(shares: Array, n: int) -> Counts:
-    """``n`` users shared out by ``shares`` in whole numbers, by largest remainder; ties in their order."""
-    exact = shares * n
-    users = np.floor(exact).astype(np.int64)
-    left = n - int(users.sum())
-    if left > 0:
-        users[np.argsort(users - exact, kind="stable")[:left]] += 1
-    return users
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +237,7 @@ def _rules(rows: Counts, mechanism: RandomizedResponse) -> dict[str, Rule]:
     return {name: make(levels, mechanism) for name, make in RULES.items()}
 
 
-def _deviation(estimate: Array, n: int, mechanism: RandomizedResponse, users: TruthOf) -> Array:
+def _deviation(estimate: Array, n: int, mechanism: RandomizedResponse, users: Users) -> Array:
     inside = np.clip(estimate, 0.0, 1.0)
     # Where q underflows (epsilon beyond 745) it would be 0, and 0/0 the ratio.
     deviation: Array = np.maximum(np.sqrt(variance_at(inside, n, mechanism, users)), 1e-300)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.collected.reports import TruthOf
-from rr_core.errors import variance_at
+from rr_core.comparison import VALID
+from rr_core.errors import Users, variance_at
 from rr_core.mechanism import RandomizedResponse
 
 POPULATIONS = {
@@ -46,7 +46,7 @@ class Coverage:
     k: int
     n: int
     epsilon: float
-    users: TruthOf
+    users: Users
     categories: str
     method: str
     measured: float
@@ -70,7 +70,7 @@ def kinds(shares: Array, n: int, mechanism: RandomizedResponse) -> NDArray[np.in
 
 
 # Per setting (population, k, n, epsilon, users, collections, replicates) and method: percent in the order of CATEGORIES.
-_MEASURED: dict[tuple[str, int, int, float, TruthOf, int, int], dict[str, tuple[float | None, ...]]] = {
+_MEASURED: dict[tuple[str, int, int, float, Users, int, int], dict[str, tuple[float | None, ...]]] = {
     ("falling", 10, 1_000, 1.0, "fixed", 2000, 200): {
         "closed": (94.1, 95.0, 95.5, 95.1),
         "inv": (95.2, 94.5, 95.3, 94.6),
@@ -161,3 +161,14 @@ COVERAGE: tuple[Coverage, ...] = tuple(
     for category, percent in zip(CATEGORIES, row, strict=True)
     if percent is not None
 )
+
+
+def held_by_inv() -> tuple[float, float]:
+    """The lowest and the highest coverage measured for the intervals of Inv, in percent."""
+    own = [row.measured for row in COVERAGE if row.method == "closed"]
+    return min(own), max(own)
+
+
+def fall_short() -> Coverage:
+    """The lowest coverage measured for an interval of a repaired estimate."""
+    return min((row for row in COVERAGE if row.method in VALID), key=lambda row: row.measured)

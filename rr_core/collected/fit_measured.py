@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core._validate import Array
-from rr_core.collected.reports import TruthOf
+from rr_core.errors import Users
 from rr_core.populations import uniform, zipf
 
 LEVEL = 0.05
@@ -33,7 +33,7 @@ class FitMeasured:
     k: int
     n: int
     epsilon: float
-    users: TruthOf
+    users: Users
     population: str
     stated: float
     rejected: float

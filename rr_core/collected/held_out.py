@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
+from rr_core.collected.advice import Ranking
 from rr_core.collected.replicates import Progress, checked_plan
 from rr_core.collected.reports import Counts, collected
-from rr_core.comparison import RULES, VALID
+from rr_core.comparison import RULES, TIE, VALID
 from rr_core.errors import variance_at
 from rr_core.estimators import inv
 from rr_core.mechanism import RandomizedResponse
@@ -28,25 +29,18 @@ from rr_core.profile import profile, table_size
 FOLDS = 5
 _NAMES = ("inv", *VALID)
 _STREAM = 6  # apart from those of a scenario, of the bootstrap and of the test
-_TIE = 1e-9  # relative: without negatives the three are the same up to rounding
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """Squared errors (summed over categories) of the estimates from four fifths of the reports.
+class HeldOut(Ranking):
+    """Squared errors (summed over categories) of the estimates from four fifths of the reports. They may fall below
+    zero by chance; the standard errors are of how much larger than the best one's an estimator's error is, by the
+    noise of all reports, and those within two of them are tied.
 
     Attributes:
-        best: the valid estimator with the smallest one.
-        tied: valid estimators whose error is within two standard errors of the best one's, itself included.
-        means: estimated error by estimator, Inv included; may fall below zero by chance.
-        standard_errors: of how much larger than the best one's an estimator's error is, by the noise of all reports.
         done: repetitions, each with every report held out once.
     """
 
-    best: str
-    tied: tuple[str, ...]
-    means: dict[str, float]
-    standard_errors: dict[str, float]
     done: int
 
 
@@ -119,6 +113,6 @@ def _compared(
     variance = variance_at(rows["mle_star"], n, mechanism, "sampled")
     # What is held out enters the difference of two errors as -2 (difference of the estimates) . (its noise).
     errors = {name: 2 * float(np.sqrt((rows[name] - rows[best]) ** 2 @ variance)) for name in _NAMES}
-    slack = _TIE * float(variance.sum())
+    slack = TIE * float(variance.sum())
     tied = tuple(name for name in VALID if means[name] - means[best] <= max(2 * errors[name], slack))
     return HeldOut(best, tied, means, errors, done)

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from rr_core._validate import Array
-from rr_core.collected.reports import Levels, TruthOf, collected, level_between
+from rr_core.collected.reports import Levels, collected, level_between
+from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
 
 # Fewest expected reports of a category that nobody has, N q, from which the intervals keep their level: from a level
@@ -54,7 +55,7 @@ def inv_interval(
     mechanism: RandomizedResponse,
     level: float = 0.95,
     *,
-    users: TruthOf = "fixed",
+    users: Users = "fixed",
     simultaneous: bool = False,
 ) -> Interval:
     """Interval for the share of each category, or for all of them at once, around Inv.
@@ -91,17 +92,16 @@ def inv_interval(
     return Interval(low[levels.where], high[levels.where], level, simultaneous)
 
 
-def _variance(mechanism: RandomizedResponse, users: TruthOf) -> tuple[float, float, float]:
+def _variance(mechanism: RandomizedResponse, users: Users) -> tuple[float, float, float]:
     """N times the variance of a report frequency with mean m, as coefficients of 1, m and m^2."""
+    check_users(users)
     if users == "fixed":
         return mechanism.q * mechanism.p, mechanism.q * (mechanism.k - 2), 0.0
-    if users == "sampled":
-        return 0.0, 1.0, -1.0
-    raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+    return 0.0, 1.0, -1.0
 
 
 def _score(
-    counts: Array, n: float, alpha: float, mechanism: RandomizedResponse, users: TruthOf
+    counts: Array, n: float, alpha: float, mechanism: RandomizedResponse, users: Users
 ) -> tuple[Array, Array]:
     """The means m with (frequency - m)^2 <= z^2 Var(m): a quadratic in m."""
     constant, linear, square = _variance(mechanism, users)
@@ -113,7 +113,7 @@ def _score(
 
 
 def _exact(
-    counts: Array, n: float, alpha: float, mechanism: RandomizedResponse, users: TruthOf
+    counts: Array, n: float, alpha: float, mechanism: RandomizedResponse, users: Users
 ) -> tuple[Array, Array]:
     """The means m with neither binomial tail below alpha/2 (Clopper and Pearson)."""
     low = special.betaincinv(np.maximum(counts, 1), n - counts + 1, alpha / 2)
@@ -126,7 +126,7 @@ def _exact(
     )
 
 
-def _narrower(mean: Array, mechanism: RandomizedResponse, users: TruthOf) -> Array:
+def _narrower(mean: Array, mechanism: RandomizedResponse, users: Users) -> Array:
     """Standard deviation of a report frequency with this mean, as a share of that of the binomial."""
     inside = np.clip(mean, mechanism.q, mechanism.p)
     constant, linear, square = _variance(mechanism, users)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +13,6 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import table_size
 
 Counts = sampling.Counts
-# What the truth is: the shares of these very users, or of the population that they were drawn from.
-TruthOf = Literal["fixed", "sampled"]
 
 
 def collected(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from rr_core.comparison import VALID
+from rr_core.comparison import TIE, VALID
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.summary import CellResult
@@ -20,8 +20,6 @@ Question = Callable[[list[Sign]], bool | None]
 
 # Chance that any of two estimators' order in any cell is called wrongly, over all cells of a sweep together.
 FAMILY_LEVEL = 0.05
-# Mean errors this close, relatively, are equal: the estimators are one where nothing is negative.
-_EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,7 @@ def _difference(
     m = _place("metric", metric, result.sweep.settings.metrics)
     a, b = (_place("estimator", name, result.sweep.settings.estimators) for name in (first, second))
     difference, error = float(cell.difference[m, a, b]), float(cell.difference_error[m, a, b])
-    if abs(difference) <= _EQUAL * abs(float(cell.mean[m, a])):
+    if abs(difference) <= TIE * abs(float(cell.mean[m, a])):
         return 0, 0.0, error
     return (1 if difference > 0 else -1), abs(difference), error
 

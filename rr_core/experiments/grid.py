@@ -11,6 +11,7 @@ import numpy as np
 
 from rr_core import _validate
 from rr_core.comparison import ESTIMATORS, METRICS, VALID
+from rr_core.errors import Users
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import SHAPES, TABLES, Population, build
@@ -128,7 +129,7 @@ class Settings:
     """
 
     seeds: int = 100
-    users: Literal["fixed", "sampled"] = "fixed"
+    users: Users = "fixed"
     people: Literal["drawn", "rounded"] = "drawn"
     estimators: tuple[str, ...] = tuple(ESTIMATORS)
     metrics: tuple[str, ...] = METRICS

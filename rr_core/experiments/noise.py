@@ -21,7 +21,6 @@ from rr_core import sampling
 from rr_core._validate import Array
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plan.curves import rounded
 from rr_core.populations import Population
 from rr_core.sampling import Counts
 
@@ -119,7 +118,7 @@ def _people(cell: Cell, settings: Settings, population: Population) -> Counts:
     if population.counts is not None and cell.n == population.total:
         return population.counts
     if settings.people == "rounded":
-        return rounded(population.probabilities, cell.n)
+        return sampling.whole_users(population.probabilities, cell.n)
     # Without epsilon: along it the users stay the same.
     rng = np.random.default_rng((*_words(f"{cell.source} n={cell.n} seed={settings.seed}"), _USERS))
     return sampling.multinomial(cell.n, population.probabilities, rng)

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from rr_core._validate import Array
-from rr_core.comparison import VALID
+from rr_core.comparison import TIE, VALID
 from rr_core.experiments.cell import Draws, draws
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.populations import Population
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-# Errors this close are equal, as in `comparison.ranked`.
-_TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +137,7 @@ def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
     if not valid:
         return counts
     ranked = errors[:, valid]
-    slack = _TIE * np.maximum(np.abs(ranked).max(axis=1, keepdims=True), 1e-300)
+    slack = TIE * np.maximum(np.abs(ranked).max(axis=1, keepdims=True), 1e-300)
     best = ranked <= ranked.min(axis=1, keepdims=True) + slack
     worst = ranked >= ranked.max(axis=1, keepdims=True) - slack
     tie = best.all(axis=1, keepdims=True)

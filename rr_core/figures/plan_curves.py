@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.comparison import VALID
 from rr_core.figures.plan_map import epsilon_ticks
-from rr_core.figures.plan_protocols import log_range, upright
+from rr_core.figures.plan_protocols import error_axis, log_range, upright
 from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, number, percent
 from rr_core.plan.curves import SimulatedCurve
 
@@ -61,13 +61,7 @@ def error_curves(
         if symbol == "ε"
         else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
     )
-    y = axis(
-        f"{METRIC_NAMES[metric]} (log scale)",
-        type="log",
-        tickformat=SHARE,
-        dtick=max(1, math.ceil((span[1] - span[0]) / 6)) if span[1] - span[0] > 1.2 else "D2",
-        range=span,
-    )
+    y = error_axis(METRIC_NAMES[metric], span, SHARE)
     reading = _reading(found, metric, mean, here, there)
     return figure(
         traces,

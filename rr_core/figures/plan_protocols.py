@@ -70,6 +70,13 @@ def log_range(values: list[Array]) -> list[float]:
     return [low - room, high + room]
 
 
+def error_axis(title: str, span: list[float], tickformat: str) -> dict[str, Any]:
+    """A logarithmic axis of errors from `log_range`, with about six ticks."""
+    wide = span[1] - span[0]
+    step = max(1, math.ceil(wide / 6)) if wide > 1.2 else "D2"
+    return axis(f"{title} (log scale)", type="log", tickformat=tickformat, dtick=step, range=span)
+
+
 def upright(name: str, x: float, span: list[float], dash: str) -> dict[str, Any]:
     """A vertical line across a logarithmic axis, with a place in the legend."""
     return {
@@ -95,13 +102,7 @@ def _rmse(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.
     error = "RMSE per category" if curves.theta_share is None else "RMSE of one share"
     rival = "" if best == "rr" else f" (k-RR {percent(curves.rmse_here['rr'])})"
     reading = f"Here {PROTOCOLS[best].name} has the smallest {error}, {percent(curves.rmse_here[best])}{rival}; {reads}"
-    y = axis(
-        f"{error} (log scale)",
-        type="log",
-        tickformat=_SMALL_SHARE,
-        dtick=max(1, math.ceil((span[1] - span[0]) / 6)) if span[1] - span[0] > 1.2 else "D2",
-        range=span,
-    )
+    y = error_axis(error, span, _SMALL_SHARE)
     return figure(traces, x, y, reading, margin={"l": 84, "r": 14, "t": 78, "b": 62})
 
 

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.plan.protocols import Key, Users, support
+from rr_core.errors import Users, check_users
+from rr_core.plan.protocols import Key, support
 
 Kind = Literal["lower bound", "attainable", "exact"]
 # (e^eps)^2 has to stay a double, as in `protocols`.
@@ -285,6 +286,5 @@ def _numbers(name: str, values: ArrayLike) -> Array:
 
 
 def _sampled(users: str) -> bool:
-    if users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+    check_users(users)
     return users == "sampled"

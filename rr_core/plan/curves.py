@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.comparison import ESTIMATORS
-from rr_core.errors import max_error, squared_error, total_variation
+from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plan import promise
 from rr_core.plan.guess import Guess
-from rr_core.plan.promise import Channels, Users
+from rr_core.plan.promise import Channels
 from rr_core.plan.solve import checked_epsilon
 from rr_core.plan.targets import Target
 
@@ -136,11 +136,10 @@ class _Setting:
 
     @classmethod
     def of(cls, mechanism: RandomizedResponse, theta: Array, n: int, users: Users) -> _Setting:
+        check_users(users)
         if users == "sampled":
             return cls(mechanism, n, theta, None)
-        if users != "fixed":
-            raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
-        people = rounded(theta, n)
+        people = sampling.whole_users(theta, n)
         return cls(mechanism, n, people / n, people)
 
     def reports(self, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -168,18 +167,6 @@ class _Setting:
                 )
             )
         return np.array(measured).transpose(1, 0, 2)
-
-
-def rounded(theta: Array, n: int) -> NDArray[np.int64]:
-    """(k,) whole people: n theta with the largest remainders rounded up, so that they are n in all."""
-    people = np.floor(theta * n).astype(np.int64)
-    left = n - int(people.sum())
-    if left > 0:
-        remainder = theta * n - people
-        people[np.argpartition(remainder, -left)[-left:]] += 1
-    elif left < 0:
-        people[np.argmax(people)] += left
-    return people
 
 
 def _blocks(

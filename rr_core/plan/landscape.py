@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import interpolate
 
 from rr_core._validate import Array
+from rr_core.errors import Users
 from rr_core.limits import EPSILON_APP_MIN
 from rr_core.plan import promise, solve
 from rr_core.plan.guess import Guess
-from rr_core.plan.promise import Achieved, Channels, Users
+from rr_core.plan.promise import Achieved, Channels
 from rr_core.plan.targets import Target
 
 EPSILONS = np.geomspace(0.1, 10, 41)

@@ -11,18 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rr_core._validate import Array
+from rr_core.errors import Users, check_users
 from rr_core.plan import tails
 from rr_core.plan.guess import Guess
 from rr_core.plan.targets import FAMILY_LEVEL, Target
 
-Users = Literal["fixed", "sampled"]
 _STEP = 0.1  # between the logarithms of the shares searched for the worst case
 
 
@@ -57,7 +56,7 @@ Achieved = Callable[[Channels, Array, float], Array]
 
 def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
     """How far from the target, in nats; it falls as N or epsilon grows."""
-    _check(users)
+    check_users(users)
     if target.kind == "rmse":
         return lambda channels, n: (
             np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
@@ -73,7 +72,7 @@ def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
 
 def achieved(target: Target, guess: Guess, users: Users) -> Achieved:
     """The value a collection achieves; the last argument is the relative accuracy asked for."""
-    _check(users)
+    check_users(users)
     if target.kind == "rmse":
         return lambda channels, n, accuracy: np.sqrt(_mean_square(guess, users, channels, n))
     if target.kind == "smallest":
@@ -84,11 +83,6 @@ def achieved(target: Target, guess: Guess, users: Users) -> Achieved:
     levels = _worst_levels(guess.k) if guess.shares is None else guess.levels()[0]
     allowed = 1 - target.confidence
     return lambda channels, n, accuracy: _largest_error(miss, levels, channels, n, allowed, accuracy)
-
-
-def _check(users: Users) -> None:
-    if users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
 
 
 def _mean_square(guess: Guess, users: Users, channels: Channels, n: Array) -> Array:

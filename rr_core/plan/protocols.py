@@ -19,9 +19,9 @@ from scipy.special import entr
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
 
-Users = Literal["fixed", "sampled"]
 Key = Literal["rr", "sue", "oue", "olh"]
 KEYS: tuple[Key, ...] = ("rr", "sue", "oue", "olh")
 NAMES: dict[Key, str] = {
@@ -56,7 +56,7 @@ class Support:
         sample themselves: m (1 - m)/(n (p* - q*)^2) with m = q* + (p* - q*) theta, that is, theta (1 - theta)/n
         more, under every protocol alike.
         """
-        _check_users(users)
+        check_users(users)
         theta, n = np.asarray(theta, np.float64), np.asarray(n, np.float64)
         noise = self.q_star * (1 - self.q_star) / self.keep / self.keep + theta * (self.rest / self.keep)
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
@@ -71,7 +71,7 @@ class Support:
         depends on ``squares``, the sum of theta_i^2, from 1/k to 1; None means equal shares, which is worst.
         """
         mean: Array = self.variance(1 / k, n)
-        _check_users(users)
+        check_users(users)
         if users == "sampled":
             mean = mean + (1 - (1 / k if squares is None else squares)) / k / np.asarray(n, np.float64)
         return mean
@@ -336,8 +336,3 @@ def _share(name: str, value: float) -> float:
     if not 0 <= number <= 1:
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
     return number
-
-
-def _check_users(users: str) -> None:
-    if users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")

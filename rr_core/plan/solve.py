@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.errors import Users
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import promise, tails
 from rr_core.plan.guess import Guess
-from rr_core.plan.promise import Channels, Shortfall, Users
+from rr_core.plan.promise import Channels, Shortfall
 from rr_core.plan.targets import Target
 
 N_MOST = 10**12

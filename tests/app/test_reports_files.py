@@ -144,7 +144,7 @@ def test_json_says_all_there_is_to_say():
     assert plausible["low"] == found.simulated.plausible.low > 0.7
     assert plausible["high"] is None  # infinite
     advised = found.simulated.advised("mse")
-    assert told["advice"]["preferred"] == found.simulated.preferred
+    assert told["advice"]["preferred"] == found.simulated.advice.preferred
     assert told["advice"]["means"] == advised.means
     assert told["rows"] == {"held": len(LISTED) + 1, "of": len(LISTED) + 1}
     expected = rows.table(found)
@@ -259,7 +259,7 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
 def test_reports_table_says_what_the_page_says():
     found = plain(100)
     page = Page(files.html_report(found, [], WHEN))
-    name = found.simulated.preferred
+    name = found.simulated.advice.preferred
     columns = rows.shown(found, name, found.used.by_reports, simultaneous=False)
     told = strictly(page.scripts[0])["rows"]
     assert "".join(f"{title}" for title in columns) in page.words.replace("\n", "")
@@ -346,7 +346,7 @@ def test_simulations_that_were_stopped_early_decide_nothing():
 def test_advice_in_words():
     assert "were not compared" in words.advice(plain())[0]
     found = plain(100)
-    best = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}[found.simulated.preferred]
+    best = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}[found.simulated.advice.preferred]
     said = words.advice(found)
     assert best in said[0]
     assert "reports held out" in said[1]

@@ -95,7 +95,7 @@ def check(lines: list[str], found: Results) -> None:
         words, _, low = rest.pop(2).rpartition(" ")
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    assert rest[2].startswith(f"advice: {recompute.NAMES[simulated.preferred]};")
+    assert rest[2].startswith(f"advice: {recompute.NAMES[simulated.advice.preferred]};")
     compared = rest.pop(3)
     assert compared.startswith("squared error on reports held out")
     out = map(float, re.findall(r": ([-\d.e]+)[,}]", compared))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv, inv_variance, mle_star, zipf
 from rr_core.collected import bootstrap as module
-from rr_core.collected.bootstrap import METRICS, Followed, bootstrap, whole_users
+from rr_core.collected.bootstrap import METRICS, Followed, bootstrap
 from rr_core.collected.replicates import new_users, same_users, simulate
 from rr_core.comparison import ESTIMATORS, measure
+from rr_core.sampling import whole_users
 
 USERS = ("fixed", "sampled")
 MECHANISM = RandomizedResponse(8, 1.0)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse
-from rr_core.collected.bootstrap import bootstrap, whole_users
+from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.coverage import CATEGORIES, COVERAGE, METHODS, falling, kinds
 from rr_core.collected.fit import fit_test
 from rr_core.collected.fit_measured import LEVEL, MEASURED, POPULATIONS, shares
 from rr_core.collected.intervals import inv_interval, too_few
+from rr_core.sampling import whole_users
 
 
 def reports_of(theta, n, mechanism, users, collections, seed):

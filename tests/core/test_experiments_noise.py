@@ -14,8 +14,8 @@ from rr_core.experiments.grid import POINT, Cell, Settings
 from rr_core.experiments.levels import levels_of
 from rr_core.experiments.noise import Collector, poisson, poissonised
 from rr_core.law import report_distribution, report_variance
-from rr_core.plan.curves import rounded
 from rr_core.populations import TABLES, zipf
+from rr_core.sampling import whole_users
 
 ROWS = 6000
 # Seeds are fixed: a right law passes once and for all, and fails by bad luck with this chance.
@@ -136,7 +136,7 @@ def test_who_the_users_are():
     np.testing.assert_array_equal(people("zipf", 40, 999), people("zipf", 40, 999, epsilon=7.0))
     assert people("zipf", 40, 999).sum() == 999
     assert not np.array_equal(people("zipf", 40, 999), people("zipf", 40, 999, seed=9))
-    np.testing.assert_array_equal(people("zipf", 40, 999, people="rounded"), rounded(zipf(40, 1.0), 999))
+    np.testing.assert_array_equal(people("zipf", 40, 999, people="rounded"), whole_users(zipf(40, 1.0), 999))
     assert people("zipf", 40, 999, users="sampled") is None
     assert people(POINT, 4, 17).tolist() == [17, 0, 0, 0]
     table = TABLES["work"].population("work")

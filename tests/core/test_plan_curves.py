@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star
 from rr_core.plan import curves
-from rr_core.plan.curves import inv_curve, rounded, simulate_curve
+from rr_core.plan.curves import inv_curve, simulate_curve
 from rr_core.populations import uniform, zipf
+from rr_core.sampling import whole_users
 
 ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
 
@@ -20,7 +21,7 @@ ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
 def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
     theta = zipf(12, 1.0)
     curve = simulate_curve(12, theta, along, points, fixed, 600, users=users, seed=3)
-    truth = [rounded(theta, int(n)) / n for n in (points if along == "n" else [fixed] * 3)]
+    truth = [whole_users(theta, int(n)) / n for n in (points if along == "n" else [fixed] * 3)]
     expected = inv_curve(12, theta, along, points, fixed, users=users)
     for i, share in enumerate(truth):
         epsilon, n = (fixed, points[i]) if along == "n" else (points[i], fixed)
@@ -52,7 +53,7 @@ def test_the_errors_are_the_estimators_on_the_same_reports():
     reports = setting.reports(4, np.random.default_rng(5))
     assert reports.sum(axis=1).tolist() == [100] * 4
     for index, estimator in enumerate(ESTIMATORS.values()):
-        off = estimator(reports, mechanism) - rounded(theta, 100) / 100
+        off = estimator(reports, mechanism) - whole_users(theta, 100) / 100
         assert errors[0, index] == pytest.approx((off**2).mean(axis=1))
         assert errors[1, index] == pytest.approx(np.abs(off).max(axis=1))
         assert errors[2, index] == pytest.approx(np.abs(off).sum(axis=1) / 2)
@@ -95,7 +96,7 @@ def test_a_large_k_in_blocks_of_one():
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=8).filter(any), st.integers(1, 10**9))
 def test_rounded_people_are_n_in_all_and_off_by_less_than_one(weights, n):
     theta = np.array(weights) / sum(weights)
-    people = rounded(theta, n)
+    people = whole_users(theta, n)
     assert people.sum() == n
     assert np.abs(people - theta * n).max() < 1 + 1e-6
     assert (people >= 0).all()

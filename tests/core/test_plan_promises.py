@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv, sampling
-from rr_core.plan.curves import rounded
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import FAMILY_LEVEL, Target
 from rr_core.populations import two_humps, uniform, zipf
+from rr_core.sampling import whole_users
 
 POPULATIONS = {
     "uniform": uniform,
@@ -30,7 +30,7 @@ def collections(k, epsilon, n, theta, users, seed):
     rng, mechanism = np.random.default_rng(seed), RandomizedResponse(k, epsilon)
     if users == "sampled":
         return rng.multinomial(n, mechanism.expected(theta), RUNS), theta
-    people = rounded(theta, n)
+    people = whole_users(theta, n)
     reports = sampling.noisy_histogram(np.broadcast_to(people, (RUNS, k)), mechanism.keep, rng)
     return reports, people / n
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from rr_core.errors import Users
 from rr_core.figures.plan_words import at_least, at_most, round_up
 from rr_core.figures.style import number, percent
-from rr_core.plan.promise import Users
 from rr_core.plan.targets import KINDS, Kind, KindKey, Target
 from rr_core.scenario import Number
 

@@ -14,10 +14,10 @@ from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from pages._ui.work import Work
 from rr_core._validate import Array
+from rr_core.errors import Users
 from rr_core.figures.plan_curves import error_curves
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX, N_MIN
 from rr_core.plan.curves import Along, SimulatedCurve, inv_curve, simulate_curve
-from rr_core.plan.promise import Users
 from rr_core.populations import UPLOAD
 
 _NAME = "plan_curves"

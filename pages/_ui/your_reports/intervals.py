@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from rr_core.collected.coverage import COVERAGE, Coverage
+from rr_core.collected.coverage import COVERAGE, Coverage, fall_short, held_by_inv
 from rr_core.collected.coverage import POPULATIONS as _COVERED
 from rr_core.collected.fit_measured import LEVEL, MEASURED, POPULATIONS
 from rr_core.comparison import VALID
@@ -62,17 +62,6 @@ def _coverage() -> str:
         "standard deviation of the noise are missed more often still. Where it matters, use the intervals of Inv."
         f"\n\n{table}"
     )
-
-
-def held_by_inv() -> tuple[float, float]:
-    """The lowest and the highest coverage measured for the intervals of Inv, in percent."""
-    own = [row.measured for row in COVERAGE if row.method == "closed"]
-    return min(own), max(own)
-
-
-def fall_short() -> Coverage:
-    """The lowest coverage measured for an interval of a repaired estimate."""
-    return min((row for row in COVERAGE if row.method in VALID), key=lambda row: row.measured)
 
 
 def _test() -> str:

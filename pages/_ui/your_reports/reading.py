@@ -13,7 +13,6 @@ from pages._ui.safe_text import csv_cell
 from pages._ui.tables import (
     AllSeen,
     Domain,
-    Listed,
     Reports,
     Size,
     Source,
@@ -57,7 +56,7 @@ def analyse(files: Sequence[Any], options: dict[str, Any], said: Said) -> None:
             raise Unclear("There are no reports yet. Choose a file first.")
         reports, name = before.reports, before.name
     collected = within(reports, domain)
-    used = kept.use(reports, collected, _mechanism(said, len(collected.labels)), said, name)
+    used = kept.use(reports, collected, _mechanism(said, collected.k), said, name)
     simulation.start(used)
 
 
@@ -109,14 +108,10 @@ def _domain(said: Said) -> Domain:
         return Size(said.size)
     if said.domain == "listed":
         file: Source | None = st.session_state.get("_reports_list")
-        return _listed(file or said.listed)
+        return read_list(file or said.listed)
     raise Unclear(
         "Say which categories people could choose from: categories that nobody reported are part of the answer."
     )
-
-
-def _listed(source: Source | str) -> Listed:
-    return read_list(source)
 
 
 def _privacy(said: Said) -> float:

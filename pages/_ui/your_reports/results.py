@@ -43,7 +43,7 @@ class Used:
     @property
     def n(self) -> int:
         """Reports inside the domain."""
-        return int(self.collected.counts.sum())
+        return self.collected.total
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -72,11 +72,6 @@ class Simulated:
         if about not in self._intervals:
             self._intervals[about] = self.bootstrap.interval(*about)
         return self._intervals[about]
-
-    @cached_property
-    def preferred(self) -> str:
-        """The estimator with the smallest squared error; MLE* where nothing is told to be better."""
-        return "mle_star" if "mle_star" in self.advice.tied else self.advice.best
 
     @cached_property
     def advice(self) -> Advice | HeldOut:

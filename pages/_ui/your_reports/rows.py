@@ -37,7 +37,6 @@ def table(found: Results, chosen: Chosen = EVERY) -> dict[str, NDArray[Any]]:
     end the interval of one category, ``_low_all`` and ``_high_all`` those that hold for all categories at once.
     """
     collected, analysis = found.used.collected, found.analysis
-    n = int(collected.counts.sum())
     columns: dict[str, NDArray[Any]] = {
         "category": collected.labels[chosen],
         "reports": collected.counts[chosen],
@@ -49,7 +48,7 @@ def table(found: Results, chosen: Chosen = EVERY) -> dict[str, NDArray[Any]]:
             if limits is not None:
                 columns[f"{name}_low{ending}"] = limits.low[chosen]
                 columns[f"{name}_high{ending}"] = limits.high[chosen]
-    columns |= {f"people_{name}": analysis.estimates[name][chosen] * n for name in ESTIMATORS}
+    columns |= {f"people_{name}": analysis.estimates[name][chosen] * found.used.n for name in ESTIMATORS}
     columns["p_value"] = analysis.above.p_values[chosen]
     columns["p_holm"] = analysis.above.adjusted[chosen]
     columns["above_zero"] = analysis.above.above[chosen]

@@ -12,11 +12,9 @@ from pages._ui import chart, state
 from pages._ui.safe_text import markdown
 from pages._ui.your_reports import controls, rows, words
 from pages._ui.your_reports.controls import Shown
-from pages._ui.your_reports.intervals import fall_short
 from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
 from rr_core.collected.held_out import HeldOut
-from rr_core.collected.intervals import too_few
 from rr_core.comparison import METRICS
 from rr_core.figures.collected import (
     expected_errors,
@@ -58,7 +56,8 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
         estimates, shown.estimator, intervals, found.analysis.above.above, found.used.n, view, zoom
     )
     chart.show(figure, "your_reports")
-    _warn_of_few(found)
+    for warning in words.few(found):
+        st.info(warning)
     if warning := words.moved(found, shown.estimator, simultaneous=shown.simultaneous):
         st.warning(markdown(warning, 600))
     if not shown.simultaneous and found.used.mechanism.k > _MANY:
@@ -67,21 +66,8 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
             "high too often. **All at once** is proof against that."
         )
     if shown.estimator != "inv":
-        st.caption(
-            "The interval of Inv keeps its level. That of a repaired estimate knows nothing of what the repair did to "
-            "these reports: where many shares are small it can miss most of the time (in a test it held the truth in "
-            f"{fall_short().measured:.0f}% instead of 95%, further down)."
-        )
+        st.caption(f"{markdown(words.repaired(), 600)} The table further down says more.")
     return figure
-
-
-def _warn_of_few(found: Results) -> None:
-    used = found.used
-    if too_few(used.n, used.mechanism, found.level):
-        st.info(
-            f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with "
-            "so few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
-        )
 
 
 def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:

@@ -11,8 +11,8 @@ from rr_core.collected.analysis import analyse
 from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.fit import fit_test, plausible_epsilon
 from rr_core.collected.held_out import held_out
-from rr_core.collected.reports import TruthOf
 from rr_core.comparison import Target
+from rr_core.errors import Users
 
 REPLICATES = 1000
 _NAME = "your_reports"
@@ -50,7 +50,7 @@ def follow(found: Results) -> None:
     long_run.follow(_NAME, about, total, "simulated collections", run, shared=False)
 
 
-def _users(target: Target) -> TruthOf:
+def _users(target: Target) -> Users:
     return "fixed" if target == "users" else "sampled"
 
 

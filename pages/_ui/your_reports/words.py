@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
+from rr_core.collected.coverage import fall_short
 from rr_core.collected.fit import FitTest
 from rr_core.collected.held_out import FOLDS, HeldOut
 from rr_core.collected.intervals import too_few
@@ -14,7 +15,7 @@ from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import QUANTITIES, number, percent
 
 _DOMAINS = {
-    "seen": "every category was reported at least once",
+    "seen": "all of them are in the files",
     "size": "their number is known",
     "listed": "given as a list",
 }
@@ -29,7 +30,7 @@ def estimator(found: Results) -> str:
     Inv leads too where no category is told from zero: MLE* can then be far more even than the truth, and simulations
     in which it is the truth favour the most even estimate.
     """
-    return "inv" if found.sampled is None or nothing_above(found) else found.sampled.preferred
+    return "inv" if found.sampled is None or nothing_above(found) else found.sampled.advice.preferred
 
 
 def nothing_above(found: Results) -> bool:
@@ -179,7 +180,7 @@ def advice(found: Results, metric: str = HELD_OUT) -> list[str]:
             measured,
             "The other three, and their intervals, can miss large shares by far under so much noise.",
         ]
-    best = "mle_star" if "mle_star" in advised.tied else advised.best
+    best = advised.preferred
     others = [QUANTITIES[name].name for name in advised.tied if name != best]
     if len(others) == len(VALID) - 1:
         said = "Report any of InvN, InvP and MLE*: their errors cannot be told apart here."
@@ -203,19 +204,33 @@ def intervals(found: Results) -> list[str]:
         f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is right for its own category in "
         f"{level:.0%} of collections: of {used.mechanism.k:,} such intervals some miss. The columns ending in _all of "
         "the CSV hold wider ones, which are right for all categories at once that often.",
-        "Intervals of Inv follow from the variance of the reports. Those of InvN, InvP and MLE* come from simulated "
-        "collections whose truth is MLE*: near a share of zero they can be right less often than they say.",
+        f"Intervals of Inv follow from the law of the reports. {repaired()}",
         f"Above zero: an exact test of each category, corrected for all {used.mechanism.k:,} by Holm's method. With "
         f"probability {1 - found.analysis.above.level:.0%} no category that nobody has is called above zero.",
     ]
     if warning := moved(found, estimator(found)):
         said.append(warning)
-    if too_few(used.n, used.mechanism):
-        said.append(
-            f"A category that nobody has gets only N·q = {number(used.n * used.mechanism.q)} reports on average: so few "
-            "are a coarse scale, and intervals can be right more or less often than they say."
-        )
-    return said
+    return [*said, *few(found)]
+
+
+def few(found: Results) -> list[str]:
+    """A warning where there are so few reports that intervals cannot keep their level."""
+    used = found.used
+    if not too_few(used.n, used.mechanism, found.level):
+        return []
+    return [
+        f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with so "
+        "few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
+    ]
+
+
+def repaired() -> str:
+    """What the intervals of a repaired estimate are worth."""
+    return (
+        "The interval of Inv keeps its level. That of a repaired estimate knows nothing of what the repair did to these "
+        "reports: where many shares are small it can miss most of the time (in a test it held the truth in "
+        f"{fall_short().measured:.0f}% instead of 95%)."
+    )
 
 
 def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:

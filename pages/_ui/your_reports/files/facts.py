@@ -44,7 +44,7 @@ def facts(found: Results) -> dict[str, Any]:
         "advice": None
         if found.sampled is None
         else {
-            "preferred": found.sampled.preferred,
+            "preferred": found.sampled.advice.preferred,
             "held_out": None if found.sampled.held_out is None else asdict(found.sampled.held_out),
             **asdict(found.sampled.advised("mse")),
         },

@@ -130,7 +130,7 @@ def print_advice(counts: NDArray[np.int64], mechanism: RandomizedResponse, sampl
         held_out(counts, mechanism, HELD_OUT, seed=SEED) if HELD_OUT else None,
     )
     advised = compared or simulated
-    best = "mle_star" if "mle_star" in advised.tied else advised.best
+    best = advised.preferred
     print(
         f"advice: {NAMES[best]}; as good: {', '.join(NAMES[name] for name in advised.tied if name != best) or 'none'}"
     )
