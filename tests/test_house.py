@@ -47,7 +47,7 @@ def test_imports_point_one_way(path: Path) -> None:
         "core": {"numpy", "scipy", "rr_core"},
         "figures": {"numpy", "scipy", "plotly", "rr_core"},
         "tables": {"numpy", "pandas", "pyarrow", "rr_core", "pages"},
-        "ui": {"streamlit", "numpy", "pandas", "pyarrow", "plotly", "rr_core", "pages"},
+        "ui": {"streamlit", "loky", "numpy", "pandas", "pyarrow", "plotly", "rr_core", "pages"},
         "page": {"streamlit", "rr_core", "pages"},
     }[part(path)]
     assert outside <= allowed

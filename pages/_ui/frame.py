@@ -44,6 +44,10 @@ class Page:
         does the two together when they arrive together. So the figure gets a head start.
         """
         chart.show(figure, name, on_click)
+        self.controls()
+
+    def controls(self) -> None:
+        """Draw navigation and sidebar, once the first figure is on its way."""
         time.sleep(_HEAD_START)
         _controls(scenario=True)
 

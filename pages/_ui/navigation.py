@@ -41,6 +41,12 @@ LAB = [
         ":material/trending_up:",
         "How slowly the iterative estimate creeps to the exact one, and how to know when to stop.",
     ),
+    (
+        "pages/experiments.py",
+        "Experiments",
+        ":material/science:",
+        "The paper's evaluation run again: which estimate wins where, and which claims hold.",
+    ),
 ]
 PRACTICE = [
     (

@@ -71,9 +71,9 @@ def mle_never_worst(result: SweepResult) -> Claim:
     drawn = sum(cell.seeds for cell in result.cells)
     worst = sum(float(cell.worst[place]) for cell in result.cells)
     evidence = _sentence(count, "MLE* is surely not the worst", "it surely is") + (
-        f" In single draws it is the worst in {worst:,.0f} of {drawn:,} ({worst / drawn:.2%})."
+        f" In single draws it is the worst in {round(worst, 1):,g} of {drawn:,} ({worst / drawn:.2%})."
     )
-    return Claim("never_worst", paper, _verdict(count), evidence, count)
+    return Claim("never_worst", paper, verdict_on(count), evidence, count)
 
 
 def mle_lowest_nll(result: SweepResult) -> Claim:
@@ -111,7 +111,7 @@ def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "ne
             f" The exceptions lie at N = {_span(min(users), max(users), ',')} and "
             f"ε = {_span(min(budgets), max(budgets), 'g')}."
         )
-    return Claim(key, paper, _verdict(count), evidence, count)
+    return Claim(key, paper, verdict_on(count), evidence, count)
 
 
 def order_of_error(result: SweepResult) -> Claim:
@@ -155,14 +155,16 @@ def _shaped(cell: CellResult, shape: Literal["concentrated", "near uniform"]) ->
 
 
 def _sentence(count: Count, yes: str, no: str) -> str:
-    low, high = count.share
     if not count.asked:
         return f"The three coincide in all {count.equal} cells."
-    return (
-        f"In {count.yes} of {count.asked} cells {yes}, in {count.no} {no}, in {count.unsure} the seeds cannot tell: "
-        f"true in {_span(low, high, '.0%')} of the cells. By the means alone: {count.by_means}. "
-        f"In {count.equal} more the three coincide."
-    )
+    rest = ((count.no, no), (count.unsure, "the seeds cannot tell"))
+    parts = [f"In {count.yes} of {count.asked} cells {yes}", *(f"in {n} {what}" for n, what in rest if n)]
+    said = ", ".join(parts)
+    if len(parts) > 1:
+        said += f": true in {_span(*count.share, '.0%')} of them"
+    if count.unsure:
+        said += f" (by the means alone in {count.by_means})"
+    return said + (f". In {count.equal} more the three coincide." if count.equal else ".")
 
 
 def _span(low: float, high: float, form: str) -> str:
@@ -170,7 +172,8 @@ def _span(low: float, high: float, form: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _verdict(count: Count) -> Verdict:
+def verdict_on(count: Count) -> Verdict:
+    """What the cells behind a claim say of it."""
     if not count.asked:
         return "not tested"
     if count.no == 0:

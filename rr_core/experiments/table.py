@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
-from rr_core._validate import Array
+from rr_core.comparison import VALID
 from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.summary import QUANTILES, CellResult
@@ -22,7 +22,11 @@ from rr_core.experiments.summary import QUANTILES, CellResult
 FORMAT = 1
 
 _AXES = ("dist", "k", "s", "epsilon", "n")
+_WHOLE = ("k", "n", "seeds")
+_LARGEST_WHOLE = 2**53  # beyond it a double is no count
 Columns = dict[str, NDArray[Any]]
+# Of a column: the attribute of a `CellResult`, and where in it; None stands for the row's estimator.
+_Place = tuple[str, tuple[int | None, ...]]
 
 
 def versions() -> dict[str, str]:
@@ -38,68 +42,87 @@ def columns(result: SweepResult) -> Columns:
     beaten and tied collections; then bias2, variance, zeros, negatives. "mse" is the sum over categories;
     ``mse_per_category_mean`` is that mean divided by k. Empty (length 0) when no cell is done.
     """
-    names = result.sweep.settings.estimators
-    rows = [(cell, index) for cell in result.cells for index in range(len(names))]
-    out: Columns = {"dist": np.array([cell.cell.dist for cell, _ in rows], dtype=np.str_)}
-    for axis, kind in (("k", np.int64), ("s", np.float64), ("epsilon", np.float64), ("n", np.int64)):
-        out[axis] = np.array([getattr(cell.cell, axis) for cell, _ in rows], dtype=kind)
-    out["seeds"] = np.array([cell.seeds for cell, _ in rows], dtype=np.int64)
-    out["concentration"] = np.array([cell.concentration for cell, _ in rows], dtype=np.float64)
-    out["estimator"] = np.array([names[index] for _, index in rows], dtype=np.str_)
-    for name, (attribute, place) in _places(result.sweep.settings).items():
-        values = [
-            getattr(cell, attribute)[tuple(index if p is None else p for p in place)] for cell, index in rows
-        ]
-        out[name] = np.array(values, dtype=np.float64)
+    chosen, cells = result.sweep.settings, result.cells
+    names = chosen.estimators
+    kinds = {"dist": np.str_, "k": np.int64, "s": np.float64, "epsilon": np.float64, "n": np.int64}
+    out: Columns = {
+        axis: np.array([getattr(one.cell, axis) for one in cells], dtype=kinds[axis]) for axis in _AXES
+    }
+    out["seeds"] = np.array([one.seeds for one in cells], dtype=np.int64)
+    out["concentration"] = np.array([one.concentration for one in cells], dtype=np.float64)
+    out = {name: np.repeat(values, len(names)) for name, values in out.items()}
+    out["estimator"] = np.tile(np.array(names, dtype=np.str_), len(cells))
+    stacked = {
+        name: np.array([getattr(one, name) for one in cells]).reshape(len(cells), *shape)
+        for name, shape in _shapes(chosen).items()
+    }
+    for name, (attribute, place) in _places(chosen).items():
+        values = stacked[attribute][_among_cells(place)]
+        out[name] = values.ravel() if None in place else np.repeat(values, len(names))
     if "mse_mean" in out:
         out["mse_per_category_mean"] = out["mse_mean"] / out["k"]
     return out
 
 
 def settings(result: SweepResult) -> dict[str, Any]:
-    """All that is needed to read the columns back, to go on with the sweep and to check it: plain values (JSON)."""
-    return {
+    """All that is needed to read the columns back, to go on with the sweep and to check it: plain values (JSON).
+
+    The cells of a finished sweep are left out: its rows say them.
+    """
+    about = {
         "format": FORMAT,
         "settings": asdict(result.sweep.settings),
-        "cells": [cell.key for cell in result.sweep.cells],
+        "done": len(result.cells),
         "finished": result.finished,
         "versions": versions(),
     }
+    return about if result.finished else about | {"cells": [cell.key for cell in result.sweep.cells]}
+
+
+def needed(about: Mapping[str, Any] | str) -> tuple[str, ...]:
+    """The columns that `read` asks for, given the settings; it raises what `read` would."""
+    return (*_AXES, "seeds", "concentration", "estimator", *_places(_about(about)[1]))
 
 
 def read(table: Mapping[str, ArrayLike], about: Mapping[str, Any] | str) -> SweepResult:
     """The result from its columns and settings (a dict, or its JSON text); rows in any order, other columns ignored.
 
+    Where the settings do not list the cells, these are in the order of their first rows.
+
     Raises:
         ValueError: one sentence, when something is missing or does not fit.
     """
-    sweep = _sweep(about)
-    names, places = sweep.settings.estimators, _places(sweep.settings)
-    missing = [name for name in (*_AXES, "seeds", "concentration", "estimator", *places) if name not in table]
-    if missing:
+    listed, chosen, done = _about(about)
+    if missing := [name for name in needed(about) if name not in table]:
         raise ValueError(f"table must have the column {missing[0]}, and {len(missing) - 1} more are missing")
-    rows = {name: np.asarray(table[name]) for name in (*_AXES, "seeds", "concentration", "estimator")}
-    numbers = {name: _numbers(name, table[name]) for name in places}
-    if len({len(values) for values in (*rows.values(), *numbers.values())}) > 1:
+    rows: Columns = {name: _column(name, table[name]) for name in needed(about)}
+    if len({len(values) for values in rows.values()}) > 1:
         raise ValueError("columns must be of one length, got several")
-    found: dict[Cell, dict[str, int]] = {}
-    for i in range(len(rows["dist"])):
-        cell = _cell({axis: rows[axis][i] for axis in _AXES})
-        found.setdefault(cell, {})[str(rows["estimator"][i])] = i
-    results = []
-    for cell in sweep.cells:
-        if cell not in found:
-            continue
-        if set(found[cell]) != set(names):
-            raise ValueError(f"table must have one row for each of {', '.join(names)} in {cell.key}")
-        order = [found[cell][name] for name in names]
-        results.append(_result(cell, sweep.settings, rows, numbers, order))
-    return SweepResult(sweep, tuple(results))
+    found = _rows_by_cell(rows, chosen.estimators)
+    if len(found) != done:
+        raise ValueError(f"table must have rows for {done:,} cells, as many as were done, got {len(found):,}")
+    sweep = Sweep(tuple(found) if listed is None else listed, chosen)
+    if strange := set(found).difference(sweep.cells):
+        raise ValueError(f"table must have rows for cells of the sweep alone, got {strange.pop().key}")
+    return SweepResult(sweep, _results(sweep, rows, found))
 
 
-def _places(chosen: Settings) -> dict[str, tuple[str, tuple[int | None, ...]]]:
-    """For each column: the attribute of a `CellResult`, and where in it; None stands for the row's estimator."""
-    places: dict[str, tuple[str, tuple[int | None, ...]]] = {}
+def _about(written: Mapping[str, Any] | str) -> tuple[tuple[Cell, ...] | None, Settings, int]:
+    """The cells, if they are listed; how they were measured; and how many were done."""
+    try:
+        about = json.loads(written) if isinstance(written, str) else written
+        if about["format"] != FORMAT:
+            raise ValueError(f"format must be {FORMAT}, got {_validate.short(about['format'])}")
+        cells = None if "cells" not in about else tuple(Cell.parse(key) for key in about["cells"])
+        return cells, Settings(**about["settings"]), _validate.integer("done", about["done"], 0)
+    except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"settings must be those written with the table, got {_validate.short(written)}"
+        ) from error
+
+
+def _places(chosen: Settings) -> dict[str, _Place]:
+    places: dict[str, _Place] = {}
     for m, metric in enumerate(chosen.metrics):
         places[f"{metric}_mean"] = ("mean", (m, None))
         places[f"{metric}_standard_error"] = ("standard_error", (m, None))
@@ -114,43 +137,89 @@ def _places(chosen: Settings) -> dict[str, tuple[str, tuple[int | None, ...]]]:
     return places | {name: (name, (None,)) for name in ("bias2", "variance", "zeros", "negatives")}
 
 
-def _result(
-    cell: Cell, chosen: Settings, rows: Columns, numbers: Mapping[str, Array], order: list[int]
-) -> CellResult:
+def _shapes(chosen: Settings) -> dict[str, tuple[int, ...]]:
     m, e = len(chosen.metrics), len(chosen.estimators)
-    shapes = {
+    return {
         "mean": (m, e), "standard_error": (m, e), "quantiles": (len(QUANTILES), m, e), "difference": (m, e, e),
         "difference_error": (m, e, e), "best": (m, e), "worst": (m, e), "beaten": (m, e), "tied": (m,),
         "bias2": (e,), "variance": (e,), "zeros": (e,), "negatives": (e,),
     }  # fmt: skip
-    arrays = {name: np.empty(shape) for name, shape in shapes.items()}
-    for name, (attribute, place) in _places(chosen).items():
-        for index, row in enumerate(order):
-            arrays[attribute][tuple(index if p is None else p for p in place)] = numbers[name][row]
-    seeds = _validate.integer("seeds", rows["seeds"][order[0]], 1)
-    return CellResult(cell=cell, seeds=seeds, concentration=float(rows["concentration"][order[0]]), **arrays)
 
 
-def _sweep(written: Mapping[str, Any] | str) -> Sweep:
+def _among_cells(place: tuple[int | None, ...]) -> tuple[int | slice, ...]:
+    """The same place in an array whose first axis is the cells."""
+    return (slice(None), *(slice(None) if p is None else p for p in place))
+
+
+def _column(name: str, values: ArrayLike) -> NDArray[Any]:
+    if name in ("dist", "estimator"):
+        return np.asarray(values, dtype=np.str_)
     try:
-        about = json.loads(written) if isinstance(written, str) else written
-        if about["format"] != FORMAT:
-            raise ValueError(f"format must be {FORMAT}, got {_validate.short(about['format'])}")
-        return Sweep(tuple(Cell.parse(key) for key in about["cells"]), Settings(**about["settings"]))
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"settings must be those written with the table, got {_validate.short(written)}"
-        ) from error
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a column of numbers, got {_validate.short(values)}") from error
+    if name not in _WHOLE:
+        return numbers
+    odd = ~((numbers == np.floor(numbers)) & (np.abs(numbers) <= _LARGEST_WHOLE))
+    if odd.any():
+        raise ValueError(f"{name} must be a column of whole numbers, got {numbers[odd][0]:g}")
+    return numbers.astype(np.int64)
 
 
-def _cell(values: Mapping[str, Any]) -> Cell:
-    return Cell(
-        str(values["dist"]), int(values["k"]), float(values["epsilon"]), int(values["n"]), float(values["s"])
+def _rows_by_cell(rows: Columns, names: tuple[str, ...]) -> dict[Cell, list[int]]:
+    """Where each cell's rows are, in the order of the estimators; cells in the order of their first rows."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for i, axes in enumerate(zip(*(rows[axis].tolist() for axis in _AXES), strict=True)):
+        found.setdefault(axes, []).append(i)
+    by_cell: dict[Cell, list[int]] = {}
+    for (dist, k, s, epsilon, n), of_cell in found.items():
+        by_cell.setdefault(Cell(dist, k, epsilon, n, s), []).extend(of_cell)
+    for cell, of_cell in by_cell.items():
+        estimators = rows["estimator"][of_cell].tolist()
+        if sorted(estimators) != sorted(names):
+            raise ValueError(f"table must have one row for each of {', '.join(names)} in {cell.key}")
+        by_cell[cell] = [of_cell[estimators.index(name)] for name in names]
+    return by_cell
+
+
+def _results(sweep: Sweep, rows: Columns, found: Mapping[Cell, list[int]]) -> tuple[CellResult, ...]:
+    """The cells that were found, in the order of the sweep."""
+    cells = [cell for cell in sweep.cells if cell in found]
+    at = np.array([found[cell] for cell in cells], dtype=np.intp).reshape(
+        len(cells), len(sweep.settings.estimators)
+    )
+    seeds, concentration = rows["seeds"], rows["concentration"]
+    _must("seeds", (seeds == sweep.settings.seeds).all(), f"{sweep.settings.seeds}, as the settings say")
+    _must("concentration", ((concentration > 0) & (concentration <= 1 + 1e-9)).all(), "above 0 and at most 1")
+    stacked = {name: np.empty((len(cells), *shape)) for name, shape in _shapes(sweep.settings).items()}
+    for name, (attribute, place) in _places(sweep.settings).items():
+        _check(name, attribute, rows)
+        stacked[attribute][_among_cells(place)] = rows[name][at if None in place else at[:, 0]]
+    return tuple(
+        CellResult(
+            cell=cell,
+            seeds=sweep.settings.seeds,
+            concentration=float(concentration[at[i, 0]]),
+            **{name: values[i] for name, values in stacked.items()},
+        )
+        for i, cell in enumerate(cells)
     )
 
 
-def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be a column of numbers, got {_validate.short(values)}") from error
+def _check(name: str, attribute: str, rows: Columns) -> None:
+    """Numbers that no sweep can give are refused before anything is worked out from them."""
+    values = rows[name]
+    if attribute == "mean":
+        _must(name, not np.isnan(values).any(), "a number in every row")
+    elif attribute in ("zeros", "negatives"):
+        _must(name, ((values >= 0) & (values <= rows["k"])).all(), "from 0 to k")
+    elif attribute in ("best", "worst", "beaten", "tied"):
+        counted = (attribute == "tied") | np.isin(rows["estimator"], VALID)
+        _must(
+            name, ((values >= 0) & (values <= rows["seeds"]))[counted].all(), "from 0 to the number of seeds"
+        )
+
+
+def _must(name: str, fine: np.bool_ | bool, allowed: str) -> None:
+    if not fine:
+        raise ValueError(f"{name} must be {allowed}")

@@ -32,8 +32,13 @@ _SETTLED = """() => {
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
 PAGES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
-PAGES |= {"Estimators": "estimators", "Geometry": "geometry", "IBU → MLE*": "ibu", "Plan": "plan"}
-PAGES |= {"Your reports": "your_reports", "Reference": "reference"}
+PAGES |= {
+    "Estimators": "estimators",
+    "Geometry": "geometry",
+    "IBU → MLE*": "ibu",
+    "Experiments": "experiments",
+}
+PAGES |= {"Plan": "plan", "Your reports": "your_reports", "Reference": "reference"}
 SCENARIO_PAGES = tuple(label for label in PAGES if label not in ("Your reports", "Reference"))
 LEAD = {
     "Home": "story",

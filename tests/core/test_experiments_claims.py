@@ -122,15 +122,17 @@ def test_the_verdict_on_never_worst(real, means, error, verdict):
 def test_the_evidence_names_its_numbers(real):
     worst = np.array([[30.0, 2.0, 8.0], [0.0, 0.0, 0.0]])
     claim = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(1, 2, 3), (1, 1, 1)], 0.01, worst=worst))
-    assert (
-        "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is, in 0 the seeds cannot"
-        in claim.evidence
+    assert claim.evidence.startswith(
+        "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is: true in 75% of them. In 1 more the three "
+        "coincide. In single draws"
     )
-    assert "true in 75% of the cells. By the means alone: 3. In 1 more the three coincide." in claim.evidence
     assert "the worst in 40 of 200 (20.00%)" in claim.evidence
     assert claim.count.no == 1
     unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
-    assert "true in 75% to 100% of the cells" in unsure.evidence
+    assert (
+        "in 1 the seeds cannot tell: true in 75% to 100% of them (by the means alone in 4)."
+        in unsure.evidence
+    )
 
 
 def test_lowest_nll_is_about_single_draws(real):

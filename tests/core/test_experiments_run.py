@@ -2,18 +2,23 @@
 
 import math
 import multiprocessing
+import re
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 
+from pages._ui.experiments import files
 from rr_core import Population
 from rr_core.experiments import run as run_module
 from rr_core.experiments.cost import seconds
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, expected_seconds, run
 
+README = Path(__file__).resolve().parents[2] / "README.md"
 UPLOAD = Population.from_weights(np.arange(30)[::-1] ** 2)
 GIVEN = {UPLOAD.key: UPLOAD}
 CELLS = (
@@ -69,16 +74,39 @@ def test_over_processes(whole, monkeypatch):
     assert not result.cells[0].mean.flags.writeable
 
 
-def test_over_dask(whole):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-        client.get_executor() as executor,
-    ):
-        assert whole.same(run(SWEEP, executor, populations=GIVEN))
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes; nothing listens beyond this machine."""
+    with LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
+def test_over_dask(whole, cluster, monkeypatch):
+    monkeypatch.setattr(run_module, "_PER_TASK", 0.003)
+    with Client(cluster) as client, client.get_executor() as executor:
+        result = run(SWEEP, executor, populations=GIVEN)
+        assert whole.same(result)
+        assert not result.cells[0].mean.flags.writeable
         part = run(SWEEP, executor, lambda progress: progress.done > 0, populations=GIVEN)
+        assert part.cells
         assert whole.same(run(SWEEP, executor, done=part, populations=GIVEN))
+
+
+def test_the_readmes_way_onto_a_cluster(cluster, tmp_path, monkeypatch):
+    """Its code as it stands, with fewer cells and another address."""
+    (code,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.S)
+    small = "cells = over(s=1.0, k=(5, 6), epsilon=2, n=100)\n"
+    for old, new in (
+        (r"cells = over\((?s:.*?)\n\)\n", small),
+        ("seeds=1000", "seeds=3"),
+        ("tcp://scheduler:8786", cluster.scheduler_address),
+    ):
+        code, times = re.subn(old, new, code)
+        assert times == 1
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    read = files.read("sweep.parquet", Path("sweep.parquet").read_bytes())
+    assert read.same(run(Sweep(over(s=1.0, k=(5, 6), epsilon=2, n=100), Settings(3, bias=False))))
 
 
 def test_the_calls_of_two_runs_are_not_equal():

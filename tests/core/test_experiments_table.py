@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,7 +51,14 @@ def test_the_order_of_rows_does_not_matter(result):
     columns = table.columns(result)
     order = np.random.default_rng(0).permutation(len(columns["k"]))
     mixed = {name: values[order] for name, values in columns.items()} | {"note": ["x"] * len(order)}
-    assert table.read(mixed, table.settings(result)).same(result)
+    read = table.read(mixed, table.settings(result))
+    assert read.finished
+    assert len(read.cells) == len(CELLS)
+    assert all(read.by_cell[cell].same(result.by_cell[cell]) for cell in CELLS)
+    firsts = dict.fromkeys(result.cells[i // len(result.sweep.settings.estimators)].cell for i in order)
+    assert read.sweep.cells == tuple(firsts)
+    listed = table.settings(result) | {"cells": [cell.key for cell in CELLS]}
+    assert table.read(mixed, listed).same(result)
 
 
 def test_the_columns_say_what_they_are():
@@ -86,6 +94,7 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
     part = SweepResult(sweep, whole.cells[1:3])
     about = table.settings(part)
     assert about["finished"] is False
+    assert about["cells"] == [cell.key for cell in CELLS[:4]]
     read = table.read(table.columns(part), about)
     assert read.same(part)
     assert run(read.sweep, done=read).same(whole)
@@ -93,9 +102,53 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
     assert table.read(table.columns(nothing), table.settings(nothing)).same(nothing)
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "allowed"),
+    [
+        ("k", 6.5, "k must be a column of whole numbers, got 6.5"),
+        ("n", np.nan, "n must be a column of whole numbers, got nan"),
+        ("n", 1e300, "n must be a column of whole numbers, got 1e\\+300"),
+        ("k", 1, "k must be an integer from 2 to 1500000, got 1"),
+        ("epsilon", np.nan, "epsilon must be a number from 0.01 to 20"),
+        ("dist", "=1+1", "dist must be one of"),
+        ("seeds", 3, "seeds must be 2, as the settings say"),
+        ("concentration", 0.0, "concentration must be above 0 and at most 1"),
+        ("concentration", 1.1, "concentration must be above 0 and at most 1"),
+        ("mse_mean", np.nan, "mse_mean must be a number in every row"),
+        ("nll_best", np.nan, "nll_best must be from 0 to the number of seeds"),
+        ("mse_beaten", 3, "mse_beaten must be from 0 to the number of seeds"),
+        ("tv_worst", -1, "tv_worst must be from 0 to the number of seeds"),
+        ("max_tied", np.inf, "max_tied must be from 0 to the number of seeds"),
+        ("zeros", 7, "zeros must be from 0 to k"),
+        ("negatives", -1, "negatives must be from 0 to k"),
+    ],
+)
+def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
+    result = run(Sweep(CELLS[:2], Settings(2)))
+    columns = table.columns(result)
+    changed = columns[column].astype(object)
+    changed[4:] = value
+    with pytest.raises(ValueError, match=allowed):
+        table.read(columns | {column: changed}, table.settings(result))
+    inv = np.where(columns["estimator"] == "inv", np.nan, columns["nll_best"])
+    assert table.read(columns | {"nll_best": inv}, table.settings(result)).same(result)
+
+
+def test_two_thousand_cells_are_a_short_text_and_read_back():
+    some = run(Sweep(CELLS[:1], Settings(2))).cells[0]
+    cells = over(s=range(5), k=range(6, 16), epsilon=range(1, 11), n=range(1, 5))
+    whole = SweepResult(Sweep(cells, Settings(2)), tuple(replace(some, cell=cell) for cell in cells))
+    about = json.dumps(table.settings(whole))
+    assert len(whole.cells) == 2000
+    assert len(about) < 600
+    assert table.read(table.columns(whole), about).same(whole)
+
+
 def test_the_settings_name_the_versions():
     about = table.settings(run(Sweep(CELLS[:1], Settings(2))))
     assert about["finished"] is True
+    assert about["done"] == 1
+    assert "cells" not in about
     assert about["versions"]["numpy"] == np.__version__
     assert set(about["versions"]) == {"python", "numpy", "scipy"}
 
@@ -109,6 +162,14 @@ def test_what_does_not_fit_is_said():
         ValueError, match="table must have one row for each of inv, inv_n, inv_p, mle_star in zipf"
     ):
         table.read({name: values[:-1] for name, values in columns.items()}, about)
+    with pytest.raises(ValueError, match="one row for each of inv, inv_n, inv_p, mle_star in zipf"):
+        table.read({name: np.append(values, values[-1]) for name, values in columns.items()}, about)
+    with pytest.raises(ValueError, match="table must have rows for 2 cells, as many as were done, got 1"):
+        table.read({name: values[:4] for name, values in columns.items()}, about)
+    with pytest.raises(
+        ValueError, match=r"rows for cells of the sweep alone, got zipf k=6 s=0\.01 epsilon=3\.0"
+    ):
+        table.read(columns, about | {"cells": [CELLS[0].key, CELLS[3].key]})
     with pytest.raises(ValueError, match="format must be 1, got 0"):
         table.read(columns, about | {"format": 0})
     with pytest.raises(ValueError, match="settings must be those written with the table"):
@@ -121,5 +182,10 @@ def test_what_does_not_fit_is_said():
         table.read(columns, "no JSON")
     with pytest.raises(ValueError, match="mse_mean must be a column of numbers"):
         table.read(columns | {"mse_mean": ["?"] * 8}, about)
+    for broken in ("[" * 100_000, "[]", "3", json.dumps(about | {"done": None, "cells": 3})):
+        with pytest.raises(ValueError, match="settings must be those written with the table, got"):
+            table.read(columns, broken)
+    with pytest.raises(ValueError, match=r"done must be an integer >= 0, got 2\.5"):
+        table.read(columns, about | {"done": 2.5})
     with pytest.raises(ValueError, match="columns must be of one length"):
         table.read(columns | {"mse_mean": columns["mse_mean"][1:]}, about)

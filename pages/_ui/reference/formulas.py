@@ -9,6 +9,7 @@ import streamlit as st
 from pages._ui.reference.entries import Entry
 from pages._ui.reference.formula import Formula
 from pages._ui.reference.formulas_estimates import ESTIMATES
+from pages._ui.reference.formulas_experiments import EXPERIMENTS
 from pages._ui.reference.formulas_practice import PRACTICE
 from pages._ui.reference.formulas_theory import THEORY
 
@@ -72,7 +73,7 @@ COLLECTION: Mapping[str, tuple[Formula, ...]] = {
     ),
 }
 
-TOPICS: Mapping[str, tuple[Formula, ...]] = {**COLLECTION, **ESTIMATES, **THEORY, **PRACTICE}
+TOPICS: Mapping[str, tuple[Formula, ...]] = {**COLLECTION, **ESTIMATES, **THEORY, **EXPERIMENTS, **PRACTICE}
 
 
 def entries() -> tuple[Entry, ...]:

@@ -15,6 +15,11 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry("Category", "One of the possible answers: a letter, a web page, a kind of work."),
     Entry(
+        "Cell",
+        "One setting of an experiment: a population with its K, an ε and an N. A *sweep* is many of them.",
+        "sweep experiment grid",
+    ),
+    Entry(
         "Certificate",
         "A number computed from an estimate that bounds how far it is from the best one. Zero proves that it *is* the "
         "best.",
@@ -30,6 +35,11 @@ TERMS: tuple[Entry, ...] = (
         "Collinear",
         "On one straight line. Three estimates are three points in a space with one axis per category, and often lie "
         "on a line.",
+    ),
+    Entry(
+        "Common random numbers",
+        "Giving all competitors the same chance events, here the same reports, so that luck favours none of them.",
+        "paired comparison",
     ),
     Entry(
         "Confidence interval",
@@ -118,6 +128,11 @@ TERMS: tuple[Entry, ...] = (
         "Toss a coin in private: it says either *tell the truth* or *name any category at random*. No single answer can "
         "be held against anyone, yet many together show the truth.",
         "k-RR GRR coin",
+    ),
+    Entry(
+        "Regret",
+        "The error of a choice made beforehand, over the error of the best choice made with hindsight.",
+        "MLE* always experiment",
     ),
     Entry("Report", "The one answer that a user sends: the truth, or not."),
     Entry("Seed", "A number that fixes the chance: the same seed gives the same users and the same noise.", "random"),

@@ -1,0 +1,79 @@
+"""The paper's claims, tested on the sweep on screen."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+
+from pages._ui.experiments.shown import Shown
+from rr_core.experiments.claims import Claim, Verdict, claims
+from rr_core.experiments.compared import FAMILY_LEVEL
+from rr_core.experiments.names import population_name
+from rr_core.experiments.run import SweepResult
+
+_SYMBOLS: dict[Verdict, str] = {
+    "holds": "✔",
+    "not contradicted": "○",
+    "mostly holds": "◕",
+    "depends": "◐",
+    "does not hold": "✘",
+    "not tested": "–",
+}
+_MOST_ROWS = 50
+_FOUND: WeakKeyDictionary[SweepResult, tuple[Claim, ...]] = WeakKeyDictionary()
+
+
+def marked(verdict: Verdict) -> str:
+    """A verdict with its symbol."""
+    return f"{_SYMBOLS[verdict]} {verdict}"
+
+
+def section(shown: Shown) -> None:
+    """Every claim with its verdict and evidence, and the cells that speak against one."""
+    st.subheader("Do the paper's claims hold here?")
+    result = shown.result
+    if not result.cells:
+        st.caption("No cell of this sweep is computed yet.")
+        return
+    found = _claims(result)
+    tested = [claim for claim in found if claim.verdict != "not tested"]
+    lines = ["| The paper says | This run |", "|:--|:--|"]
+    lines += [f"| {claim.paper} | **{marked(claim.verdict)}.** {claim.evidence} |" for claim in tested]
+    silent = [claim.paper for claim in found if claim not in tested]
+    more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
+    st.markdown(
+        _escaped("\n".join(lines) + more)
+        + f"\n\nAbout {shown.name}: {len(result.cells):,} of {len(result.sweep.cells):,} cells, "
+        f"{result.sweep.settings.seeds:,} collections in each. “Surely” means that the seeds settle it: with at most "
+        f"{FAMILY_LEVEL:.0%} chance of a single wrong call over all cells together."
+    )
+    against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
+    for claim in against:
+        _exceptions(claim)
+
+
+def _claims(result: SweepResult) -> tuple[Claim, ...]:
+    """40 ms for the main grid; kept as long as the result, since the page runs again at every click."""
+    if result not in _FOUND:
+        _FOUND[result] = claims(result)
+    return _FOUND[result]
+
+
+def _exceptions(claim: Claim) -> None:
+    assert claim.count is not None
+    cells = claim.count.exceptions
+    with st.expander(
+        f"{len(cells):,} {'cell' if len(cells) == 1 else 'cells'} against: {_escaped(claim.paper)}"
+    ):
+        lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
+        lines += [
+            f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"
+            for cell in cells[:_MOST_ROWS]
+        ]
+        more = f"\n\nAnd {len(cells) - _MOST_ROWS:,} more." if len(cells) > _MOST_ROWS else ""
+        st.markdown("\n".join(lines) + more)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("MLE*", "MLE\\*")

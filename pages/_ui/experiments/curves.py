@@ -1,0 +1,187 @@
+"""A sweep as curves, with what to draw of it, and what the paper says beside what the run shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import chart
+from pages._ui.experiments.claimed import marked
+from pages._ui.experiments.shown import Shown
+from pages._ui.experiments.sweeps import HISTOGRAM
+from rr_core.experiments.findings import Finding, findings
+from rr_core.experiments.grid import Sweep
+from rr_core.experiments.lines import (
+    Along,
+    Choice,
+    Measure,
+    Who,
+    lines,
+    measures,
+    other,
+    populations_of,
+    usual,
+    values_of,
+)
+from rr_core.experiments.names import population_name
+from rr_core.experiments.run import SweepResult
+from rr_core.figures.sweep_axes import MOST_COLUMNS, MOST_ROWS
+from rr_core.figures.sweep_curves import paper_figure
+from rr_core.scenario import Scenario
+
+_CHOSEN = "_exp_curves"
+_ALONG: dict[Along, str] = {"epsilon": "Privacy ε", "n": "Users N"}
+_SYMBOL: dict[Along, str] = {"epsilon": "ε", "n": "N"}
+_METRICS = {"mse": "Squared error", "tv": "Total variation", "max": "Largest error", "nll": "NLL"}
+_MEASURES: dict[Measure, str] = {
+    "category": "Per category",
+    "sum": "Summed",
+    "excess": "Above MLE*’s",
+    "level": "NLL itself",
+}
+_ALL = "All"
+_Findings = dict[tuple[tuple[Who, ...], str], tuple[Finding, ...]]
+_FOUND: WeakKeyDictionary[SweepResult, _Findings] = WeakKeyDictionary()
+
+
+def lead(shown: Shown, scenario: Scenario) -> go.Figure | None:
+    """The pickers, the figure, and the paper's statements beside this run's; None before the first cell."""
+    choice = _pickers(shown)
+    st.session_state[_CHOSEN] = shown.key, choice
+    if not shown.result.cells:
+        st.caption("No cell of this sweep is computed yet: the curves appear as soon as the first ones are.")
+        return None
+    drawn = lines(shown.result, choice, shown.populations)
+    here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
+    figure = paper_figure(drawn, here)
+    chart.show(figure, "exp_curves")
+    if len(drawn.rows) > MOST_ROWS or len(choice.fixed) > MOST_COLUMNS:
+        st.caption(
+            f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
+            f"{_SYMBOL[other(choice.along)]} above."
+        )
+    if shown.preset is not None or shown.key == HISTOGRAM:
+        _beside_the_paper(shown.result, choice)
+    return figure
+
+
+def chosen(shown: Shown) -> Choice:
+    """What is drawn of a sweep: as picked above its figure, or as it opens."""
+    key, choice = st.session_state.get(_CHOSEN, ("", None))
+    return choice if choice is not None and key == shown.key else usual(shown.result.sweep, shown.preset)
+
+
+def _pickers(shown: Shown) -> Choice:
+    """The widgets where there is a choice, in one row; they belong to this sweep and its axes."""
+    sweep = shown.result.sweep
+    start = usual(sweep, shown.preset)
+    ask = _Ask(shown.key)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        who = ask.some("Populations", populations_of(sweep), start.who, _namer(sweep))
+        along = start.along
+        if shown.preset is None and min(len(values_of(sweep, axis)) for axis in _ALONG) > 1:
+            along = ask.one("Along", tuple(_ALONG), along, _ALONG.__getitem__)
+        ks = ask.one_or_all("K", values_of(sweep, "k"), start.ks, "{:,}".format)
+        third = other(along)
+        fixed = values_of(sweep, third)
+        opening = start.fixed if along == start.along else fixed[len(fixed) // 2 :][:1]
+        form = "{:g}".format if third == "epsilon" else "{:,}".format
+        wider = "One value gives wider panels: a phone needs them."
+        fixed = ask.one_or_all(_SYMBOL[third], fixed, opening, form, wider)
+        metric = start.metric
+        if shown.preset is None:
+            metric = ask.one("Error", sweep.settings.metrics, metric, _METRICS.__getitem__)
+        how = measures(sweep.settings, metric)
+        measure = ask.one("Shown", how, how[0], _MEASURES.__getitem__)
+    return Choice(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
+
+
+class _Ask:
+    """Widgets of one sweep. One without a choice is not drawn; what was chosen for another sweep is forgotten."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def one(
+        self,
+        label: str,
+        options: Sequence[Any],
+        usual: Any,
+        words: Callable[[Any], str],
+        help: str | None = None,
+    ) -> Any:
+        if len(options) < 2:
+            return usual
+        key = self._key(label, options)
+        return (
+            st.segmented_control(label, options, default=usual, format_func=words, key=key, help=help)
+            or usual
+        )
+
+    def some(
+        self, label: str, options: Sequence[Who], usual: Sequence[Who], words: Callable[[Any], str]
+    ) -> tuple[Who, ...]:
+        if len(options) < 2:
+            return tuple(options)
+        key = self._key(label, options)
+        picked = st.pills(label, options, selection_mode="multi", default=usual, format_func=words, key=key)
+        return tuple(one for one in options if one in picked) or tuple(usual)
+
+    def one_or_all(
+        self,
+        label: str,
+        options: Sequence[Any],
+        usual: Sequence[Any],
+        words: Callable[[Any], str],
+        help: str | None = None,
+    ) -> tuple[Any, ...]:
+        """One value, or all of them where all can be drawn."""
+        if len(options) < 2:
+            return tuple(options)
+        offered = [*([_ALL] if len(options) <= max(MOST_ROWS, MOST_COLUMNS) else []), *options]
+        start = _ALL if len(usual) > 1 and _ALL in offered else usual[0]
+        picked = self.one(label, offered, start, lambda one: _ALL if one == _ALL else words(one), help)
+        return tuple(options) if picked == _ALL else (picked,)
+
+    def _key(self, label: str, options: Sequence[Any]) -> str:
+        key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
+        if not set(_listed(st.session_state.get(key))) <= set(options):
+            del st.session_state[key]
+        return key
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _namer(sweep: Sweep) -> Callable[[Who], str]:
+    """Names of populations, short enough for a button."""
+    cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
+
+    def name(who: Who) -> str:
+        return population_name(cells[who]).partition(" (")[0]
+
+    return name
+
+
+def _beside_the_paper(result: SweepResult, choice: Choice) -> None:
+    rows = _findings(result, choice.who, choice.metric)
+    if not rows:
+        return
+    table = ["| The paper | This run |", "|:--|:--|"]
+    table += [f"| {row.claim} | **{marked(row.verdict)}.** {row.found} |" for row in rows]
+    st.markdown("\n".join(table).replace("MLE*", "MLE\\*"))
+
+
+def _findings(result: SweepResult, who: tuple[Who, ...], metric: str) -> tuple[Finding, ...]:
+    """About the populations on screen, at every K and ε; kept as long as the result, since the page runs again at
+    every click."""
+    kept = _FOUND.setdefault(result, {})
+    if (who, metric) not in kept:
+        cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
+        kept[who, metric] = findings(SweepResult(result.sweep, cells), metric)
+    return kept[who, metric]

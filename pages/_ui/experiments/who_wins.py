@@ -1,0 +1,211 @@
+"""Who wins: the map of a sweep, what it holds fixed, and the way from a cell to the page of estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import chart, link, messages, state
+from pages._ui.experiments import map_asked
+from pages._ui.experiments.map_asked import LABELS, MAPS, METRICS, Asked
+from pages._ui.experiments.shown import Shown
+from pages._ui.safe_text import markdown
+from rr_core.experiments.grid import POINT, Cell
+from rr_core.experiments.names import population_name
+from rr_core.experiments.planes import Choice, Plane, choices, kinds, plane, reason_for_none, value
+from rr_core.figures.sweep_map import column_and_row, who_wins
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+
+_KEPT, _NOTES, _JUMP = "_exp_maps", "_exp_map_notes", "_exp_map_jump"
+_LINK, _WRITTEN = "_exp_map_link", "_exp_map_written"
+_SWITCHES = (
+    "**Try:** choose another population: the flatter it is, the more cells turn to InvN's orange, the more "
+    "concentrated, to InvP's blue. MLE\\* is seldom the best of the three."
+)
+_FOLLOWS = (
+    "**Try:** find the cells where the line 10× or 2× is passed. Which estimate wins there, and what of the population "
+    "would you have to know to choose it beforehand?"
+)
+_FITS = (
+    "MLE\\* is the distribution that makes the reports most likely, so none can have a lower negative log-likelihood. "
+    "**Try:** switch to the squared error to see which is nearest to the truth."
+)
+
+
+def arrive() -> None:
+    """Remember what an address says of the map until the section is drawn; it may be later, when a run is over."""
+    query = st.query_params.to_dict()
+    own = {name: query[name] for name in map_asked.PARAMETERS if name in query}
+    # Part of a page may be drawn again and again within one arrival: what was written here is no news.
+    if link.arrived() and own != st.session_state.get(_WRITTEN):
+        st.session_state[_LINK], st.session_state[_NOTES] = own, ()
+
+
+def jump() -> None:
+    """Go to the page of estimators when a cell was clicked; nothing after it is drawn."""
+    if st.session_state.pop(_JUMP, False):
+        st.switch_page("pages/estimators.py", query_params=link.current().to_query())
+
+
+def section(shown: Shown, scenario: Scenario) -> None:
+    """The question, the widgets, the map, and what to do with it."""
+    jump()
+    arrive()
+    st.subheader("Who wins, and by how much?")
+    sweep = shown.result.sweep
+    reason = reason_for_none(sweep)
+    if reason:
+        _write(dict.fromkeys(map_asked.PARAMETERS))
+        st.caption(markdown(reason))
+        return
+    asked = _asked(shown)
+    taken = choices(sweep.cells, asked.key, asked.at)
+    _widgets(shown, asked, taken)
+    _write(map_asked.to_query(asked, taken))
+    drawn = plane(shown.result, asked.key, asked.metric, asked.at)
+    here = _here(drawn, scenario)
+    chart.show(who_wins(drawn, here), "exp_map", partial(_clicked, drawn))
+    lines = (_of_a_click(drawn), _of_the_mark(drawn, here, scenario), _try(drawn, taken))
+    st.markdown("\n\n".join(filter(None, lines)))
+
+
+def _asked(shown: Shown) -> Asked:
+    """As the session holds it for this sweep, or as a link says on arrival."""
+    kept: dict[str, Asked] = st.session_state.setdefault(_KEPT, {})
+    query = st.session_state.pop(_LINK, {})
+    if query:
+        kept[shown.key], st.session_state[_NOTES] = map_asked.from_query(query, shown.result.sweep)
+    messages.show(st.session_state.get(_NOTES, ()))
+    return kept.get(shown.key, Asked()).fitted(shown.result.sweep)
+
+
+def _write(query: dict[str, str | None]) -> None:
+    """Put the map's parameters into the address."""
+    for name, text in query.items():
+        link.keep(name, text)
+    link.write()
+    st.session_state[_WRITTEN] = {name: text for name, text in query.items() if text is not None}
+
+
+def _widgets(shown: Shown, asked: Asked, taken: tuple[Choice, ...]) -> None:
+    sweep = shown.result.sweep
+    offered, metrics, names = kinds(sweep.cells), sweep.settings.metrics, map_asked.names(sweep)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if len(offered) > 1:
+            st.segmented_control(
+                "Map of",
+                offered,
+                format_func=MAPS.__getitem__,
+                **_shows(shown, "of", asked.key, lambda key: Asked(key, asked.metric, asked.at)),
+            )
+        for one in taken:
+            if len(one.options) > 1:
+                st.selectbox(
+                    LABELS[one.axis],
+                    one.options,
+                    format_func=partial(map_asked.shown, one.axis, populations=names),
+                    width=200 if one.axis == "population" else 120,
+                    **_shows(shown, one.axis, one.taken, partial(asked.fixed_at, one.axis)),
+                )
+        if len(metrics) > 1:
+            st.segmented_control(
+                "Error measure",
+                metrics,
+                format_func=METRICS.__getitem__,
+                **_shows(shown, "metric", asked.metric, lambda metric: Asked(asked.key, metric, asked.at)),
+            )
+
+
+def _shows(shown: Shown, name: str, taken: Any, changed: Callable[[Any], Asked]) -> dict[str, Any]:
+    """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
+    key = f"exp_map_{name}_{shown.key}"
+    if st.session_state.get(key) != taken:  # only then: writing the same value makes it bounce
+        st.session_state[key] = taken
+
+    def take() -> None:
+        chosen = st.session_state.get(key)
+        if chosen is not None:  # a choice that is taken back stays as it was
+            st.session_state[_KEPT][shown.key] = changed(chosen)
+            st.session_state[_NOTES] = ()
+
+    return {"key": key, "on_change": take}
+
+
+def _here(drawn: Plane, scenario: Scenario) -> tuple[float, float] | None:
+    if drawn.kind.zipf and scenario.dist != "zipf":
+        return None
+    return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
+
+
+def _clicked(drawn: Plane, x: float, y: float) -> None:
+    """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
+    column, row = column_and_row(x, y)
+    spot = drawn.rows[row][column]
+    fields = None if spot is None else _fields(spot.cell)
+    if fields is not None:
+        state.close_upload()
+        link.change(**fields)
+        st.session_state[_JUMP] = True
+
+
+def _fields(cell: Cell) -> dict[str, Any] | None:
+    """The scenario's fields that show a cell; None where it has no such population."""
+    fields: dict[str, Any] = {"dist": cell.dist, "k": cell.k, "epsilon": cell.epsilon, "n": cell.n}
+    if cell.dist == "zipf":
+        fields["s"] = cell.s
+    if cell.uploaded:
+        held = state.uploaded()
+        if held is None or held.population.key != cell.dist:
+            return None
+        fields["dist"] = UPLOAD
+    return None if cell.dist == POINT else fields
+
+
+def _try(drawn: Plane, taken: tuple[Choice, ...]) -> str:
+    if drawn.metric == "nll":
+        return _FITS
+    if any(one.axis == "population" and len(one.options) > 1 for one in taken):
+        return _SWITCHES
+    return _FOLLOWS if any(spot.regret >= 2 for spot in drawn.run) else ""
+
+
+def _of_a_click(drawn: Plane) -> str:
+    cell = drawn.spots[0].cell
+    if _fields(cell) is not None:
+        return "**Click a cell** (tap it on a touch screen) to open it on the page **Estimators**."
+    if cell.dist == POINT:
+        return "These cells cannot be opened on another page: the sidebar has no such population."
+    return (
+        "These cells cannot be opened on another page: the histogram they are about is not the one uploaded in this "
+        "session."
+    )
+
+
+def _of_the_mark(drawn: Plane, here: tuple[float, float] | None, scenario: Scenario) -> str:
+    """What of the scenario is not the map's, where its place is marked."""
+    if here is None or drawn.place(*here) is None:
+        return ""
+    mine, cell = _own(scenario), drawn.spots[0].cell
+    words = {
+        "population": population_name(mine),
+        "k": f"K = {mine.k:,}",
+        "epsilon": f"ε = {mine.epsilon:g}",
+        "n": f"N = {mine.n:,}",
+    }
+    other = [words[axis] for axis in drawn.kind.fixed if value(cell, axis) != value(mine, axis)]
+    if not other:
+        return ""
+    return (
+        f"The white circle is the sidebar's scenario, which has {' and '.join(other)} and not what this map holds fixed: "
+        "there another may win."
+    )
+
+
+def _own(scenario: Scenario) -> Cell:
+    held = state.uploaded()
+    dist = held.population.key if held is not None and scenario.dist == UPLOAD else scenario.dist
+    return Cell(dist, scenario.k, scenario.epsilon, scenario.n, scenario.s)

@@ -1,0 +1,290 @@
+"""A sweep as curves: mean error along epsilon or N, panel by panel, as the paper draws its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.comparison import VALID
+from rr_core.experiments.compared import regret, winner
+from rr_core.experiments.grid import EXPONENTS, Cell, Preset, Settings, Sweep
+from rr_core.experiments.run import SweepResult
+from rr_core.experiments.summary import QUANTILES, CellResult
+from rr_core.populations import Population
+
+Along = Literal["epsilon", "n"]
+# "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above
+# MLE*'s on the same reports; "sum" and "level": as measured.
+Measure = Literal["category", "sum", "excess", "level"]
+Who = tuple[str, float]  # dist and s: a population whatever its k
+
+_LOW, _HIGH = QUANTILES.index(0.05), QUANTILES.index(0.95)
+_ERRORS = 2.0  # standard errors to either side of an excess
+_RANKS = 200  # of a histogram that are drawn
+# What is shown first where there is a choice: the setting of the paper's Figures 1 and 2, and the middle of its grid.
+_USUAL = {"epsilon": 4.0, "n": 10**6, "k": 1000}
+_MOST_COLUMNS = 5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a sweep is drawn, and how.
+
+    Attributes:
+        along: the horizontal axis.
+        metric: one of the settings' metrics.
+        measure: what of it, one of `measures`.
+        who: the populations; each with each of ``ks`` is a row of panels, where the sweep has it.
+        ks: numbers of categories; a population that the sweep has at one k only is drawn at that.
+        fixed: values of the axis not drawn; each is a column.
+    """
+
+    along: Along
+    metric: str
+    measure: Measure
+    who: tuple[Who, ...]
+    ks: tuple[int, ...]
+    fixed: tuple[float, ...]
+
+
+def measures(settings: Settings, metric: str) -> tuple[Measure, ...]:
+    """How a metric can be drawn; the first one is the usual one."""
+    if metric == "mse":
+        return "category", "sum"
+    if metric == "nll" and set(VALID) <= set(settings.estimators):
+        return "excess", "level"
+    return ("level",)
+
+
+def other(along: Along) -> Along:
+    """The axis that tells the columns apart."""
+    return "n" if along == "epsilon" else "epsilon"
+
+
+def populations_of(sweep: Sweep) -> tuple[Who, ...]:
+    """The populations of a sweep, in its order."""
+    return tuple(dict.fromkeys((cell.dist, cell.s) for cell in sweep.cells))
+
+
+def values_of(sweep: Sweep, axis: Literal["k", "epsilon", "n"]) -> tuple[float, ...]:
+    """The values of an axis in a sweep, ascending."""
+    return tuple(sorted({getattr(cell, axis) for cell in sweep.cells}))
+
+
+def usual(sweep: Sweep, preset: Preset | None = None) -> Choice:
+    """What is shown before a person chooses: a figure of the paper as it is printed, with the exponents of its text;
+    of any other sweep all populations with one k, or one population with all, at one value of the third axis."""
+    settings = sweep.settings
+    metric = preset.metric if preset and preset.metric in settings.metrics else settings.metrics[0]
+    epsilons, users = values_of(sweep, "epsilon"), values_of(sweep, "n")
+    along: Along = preset.along if preset else "epsilon" if len(epsilons) > len(users) else "n"
+    everybody = populations_of(sweep)
+    named = tuple(one for one in everybody if one[0] == "zipf" and one[1] in EXPONENTS)
+    who = named if preset and named else everybody
+    fixed = values_of(sweep, other(along))
+    by_who = [sorted({cell.k for cell in sweep.cells if (cell.dist, cell.s) == one}) for one in who]
+    # Of several populations those with a choice of k have it; a table of counts comes with its own.
+    several = [one for one in by_who if len(one) > 1] if len(who) > 1 else []
+    ks: tuple[float, ...] = tuple(sorted({k for one in several or by_who for k in one}))
+    if len(who) > 1:
+        ks = (_nearest(ks, "k"),)
+    if preset is None or len(fixed) > _MOST_COLUMNS:
+        fixed = (_nearest(fixed, other(along)),)
+    return Choice(along, metric, measures(settings, metric)[0], who, tuple(int(k) for k in ks), fixed)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One estimator in one panel; arrays over the points.
+
+    Attributes:
+        mean: mean error over the seeds.
+        low, high: the band, see `Lines.band`.
+    """
+
+    mean: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Errors of one population at one k and one value of the axis not drawn.
+
+    Attributes:
+        x: (points,) values of the horizontal axis that are done, ascending; maybe none.
+        lines: by estimator.
+    """
+
+    x: Array
+    lines: dict[str, Line]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One population at one k.
+
+    Attributes:
+        cell: any of its cells; its population and k are the row's.
+        ranks: (r,) ranks from 1 to k, all of them or, when k is large, ever sparser ones.
+        shares: (r,) share of users of the category with this rank.
+        panels: one per column.
+    """
+
+    cell: Cell
+    ranks: NDArray[np.int64]
+    shares: Array
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """What a figure draws.
+
+    Attributes:
+        choice: what was chosen.
+        rows: one per population and k.
+        seeds: collections behind every mean.
+        band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
+            errors of a paired difference to either side.
+        wins: by valid estimator, in how many of the cells drawn it alone has the smallest mean error.
+        equal: in how many all three are equal.
+        cells: cells drawn that are done.
+        regret: MLE*'s largest mean error over the smallest one in its cell, >= 1; nan without the three.
+        regret_at: in which cell.
+    """
+
+    choice: Choice
+    rows: tuple[Row, ...]
+    seeds: int
+    band: Literal["seeds", "error"]
+    wins: dict[str, int]
+    equal: int
+    cells: int
+    regret: float
+    regret_at: Cell | None
+
+
+def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Population] | None = None) -> Lines:
+    """The panels of a sweep, complete or not.
+
+    Inv is left out of an "excess": it is no distribution, and may fit better than the best distribution.
+
+    Args:
+        result: its cells that are done.
+        choice: which part is drawn, of what the sweep has.
+        populations: the uploaded ones, by key.
+    """
+    groups = _groups(result.sweep, choice)
+    drawn = [
+        result.by_cell[cell]
+        for cells in groups
+        for cell in cells
+        if cell in result.by_cell and getattr(cell, other(choice.along)) in choice.fixed
+    ]
+    rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
+    wins, equal = _wins(result, drawn, choice.metric)
+    worst, at = _regret(result, drawn, choice.metric)
+    return Lines(
+        choice,
+        rows,
+        result.sweep.settings.seeds,
+        "error" if choice.measure == "excess" else "seeds",
+        wins,
+        equal,
+        len(drawn),
+        worst,
+        at,
+    )
+
+
+def ranked_shares(probabilities: Array) -> tuple[NDArray[np.int64], Array]:
+    """Ranks and the shares of the categories that have them, largest first: all of a few, else a couple of hundred
+    ranks that get sparser down the tail."""
+    k = probabilities.size
+    ranks = (
+        np.unique(np.rint(np.geomspace(1, k, _RANKS)).astype(np.int64)) if k > _RANKS else np.arange(1, k + 1)
+    )
+    largest_first: Array = np.sort(probabilities)[::-1]
+    return ranks, largest_first[ranks - 1]
+
+
+def _nearest(values: Sequence[float], axis: Literal["k", "epsilon", "n"]) -> float:
+    return min(values, key=lambda value: abs(np.log(value / _USUAL[axis])), default=_USUAL[axis])
+
+
+def _groups(sweep: Sweep, choice: Choice) -> list[list[Cell]]:
+    """The cells of every row. A population that exists at one k only is not asked for another."""
+    groups = []
+    for who in choice.who:
+        by_k: dict[int, list[Cell]] = {}
+        for cell in sweep.cells:
+            if (cell.dist, cell.s) == who:
+                by_k.setdefault(cell.k, []).append(cell)
+        groups += [by_k[k] for k in sorted(by_k) if k in choice.ks or len(by_k) == 1]
+    return groups
+
+
+def _row(
+    result: SweepResult, choice: Choice, cells: list[Cell], populations: Mapping[str, Population]
+) -> Row:
+    population = cells[0].population(populations)
+    panels = []
+    for value in choice.fixed:
+        mine = sorted(
+            (c for c in cells if getattr(c, other(choice.along)) == value and c in result.by_cell),
+            key=lambda c: getattr(c, choice.along),
+        )
+        panels.append(_panel(result, choice, [result.by_cell[c] for c in mine]))
+    return Row(cells[0], *ranked_shares(population.probabilities), tuple(panels))
+
+
+def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Panel:
+    settings = result.sweep.settings
+    m = settings.metrics.index(choice.metric)
+    x = np.array([getattr(c.cell, choice.along) for c in cells], dtype=np.float64)
+    names = VALID if choice.measure == "excess" else settings.estimators
+    found = {}
+    for name in names:
+        e = settings.estimators.index(name)
+        if choice.measure == "excess":
+            found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
+        else:
+            scale = np.array([c.cell.k if choice.measure == "category" else 1 for c in cells])
+            mean, low, high = (
+                np.array(values, dtype=np.float64) / scale
+                for values in (
+                    [c.mean[m, e] for c in cells],
+                    [c.quantiles[_LOW, m, e] for c in cells],
+                    [c.quantiles[_HIGH, m, e] for c in cells],
+                )
+            )
+            found[name] = Line(mean, low, high)
+    return Panel(x, found)
+
+
+def _excess(cells: list[CellResult], m: int, e: int, best: int) -> Line:
+    mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
+    error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
+    around = _ERRORS * np.nan_to_num(error)
+    return Line(mean, mean - around, mean + around)
+
+
+def _wins(result: SweepResult, cells: list[CellResult], metric: str) -> tuple[dict[str, int], int]:
+    if not set(VALID) <= set(result.sweep.settings.estimators):
+        return {}, 0
+    names = [winner(result, cell, metric).name for cell in cells]
+    return {name: names.count(name) for name in VALID}, names.count(None)
+
+
+def _regret(result: SweepResult, cells: list[CellResult], metric: str) -> tuple[float, Cell | None]:
+    if not cells or not set(VALID) <= set(result.sweep.settings.estimators):
+        return float("nan"), None
+    regrets = [regret(result, cell, metric, "mle_star") for cell in cells]
+    most = max(range(len(cells)), key=regrets.__getitem__)
+    return regrets[most], cells[most].cell

@@ -1,0 +1,281 @@
+"""Planes through a sweep: two axes vary, the rest is held fixed, and each place tells who has the smallest error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.comparison import VALID
+from rr_core.experiments.compared import Winner, regret, sign, winner
+from rr_core.experiments.grid import Cell, Sweep
+from rr_core.experiments.run import SweepResult
+from rr_core.experiments.summary import CellResult
+
+Axis = Literal["epsilon", "n", "k", "s"]
+Fixed = Literal["population", "k", "epsilon", "n"]
+Value = float | str  # a population is meant by a text, see `value`
+
+_FEWEST = 2  # values along an axis that make it one
+_ESTIMATORS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
+_DIGITS = 8  # of the digest that an uploaded population is known by
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which axes a plane has: across, upwards, and those held fixed, in the order in which they are chosen."""
+
+    x: Axis
+    y: Axis
+    fixed: tuple[Fixed, Fixed]
+
+    @property
+    def zipf(self) -> bool:
+        """Whether only Zipf populations are in it."""
+        return self.y == "s"
+
+
+KINDS: dict[str, Kind] = {
+    "eps-n": Kind("epsilon", "n", ("population", "k")),
+    "eps-s": Kind("epsilon", "s", ("k", "n")),
+    "n-k": Kind("n", "k", ("population", "epsilon")),
+    "n-s": Kind("n", "s", ("k", "epsilon")),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an axis may be held fixed at, given the choices before it, and what is taken."""
+
+    axis: Fixed
+    options: tuple[Value, ...]
+    taken: Value
+
+
+@dataclass(frozen=True)
+class Error:
+    """One estimator's error in a cell.
+
+    Attributes:
+        estimator: which.
+        mean, standard_error: over the collections; the latter nan from one collection.
+        best, worst: in how many collections it was the best or the worst of the valid ones; see `CellResult`.
+    """
+
+    estimator: str
+    mean: float
+    standard_error: float
+    best: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """One place of a plane.
+
+    Attributes:
+        cell: what lies there.
+        result: its numbers; None while it has not been run, and then the rest is empty.
+        winner: which valid estimator has the smallest mean error, and its margin over the next one that is not equal
+            to it.
+        best: that estimator and those equal to it, in the order of `comparison.VALID`: all three where there is no
+            winner. MLE* stands for those that it shares with.
+        regret: mean error of MLE* over the smallest, >= 1; nan where nothing was run.
+        errors: of all estimators of the sweep.
+        tied: collections in which all valid ones tied.
+    """
+
+    cell: Cell
+    result: CellResult | None = None
+    winner: Winner | None = None
+    best: tuple[str, ...] = ()
+    regret: float = math.nan
+    errors: tuple[Error, ...] = ()
+    tied: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A plane of a sweep in one metric.
+
+    Attributes:
+        key: of KINDS.
+        metric: which error; "mse" is the sum over categories.
+        x, y: values along the axes, ascending.
+        rows: for each y, for each x, what lies there; None where the sweep has no such cell.
+    """
+
+    key: str
+    metric: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    rows: tuple[tuple[Spot | None, ...], ...]
+
+    @property
+    def kind(self) -> Kind:
+        return KINDS[self.key]
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """All places that the sweep has, row by row."""
+        return tuple(spot for row in self.rows for spot in row if spot is not None)
+
+    @property
+    def run(self) -> tuple[Spot, ...]:
+        """Those that have been run."""
+        return tuple(spot for spot in self.spots if spot.result is not None)
+
+    def regrets(self) -> Array:
+        """(y, x) regret of MLE*; nan where nothing was run."""
+        return np.array([[math.nan if spot is None else spot.regret for spot in row] for row in self.rows])
+
+    def place(self, x: float, y: float) -> tuple[float, float] | None:
+        """Column and row of a point between the places, both counted from 0 and not whole as a rule: logarithmic
+        between values of n and of k. None outside."""
+        column, row = _between(self.kind.x, self.x, x), _between(self.kind.y, self.y, y)
+        return None if column is None or row is None else (column, row)
+
+
+def value(cell: Cell, axis: Axis | Fixed) -> Value:
+    """Where a cell lies along an axis. A population is a text that fits in a link: the exponent of a Zipf one, the
+    key of a shape or table, "weights:" and the begin of its digest for an uploaded one."""
+    if axis != "population":
+        return float(getattr(cell, axis))
+    if cell.dist == "zipf":
+        return f"{cell.s:.12g}"
+    return cell.dist[: len("weights:") + _DIGITS] if cell.uploaded else cell.dist
+
+
+def reason_for_none(sweep: Sweep) -> str:
+    """Why a sweep has no plane at all, in a sentence; empty when it has one."""
+    lacking = [name for key, name in _ESTIMATORS.items() if key not in sweep.settings.estimators]
+    if lacking:
+        return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
+    if not kinds(sweep.cells):
+        return (
+            "The map needs two things that vary together: ε and N, ε and the Zipf exponent s, N and K, or N and s. "
+            "In this sweep none of these pairs takes two values each."
+        )
+    return ""
+
+
+def kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Which planes some cells have: keys of KINDS with at least two values on both axes somewhere."""
+    cells = tuple(cells)
+    return tuple(key for key in KINDS if _groups(cells, key))
+
+
+def choices(cells: Iterable[Cell], key: str, wanted: Mapping[Fixed, Value]) -> tuple[Choice, Choice]:
+    """What the two other axes of a plane may be held fixed at. Each takes what is wanted, where that is on offer, or
+    else the middle one; the options of the second depend on the first.
+
+    Raises:
+        ValueError: when the cells have no such plane.
+    """
+    rests = list(_existing(tuple(cells), key))
+    found: list[Choice] = []
+    for place, axis in enumerate(KINDS[key].fixed):
+        options = list(dict.fromkeys(rest[place] for rest in rests))
+        if axis != "population":  # populations stay in the order of the sweep
+            options.sort()
+        asked = wanted.get(axis)
+        taken = asked if asked is not None and asked in options else options[len(options) // 2]
+        rests = [rest for rest in rests if rest[place] == taken]
+        found.append(Choice(axis, tuple(options), taken))
+    return found[0], found[1]
+
+
+def plane(result: SweepResult, key: str, metric: str, wanted: Mapping[Fixed, Value]) -> Plane:
+    """The plane through a sweep, finished or not, where the other axes are fixed as `choices` takes them.
+
+    Raises:
+        ValueError: when the sweep has no such plane or metric, or lacks one of the valid estimators.
+    """
+    settings = result.sweep.settings
+    if metric not in settings.metrics:
+        raise ValueError(f"metric must be one of the sweep's, {', '.join(settings.metrics)}, got {metric!r}")
+    if not set(VALID) <= set(settings.estimators):
+        raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
+    first, second = choices(result.sweep.cells, key, wanted)
+    cells = _groups(result.sweep.cells, key)[first.taken, second.taken]
+    kind = KINDS[key]
+    at = {(value(cell, kind.x), value(cell, kind.y)): cell for cell in cells}
+    x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
+    rows = tuple(
+        tuple(_spot(result, at[column, row], metric) if (column, row) in at else None for column in x)
+        for row in y
+    )
+    return Plane(key, metric, x, y, rows)
+
+
+def _spot(result: SweepResult, cell: Cell, metric: str) -> Spot:
+    found = result.by_cell.get(cell)
+    if found is None:
+        return Spot(cell)
+    m = result.sweep.settings.metrics.index(metric)
+    columns = (found.mean[m], found.standard_error[m], found.best[m], found.worst[m])
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    errors = tuple(
+        Error(name, *row) for name, row in zip(result.sweep.settings.estimators, numbers, strict=True)
+    )
+    won, best = _winner(result, found, metric)
+    cost = 1.0 if "mle_star" in best else regret(result, found, metric, "mle_star")
+    return Spot(cell, found, won, best, cost, errors, float(found.tied[m]))
+
+
+def _winner(result: SweepResult, found: CellResult, metric: str) -> tuple[Winner, tuple[str, ...]]:
+    """Who wins, and who shares it: rounding must not decide between two estimates that are one and the same."""
+    won = winner(result, found, metric)
+    if won.name is None:
+        return won, VALID
+    first = won.name
+    best = tuple(name for name in VALID if sign(result, found, metric, first, name) == 0)
+    if len(best) == 1:
+        return won, best
+    (other,) = set(VALID) - set(best)
+    sure = all(sign(result, found, metric, name, other) == -1 for name in best)
+    shown = "mle_star" if "mle_star" in best else first
+    return Winner(shown, regret(result, found, metric, other), sure), best
+
+
+def _existing(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
+    groups = _groups(cells, key) if key in KINDS else {}
+    if not groups:
+        raise ValueError(
+            f"key must be one of the planes that the cells have, {', '.join(kinds(cells)) or 'none'}, "
+            f"got {_validate.short(key)}"
+        )
+    return groups
+
+
+def _groups(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
+    """The cells of each plane of a kind, by what is held fixed."""
+    kind = KINDS[key]
+    first, second = kind.fixed
+    groups: dict[tuple[Value, Value], list[Cell]] = {}
+    for cell in cells:
+        if cell.dist == "zipf" or not kind.zipf:
+            groups.setdefault((value(cell, first), value(cell, second)), []).append(cell)
+    return {
+        rest: inside
+        for rest, inside in groups.items()
+        if min(len(_values(inside, axis)) for axis in (kind.x, kind.y)) >= _FEWEST
+    }
+
+
+def _values(cells: Iterable[Cell], axis: Axis) -> tuple[float, ...]:
+    return tuple(sorted({float(getattr(cell, axis)) for cell in cells}))
+
+
+def _between(axis: Axis, values: tuple[float, ...], wanted: float) -> float | None:
+    if not values[0] <= wanted <= values[-1]:
+        return None
+    grid, at = np.array(values), wanted
+    if axis in ("n", "k"):
+        grid, at = np.log(grid), math.log(wanted)
+    return float(np.interp(at, grid, np.arange(grid.size)))

@@ -1,0 +1,136 @@
+"""The words of a map of who wins: in its cells, in its hover boxes, and the sentence that reads it."""
+
+from __future__ import annotations
+
+import math
+
+from rr_core.comparison import VALID
+from rr_core.experiments.names import population_name
+from rr_core.experiments.planes import Fixed, Plane, Spot
+from rr_core.figures.repeated import METRIC_TITLES
+from rr_core.figures.style import QUANTITIES, number
+
+_ERRORS = {
+    "mse": "mean squared error",
+    "tv": "mean total variation",
+    "max": "mean largest error",
+    "nll": "mean negative log-likelihood",
+}
+
+
+def times(ratio: float) -> str:
+    """A ratio of two errors as text; below 2, two digits of what it is above 1."""
+    if math.isinf(ratio):
+        return "∞×"
+    if ratio < 2:
+        return f"{1 + float(f'{ratio - 1:.2g}'):.12g}×"
+    return f"{number(ratio, 3) if ratio < 100 or ratio >= 1e6 else format(ratio, ',.0f')}×"
+
+
+def short(spot: Spot) -> str:
+    """What is written in a cell that was run: the winner and its margin in two digits, or who shares."""
+    won = spot.winner
+    if won is None or won.name is None:
+        return "equal"
+    if len(spot.best) > 1:
+        return "<br>".join(QUANTITIES[name].name for name in spot.best)
+    return f"{QUANTITIES[won.name].name}<br>{times(float(f'{won.margin:.2g}'))}"
+
+
+def unsettled(spot: Spot) -> bool:
+    """Whether there is a winner that the seeds do not settle."""
+    return spot.winner is not None and spot.winner.name is not None and not spot.winner.sure
+
+
+def where(spot: Spot) -> str:
+    """The cell, in two lines."""
+    cell = spot.cell
+    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{_capital(population_name(cell))}"
+
+
+def hover(plane: Plane, spot: Spot) -> str:
+    """Everything that is known of a cell that was run, in lines short enough for a phone."""
+    result = spot.result
+    if result is None:
+        return f"{where(spot)}<br>not run yet"
+    lines = [*_verdict(spot), where(spot), f"{METRIC_TITLES[plane.metric]}:"]
+    for error in spot.errors:
+        spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
+        lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
+    made = "1 collection" if result.seeds == 1 else f"{result.seeds:,} collections"
+    lines.append(f"Best / worst of the {made}:")
+    ranks = [error for error in spot.errors if error.estimator in VALID]
+    lines.append(
+        ", ".join(
+            f"{QUANTITIES[one.estimator].name} {_count(one.best)} / {_count(one.worst)}" for one in ranks
+        )
+    )
+    lines.append(f"all equal in {_count(spot.tied)}")
+    lines.append(f"MLE*'s error over the smallest: {times(spot.regret)}")
+    return "<br>".join(lines)
+
+
+def held(plane: Plane) -> str:
+    """What a plane holds fixed."""
+    if not plane.spots:
+        return ""
+    cell = plane.spots[0].cell
+    words: dict[Fixed, str] = {
+        "population": population_name(cell),
+        "k": f"K = {cell.k:,}",
+        "epsilon": f"ε = {cell.epsilon:g}",
+        "n": f"N = {cell.n:,}",
+    }
+    return ", ".join(words[name] for name in plane.kind.fixed)
+
+
+def reading(plane: Plane) -> str:
+    """Counts of wins, and what MLE* costs where another wins."""
+    done = plane.run
+    fixed = _capital(held(plane))
+    if not done:
+        return f"{fixed}: none of the {len(plane.spots)} cells of this map has been run yet."
+    won = [spot.winner.name for spot in done if spot.winner is not None]
+    count = {name: won.count(name) for name in (*VALID, None)}
+    of = f"{len(done)} cells"
+    if len(done) < len(plane.spots):
+        of = f"the {len(done)} cells run so far"
+    shared = sum(len(spot.best) == 2 for spot in done)
+    text = (
+        f"{fixed}: of {of}, MLE* has the smallest {_ERRORS[plane.metric]} in {count['mle_star']}"
+        f"{f' ({shared} shared)' if shared else ''}, InvP in {count['inv_p']}, InvN in {count['inv_n']}"
+    )
+    if count[None]:
+        text += f"; in {count[None]} all three are equal"
+    hatched = sum(map(unsettled, done))
+    if hatched:
+        text += f"; in {hatched}, hatched, the seeds do not settle it"
+    return f"{text}; {_cost(done)}."
+
+
+def _cost(done: tuple[Spot, ...]) -> str:
+    lost = [spot.regret for spot in done if "mle_star" not in spot.best]
+    if not lost:
+        return "MLE* is best or equal everywhere"
+    worst = max(lost)
+    if math.isinf(worst):
+        return "where MLE* is not best, the best one's error may be zero"
+    return f"where MLE* is not best, its error is at most {times(worst).removesuffix('×')} times the best one"
+
+
+def _verdict(spot: Spot) -> list[str]:
+    won = spot.winner
+    if won is None or won.name is None:
+        return ["<b>All three are equal</b>"]
+    verb = "has" if len(spot.best) == 1 else "share"
+    first = f"<b>{' and '.join(QUANTITIES[name].name for name in spot.best)} {verb} the smallest error</b>"
+    doubt = "" if won.sure else " (the seeds do not settle it)"
+    return [first, f"the next one's is {times(won.margin)} as large{doubt}"]
+
+
+def _count(seeds: float) -> str:
+    return f"{seeds:,.1f}".removesuffix(".0")
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

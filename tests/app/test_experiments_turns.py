@@ -1,0 +1,254 @@
+"""Sweeps take turns, are shared, stopped, taken up again, and make way when nobody looks."""
+
+import threading
+import time
+from concurrent.futures import Executor, Future
+
+import numpy as np
+import pytest
+
+from pages._ui.experiments import pool, turns
+from pages._ui.experiments.turns import Turns
+from rr_core import Population
+from rr_core.experiments.grid import Cell, Settings, Sweep, over
+from rr_core.experiments.run import run
+
+SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
+OTHER = Sweep(SWEEP.cells, Settings(5))
+THIRD = Sweep(SWEEP.cells, Settings(6))
+UPLOAD = Population.from_weights(np.arange(1, 6))
+UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
+
+
+class Gate(Executor):
+    """Computes one task each time it is let, in the order of submission."""
+
+    def __init__(self):
+        self.waiting, self.ended = [], False
+
+    def submit(self, function, /, *args):
+        self.waiting.append((Future(), function, args))
+        return self.waiting[-1][0]
+
+    def step(self):
+        future, function, args = self.waiting.pop(0)
+        future.set_result(function(*args))
+
+
+class House:
+    """Turns with gates that the test holds, and a clock that it sets."""
+
+    def __init__(self, monkeypatch):
+        monkeypatch.setattr("rr_core.experiments.run._PER_TASK", 1e-9)  # a task is one cell
+        self.gates, self.now = [], 0.0
+        self.turns = Turns(self._start, self._end, lambda: self.now)
+
+    def _start(self):
+        self.gates.append(Gate())
+        return self.gates[-1]
+
+    def _end(self, gate):
+        gate.ended = True
+
+    def wait(self, condition):
+        for _ in range(1000):
+            if condition():
+                return
+            time.sleep(0.005)
+        raise AssertionError("it never came to that")
+
+    def gate(self, number, tasks=1):
+        self.wait(lambda: len(self.gates) > number and len(self.gates[number].waiting) >= tasks)
+        return self.gates[number]
+
+    def finish(self, number, job):
+        gate = self.gate(number)
+        while gate.waiting:
+            gate.step()
+        self.wait(lambda: job.over)
+
+
+@pytest.fixture
+def house(monkeypatch):
+    made = House(monkeypatch)
+    yield made
+    for job in list(made.turns._jobs):
+        job.watchers.clear()
+    made.wait(lambda: not made.turns._at_work)
+
+
+def test_one_at_a_time_in_the_order_they_came(house):
+    first, second, third = (
+        house.turns.ask(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
+    )
+    house.gate(0, 8)
+    assert [house.turns.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+        0,
+        1,
+        2,
+    ]
+    assert (first.state, second.state, third.state) == ("running", "waiting", "waiting")
+    house.finish(0, first)
+    house.gate(1, 8)
+    assert len(house.gates) == 2
+    assert [house.turns.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+        0,
+        0,
+        1,
+    ]
+    house.finish(1, second)
+    house.finish(2, third)
+    assert [job.state for job in (first, second, third)] == ["finished"] * 3
+    assert all(job.result.same(run(job.sweep)) for job in (first, second, third))
+    assert all(gate.ended for gate in house.gates)
+
+
+def test_progress_is_told_while_it_runs(house):
+    job = house.turns.ask(SWEEP, "a")
+    gate = house.gate(0, 8)
+    gate.step()
+    gate.step()
+    house.wait(lambda: job.progress is not None and job.progress.done == 2)
+    assert len(job.result.cells) == 2
+    house.finish(0, job)
+    assert job.progress.done == 8
+
+
+def test_the_same_sweep_is_run_once_for_all(house):
+    jobs = [house.turns.ask(SWEEP, str(session)) for session in range(100)]
+    assert len(set(map(id, jobs))) == 1
+    house.gate(0, 8)
+    for session in range(99):
+        house.turns.leave(jobs[0], str(session))
+    time.sleep(0.25)  # two looks at whether to stop
+    assert jobs[0].state == "running"
+    house.finish(0, jobs[0])
+    late = house.turns.ask(SWEEP, "late")
+    assert late.state == "finished"
+    assert late.result is jobs[0].result
+    assert len(house.gates) == 1
+
+
+def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
+    job = house.turns.ask(SWEEP, "a")
+    house.gate(0, 8)
+    house.gates[0].step()
+    house.wait(lambda: len(job.result.cells) == 1)
+    house.turns.leave(job, "a")
+    house.wait(lambda: job.over)
+    assert job.state == "stopped"
+    assert house.gates[0].ended
+    assert all(future.cancelled() for future, _, _ in house.gates[0].waiting)
+    again = house.turns.ask(SWEEP, "a", done=job.result)
+    assert again is not job
+    house.gate(1, 7)
+    assert len(house.gates[1].waiting) == 7
+    house.finish(1, again)
+    assert again.result.same(run(SWEEP))
+
+
+def test_one_that_waits_is_stopped_without_having_run(house):
+    first, second = house.turns.ask(SWEEP, "a"), house.turns.ask(OTHER, "b")
+    house.gate(0, 8)
+    house.turns.leave(second, "b")
+    assert second.state == "stopped"
+    assert not second.result.cells
+    house.finish(0, first)
+    house.wait(lambda: not house.turns._at_work)
+    assert len(house.gates) == 1
+
+
+def test_a_run_that_is_being_stopped_is_not_joined(house):
+    job = house.turns.ask(SWEEP, "a")
+    house.gate(0, 8)
+    house.turns.leave(job, "a")
+    house.wait(lambda: job.ending)
+    assert house.turns.ask(SWEEP, "b") is not job
+
+
+def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
+    lonely = house.turns.ask(SWEEP, "a")
+    house.gate(0, 8)
+    house.now = 61
+    time.sleep(0.25)
+    assert lonely.state == "running"
+    house.turns.look(lonely, "a")
+    eager = house.turns.ask(OTHER, "b")
+    house.now = 120
+    house.turns.look(eager, "b")
+    time.sleep(0.25)
+    assert lonely.state == "running"
+    house.now = 122
+    house.wait(lambda: lonely.over)
+    assert lonely.state == "stopped"
+    house.finish(1, eager)
+
+
+def test_an_upload_is_shared_with_nobody_and_given_up(house):
+    given = {UPLOAD.key: UPLOAD}
+    mine = house.turns.ask(UPLOADED, "a", populations=given)
+    theirs = house.turns.ask(UPLOADED, "b", populations=given)
+    assert mine is not theirs
+    house.finish(0, mine)
+    house.finish(1, theirs)
+    assert mine.state == theirs.state == "finished"
+    assert mine.populations == {}
+    assert not house.turns._finished
+
+
+def test_what_breaks_keeps_the_rest_and_does_not_hold_up_the_next(house, caplog):
+    job, after = house.turns.ask(SWEEP, "a"), house.turns.ask(OTHER, "b")
+    gate = house.gate(0, 8)
+    gate.step()
+    house.wait(lambda: len(job.result.cells) == 1)
+    gate.waiting.pop(0)[0].set_exception(MemoryError("no more"))
+    house.wait(lambda: job.over)
+    assert job.state == "failed"
+    assert len(job.result.cells) == 1
+    house.finish(1, after)
+    assert after.state == "finished"
+    assert "broke off" in caplog.text
+
+
+def test_no_executor_is_a_failure_too(caplog):
+    def refuse():
+        raise OSError("no process can be started")
+
+    job = Turns(refuse, lambda executor: None).ask(SWEEP, "a")
+    for _ in range(1000):
+        if job.over:
+            break
+        time.sleep(0.005)
+    assert job.state == "failed"
+
+
+def test_only_the_latest_results_are_kept(house):
+    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(turns._KEPT + 2)]
+    for number, sweep in enumerate(sweeps):
+        house.finish(number, house.turns.ask(sweep, "a"))
+    assert list(house.turns._finished) == sweeps[2:]
+
+
+def test_processes_of_their_own():
+    """The real pool: the same numbers, of the lowest priority, gone at once when ended."""
+    made = Turns(pool.start, pool.end)
+    job = made.ask(SWEEP, "a")
+    while not job.over:
+        threading.Event().wait(0.02)
+    assert job.result.same(run(SWEEP))
+    executor = pool.start()
+    assert executor.submit(_priority).result() == 19
+    sleeping = executor.submit(time.sleep, 600)
+    while not sleeping.running():
+        time.sleep(0.01)
+    processes = list(executor._processes.values())
+    pool.end(executor)
+    for process in processes:
+        process.join(10)
+        assert not process.is_alive()
+
+
+def _priority():
+    import os
+
+    return os.nice(0)

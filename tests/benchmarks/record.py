@@ -1,0 +1,66 @@
+"""Computes the stored results anew: ``python -m tests.benchmarks.record [--write]``.
+
+All cells of the main grid and of the paper's figures, over this machine's processes, beside what
+rr_core/experiments/recorded.npz holds. ``--write`` puts the new numbers there. Exit status 1 when a number differs
+from the stored one and is not written.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from rr_core.experiments.grid import MAIN_SETTINGS, Sweep
+from rr_core.experiments.recorded import CELLS, FILE, recorded, recorded_versions, save
+from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.summary import ARRAYS, CellResult
+from rr_core.experiments.table import versions
+
+
+def computed() -> SweepResult:
+    """All cells, at the lowest priority: others may be at work on this machine."""
+    context = multiprocessing.get_context("spawn")
+    lowest = (os.nice, (19,)) if hasattr(os, "nice") else (None, ())
+    with ProcessPoolExecutor(mp_context=context, initializer=lowest[0], initargs=lowest[1]) as executor:
+        return run(Sweep(CELLS, MAIN_SETTINGS), executor)
+
+
+def distance(one: CellResult, other: CellResult) -> float:
+    """The largest difference of two results of a cell, relative to the largest entry of each array."""
+    apart = [0.0]
+    for name in ARRAYS:
+        a, b = getattr(one, name), getattr(other, name)
+        known = ~(np.isnan(a) & np.isnan(b))
+        if known.any():
+            apart.append(float(np.abs(a - b)[known].max() / max(float(np.abs(b[known]).max()), 1e-300)))
+    return max(apart)
+
+
+def main(arguments: list[str]) -> int:
+    began = time.perf_counter()
+    new = computed()
+    print(f"{len(CELLS)} cells in {time.perf_counter() - began:.1f} s, with {versions()}.")
+    changed = False
+    if FILE.exists():
+        old = recorded(CELLS)
+        both = [(cell, old.by_cell[cell.cell]) for cell in new.cells if cell.cell in old.by_cell]
+        other = [distance(*pair) for pair in both if not pair[0].same(pair[1])]
+        missing = len(CELLS) - len(both)
+        changed = bool(other or missing or old.sweep.settings != MAIN_SETTINGS)
+        print(f"Stored with {recorded_versions()}: {missing} cells missing, {len(other)} changed.")
+        if other:
+            print(f"Largest change: {max(other):.2g} of an array's largest entry.")
+    if "--write" in arguments:
+        save(new)
+        print(f"Written: {FILE.stat().st_size:,} bytes.")
+        return 0
+    return int(changed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,143 @@
+"""Two runs compared: against SciPy's Welch test, and on runs whose relation is known."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core.experiments.agreement import FAR, agreement
+from rr_core.experiments.grid import Settings, Sweep, over
+from rr_core.experiments.run import SweepResult, run
+
+SETTINGS = Settings(15, people="rounded", metrics=("mse", "nll"), bias=False)
+CELLS = over(s=(0.5, 2.0), k=12, epsilon=(1.0, 3.0), n=(60, 600))
+
+
+def ran(cells=CELLS, **changes):
+    return run(Sweep(cells, replace(SETTINGS, **changes)))
+
+
+@pytest.fixture(scope="module")
+def first():
+    return ran()
+
+
+@pytest.fixture(scope="module")
+def second():
+    return ran(seed=2, seeds=40, estimators=("inv_p", "mle_star", "inv"))
+
+
+@pytest.mark.parametrize("metric", ["mse", "nll"])
+def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
+    found = agreement(first, second, metric)
+    distances, chances = {}, []
+    m = ("mse", "nll").index(metric)
+    for mine, theirs in zip(first.cells, second.cells, strict=True):
+        for name in ("inv", "inv_p", "mle_star"):
+            a, b = ("inv", "inv_n", "inv_p", "mle_star").index(name), ("inv", "inv_p", "mle_star").index(name)
+            sides = [
+                (cell.mean[m, e], cell.standard_error[m, e] * math.sqrt(cell.seeds), cell.seeds)
+                for cell, e in ((mine, a), (theirs, b))
+            ]
+            test = stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
+            distances[mine.cell, name] = abs(test.statistic)
+            far = FAR * math.hypot(*(side[1] / math.sqrt(side[2]) for side in sides))
+            at_far = stats.ttest_ind_from_stats(far, *sides[0][1:], 0.0, *sides[1][1:], equal_var=False)
+            chances.append(at_far.pvalue)
+    assert (found.cells, found.compared) == (8, 24)
+    assert found.largest == pytest.approx(max(distances.values()))
+    assert (found.where, found.estimator) == max(distances, key=distances.__getitem__)
+    assert found.beyond == sum(distance > 3 for distance in distances.values())
+    assert found.expected == pytest.approx(sum(chances))
+    assert not found.identical
+    assert not found.same_draws
+    assert found.same_users
+
+
+def test_the_same_run_is_the_same_bit_for_bit(first):
+    again = agreement(first, ran(), "mse")
+    assert again.identical
+    assert again.same_draws
+    assert (again.largest, again.beyond) == (0.0, 0)
+    part = agreement(first, SweepResult(first.sweep, first.cells[:3]), "mse")
+    assert part.identical
+    assert part.cells == 3
+
+
+def test_one_number_apart_is_not_the_same(first):
+    cell = first.cells[4]
+    other = replace(cell, quantiles=cell.quantiles + 1e-16)
+    changed = SweepResult(first.sweep, (*first.cells[:4], other, *first.cells[5:]))
+    found = agreement(first, changed, "mse")
+    assert not found.identical
+    assert found.largest == 0.0
+
+
+def test_the_same_numbers_under_other_settings_are_not_the_same(first):
+    other = Sweep(first.sweep.cells, replace(SETTINGS, seed=2))
+    assert not agreement(first, SweepResult(other, first.cells), "mse").identical
+
+
+def test_more_seeds_of_the_same_stream_are_the_same_draws(first):
+    found = agreement(first, ran(seeds=30), "mse")
+    assert found.same_draws
+    assert not found.identical
+    assert found.largest < 3
+
+
+def test_a_difference_is_counted_from_three_standard_errors_on(first):
+    error = np.sqrt(2.0) * first.cells[2].standard_error
+    for times, beyond in ((2.99, 0), (3.01, 4)):
+        moved = replace(first.cells[2], mean=first.cells[2].mean - times * error)
+        changed = SweepResult(first.sweep, (*first.cells[:2], moved, *first.cells[3:]))
+        found = agreement(first, changed, "mse")
+        assert found.beyond == beyond
+        assert found.largest == pytest.approx(times)
+        assert found.where == first.cells[2].cell
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "same"),
+    [
+        ({"seed": 1}, {"seed": 2}, True),  # rounded: no seed behind the users
+        ({"people": "drawn"}, {"people": "drawn"}, True),
+        ({"people": "drawn", "seed": 1}, {"people": "drawn", "seed": 2}, False),
+        ({"people": "drawn"}, {"people": "rounded"}, False),
+        ({"users": "sampled", "people": "drawn", "seed": 1}, {"users": "sampled", "seed": 2}, True),
+        ({"users": "sampled"}, {"users": "fixed"}, False),
+    ],
+)
+def test_whether_both_are_about_the_same_users(mine, theirs, same):
+    runs = [ran(CELLS[:1], seeds=2, **changes) for changes in (mine, theirs)]
+    assert agreement(*runs, "mse").same_users is same
+
+
+def test_nothing_in_common(first):
+    found = agreement(first, ran(over(k=5, epsilon=1.0, n=(10, 20))), "mse")
+    assert (found.cells, found.compared, found.beyond, found.expected) == (0, 0, 0, 0)
+    assert not found.identical
+    assert math.isnan(found.largest)
+    assert found.where is None
+
+
+def test_one_seed_has_no_standard_error(first):
+    found = agreement(first, ran(seeds=1), "mse")
+    assert (found.cells, found.compared, found.beyond) == (8, 0, 0)
+    assert math.isnan(found.largest)
+
+
+def test_means_without_any_spread():
+    """With eps = 20 and 5 users nothing is ever estimated wrong: equal means, no standard errors."""
+    cells = over(dist="point", k=3, epsilon=20.0, n=5)
+    one, another = (ran(cells, seed=seed, estimators=("inv_n", "inv_p")) for seed in (1, 9))
+    found = agreement(one, another, "mse")
+    assert (found.compared, found.largest, found.expected) == (2, 0.0, 0.0)
+    moved = SweepResult(another.sweep, (replace(another.cells[0], mean=another.cells[0].mean + 1.0),))
+    assert agreement(one, moved, "mse").largest == math.inf
+
+
+def test_a_metric_that_one_run_lacks(first):
+    with pytest.raises(ValueError, match="metric must be one that both runs have, got 'nll'"):
+        agreement(first, ran(CELLS[:1], metrics=("mse",)), "nll")
