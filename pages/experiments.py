@@ -2,18 +2,30 @@
 
 import streamlit as st
 
-from pages._ui.experiments import beside, choice, claimed, lead, running, runs, sweep_of, take_along, who_wins
+from pages._ui.experiments import (
+    answer,
+    beside,
+    choice,
+    claimed,
+    lead,
+    running,
+    runs,
+    sweep_of,
+    take_along,
+    who_wins,
+)
 from pages._ui.frame import open_page
 
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?")
 who_wins.jump()
 who_wins.arrive()
 
-st.markdown(
-    "Thousands of simulated collections: in every setting the same users report again and again with new noise, and "
-    "**InvN**, **InvP** and **MLE\\*** estimate their shares from the same reports."
-)
+answered = st.container()
 run = sweep_of.controls(choice.current(), page.scenario)
+with answered:
+    answer.show(run)
+    if run is not None:
+        who_wins.take(run.shown())
 running.said(run)
 running.elsewhere(run)
 if run is None:

@@ -1,4 +1,4 @@
-"""Whether two runs say the same: the differences of their means, in units of what chance explains."""
+"""Whether two runs say the same: the differences of their means, in units of what chance explains, and their ratios."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ class Agreement:
         identical: equal settings, and every number of those cells equal bit for bit.
         same_draws: both see the same collections, as far as the shorter one goes: their differences are then no matter
             of chance, and smaller than independent ones.
-        same_users: both are about the same users; other ones have other errors, on top of the noise.
+        same_users: both are about the same users; other ones have other errors, on top of the noise, and standard errors
+            are then no yardstick: the ratios are.
         compared: means compared; those of a single collection have no standard error and are not.
         beyond: of them, with a difference of more than FAR standard errors.
         expected: how many would be, by chance alone, if all draws were independent and about normal.
         largest: largest difference in standard errors (infinite where both have none and differ); nan if none is
             compared.
         where, estimator: of that difference.
+        ratio, typical: the larger one of two means over the smaller one, at most and in the middle (infinite where only
+            one is zero); nan if no cell is common.
+        ratio_where, ratio_estimator: of the largest.
     """
 
     cells: int
@@ -43,6 +47,10 @@ class Agreement:
     largest: float
     where: Cell | None
     estimator: str
+    ratio: float
+    typical: float
+    ratio_where: Cell | None
+    ratio_estimator: str
 
 
 def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement:
@@ -63,7 +71,9 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     mine, theirs = (_Means.of(result, cells, metric, names) for result in (first, second))
     distance, chance = _distances(mine, theirs)
     there = ~np.isnan(distance)
-    at = np.unravel_index(int(np.nanargmax(distance)), distance.shape) if there.any() else None
+    largest, where, estimator = _largest(distance, cells, names)
+    ratios = _ratios(mine.mean, theirs.mean)
+    ratio, ratio_where, ratio_estimator = _largest(ratios, cells, names)
     return Agreement(
         cells=len(cells),
         identical=bool(cells)
@@ -74,9 +84,13 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
         compared=int(there.sum()),
         beyond=int((distance > FAR).sum()),
         expected=float(chance[there].sum()),
-        largest=float("nan") if at is None else float(distance[at]),
-        where=None if at is None else cells[int(at[0])],
-        estimator="" if at is None else names[int(at[1])],
+        largest=largest,
+        where=where,
+        estimator=estimator,
+        ratio=ratio,
+        typical=float(np.median(ratios)) if ratios.size else float("nan"),
+        ratio_where=ratio_where,
+        ratio_estimator=ratio_estimator,
     )
 
 
@@ -113,6 +127,20 @@ def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
         )
         chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR), 0.0)
     return distance, chance
+
+
+def _ratios(mine: Array, theirs: Array) -> Array:
+    """The larger of two means over the smaller, 1 where they are equal."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mine == theirs, 1.0, np.maximum(mine, theirs) / np.minimum(mine, theirs))
+
+
+def _largest(found: Array, cells: list[Cell], names: list[str]) -> tuple[float, Cell | None, str]:
+    """The largest of (cells, estimators) numbers, and whose it is; nan where there is none."""
+    if np.isnan(found).all():
+        return float("nan"), None, ""
+    row, column = np.unravel_index(int(np.nanargmax(found)), found.shape)
+    return float(found[row, column]), cells[int(row)], names[int(column)]
 
 
 def _same_users(settings: tuple[Settings, Settings]) -> bool:

@@ -15,18 +15,22 @@ import numpy as np
 from rr_core.comparison import VALID
 from rr_core.experiments.compared import Count, always_best, below, never_worst
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.slopes import Slopes, slopes
-from rr_core.experiments.summary import CellResult
+from rr_core.experiments.shapes import shape_of
+from rr_core.experiments.slopes import Along, Slopes, slopes
+from rr_core.experiments.wording import counted, minus
 
-Verdict = Literal["holds", "not contradicted", "mostly holds", "depends", "does not hold", "not tested"]
+# "not contradicted": true where the seeds settle it, and they do not everywhere; "not settled": they do nowhere.
+Verdict = Literal[
+    "holds", "not contradicted", "mostly holds", "depends", "does not hold", "not settled", "not tested"
+]
 
-# Sum of squared shares from which a population is called concentrated (Zipf s = 2.5 has 0.58), and its number of
-# equally common categories, as a share of k, from which it is near uniform (Zipf s = 0.01 has 0.9999).
-CONCENTRATED, NEAR_UNIFORM = 0.5, 0.9
 # From this share of the cells a claim with exceptions mostly holds.
 _MOSTLY = 0.9
-# A slope within this of the one claimed agrees with it.
+# The largest slopes claimed; one that is larger by no more than this agrees.
+_CLAIMED: dict[Along, int] = {"n": -1, "k": 1}
 _NEAR = 0.1
+# Whose rate the supplement's theorem 9 proves; of the other two it proves that they converge.
+_PROVED = ("inv", "inv_p")
 
 _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 
@@ -71,7 +75,7 @@ def mle_never_worst(result: SweepResult) -> Claim:
     drawn = sum(cell.seeds for cell in result.cells)
     worst = sum(float(cell.worst[place]) for cell in result.cells)
     evidence = _sentence(count, "MLE* is surely not the worst", "it surely is") + (
-        f" In single draws it is the worst in {round(worst, 1):,g} of {drawn:,} ({worst / drawn:.2%})."
+        f" In single collections it is the worst in {_rate(worst / drawn)} of {drawn:,}."
     )
     return Claim("never_worst", paper, verdict_on(count), evidence, count)
 
@@ -86,7 +90,7 @@ def mle_lowest_nll(result: SweepResult) -> Claim:
     beaten = sum(int(cell.beaten[place]) for cell in result.cells)
     tied = sum(int(cell.tied[place[0]]) for cell in result.cells)
     evidence = (
-        f"Another valid estimator had a lower one in {beaten:,} of {drawn:,} draws; in {tied:,} all three tied. "
+        f"InvN or InvP had a lower one in {beaten:,} of {counted(drawn, 'collection')}; in {tied:,} all three tied. "
         "MLE* is the maximum likelihood, so this checks the computation more than the claim."
     )
     return Claim("lowest_nll", paper, "does not hold" if beaten else "holds", evidence)
@@ -95,7 +99,7 @@ def mle_lowest_nll(result: SweepResult) -> Claim:
 def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> Claim:
     """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape."""
     key, paper = f"{name}_best", f"{_NAMES[name]} is best where the population is {shape}."
-    cells = tuple(cell for cell in result.cells if _shaped(cell, shape))
+    cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
     if not cells or not _has(result, "mse", *VALID):
         return _untested(key, paper)
     part = SweepResult(result.sweep, cells)
@@ -115,56 +119,69 @@ def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "ne
 
 
 def order_of_error(result: SweepResult) -> Claim:
-    """The mean squared error is of order K/N: slope -1 along N, at most 1 along K.
+    """The mean squared error is O(K/N): slope at most -1 along N, at most 1 along K.
 
-    At fixed epsilon p - q itself shrinks like 1/K, and Inv's error grows like K^2/N while K is large beside e^epsilon;
-    K/N is right where p - q is held fixed. Valid estimators cannot grow beyond 2 and so flatten out, with few users.
+    Section 5.4 says it of all four estimators; the supplement's theorem 9 proves the rate for Inv and InvP, which alone
+    are held to it. At fixed epsilon p - q itself shrinks like 1/K, and Inv's error grows like K^2/N while K is large
+    beside e^epsilon; K/N is right where p - q is held fixed. Valid estimators cannot grow beyond 2 and so flatten out,
+    with few users.
     """
-    paper = "The mean squared error is of order K/N."
+    paper = "The mean squared error is at most of order K/N; proved for Inv and InvP."
     if not _has(result, "mse"):
         return _untested("order", paper)
-    along_n, along_k = (list(_slopes(result, along)) for along in ("n", "k"))
-    if not any(s.groups for s in (*along_n, *along_k)):
+    found = [one for one in _slopes(result) if one.groups]
+    proved = [one for one in found if one.estimator in _PROVED]
+    if not proved:
         return _untested("order", paper)
-    sentences = [_slope_sentence(s, "N", -1) for s in along_n if s.groups]
-    sentences += [_slope_sentence(s, "K", 1) for s in along_k if s.groups]
-    ends_n = np.concatenate([s.last for s in along_n])
-    ends_k = np.concatenate([s.last for s in along_k])
-    kept = np.concatenate([np.abs(ends_n + 1) <= _NEAR, ends_k <= 1 + _NEAR])
+    kept = np.concatenate([one.last <= _CLAIMED[one.along] + _NEAR for one in proved])
     verdict: Verdict = "holds" if kept.all() else "mostly holds" if kept.mean() >= _MOSTLY else "depends"
-    return Claim("order", paper, verdict if kept.any() else "does not hold", " ".join(sentences))
+    rest = [_slope_sentence(one) for one in found if one not in proved]
+    evidence = " ".join([*map(_slope_sentence, proved), *(["Without a proof:"] if rest else []), *rest])
+    return Claim("order", paper, verdict if kept.any() else "does not hold", evidence)
 
 
-def _slopes(result: SweepResult, along: Literal["n", "k"]) -> Iterator[Slopes]:
-    for name in result.sweep.settings.estimators:
-        yield slopes(result, "mse", along, name)
+def _slopes(result: SweepResult) -> Iterator[Slopes]:
+    alongs: tuple[Along, ...] = ("n", "k")
+    for along in alongs:
+        for name in result.sweep.settings.estimators:
+            yield slopes(result, "mse", along, name)
 
 
-def _slope_sentence(found: Slopes, axis: str, claimed: int) -> str:
-    low, middle, high = np.quantile(found.last, (0.05, 0.5, 0.95))
+def _slope_sentence(found: Slopes) -> str:
+    low, middle, high = (minus(f"{slope:.2f}") for slope in np.quantile(found.last, (0.05, 0.5, 0.95)))
+    many, claimed = len(found.groups), minus(f"{_CLAIMED[found.along]:+d}")
+    spread = f"median of {many}; 5% to 95%: {low} to {high}; " if many > 1 else ""
     return (
-        f"{_NAMES[found.estimator]} along {axis}: slope {middle:.2f} at its large end (median of "
-        f"{len(found.groups)}; 5% to 95%: {low:.2f} to {high:.2f}; claimed {claimed:+d})."
+        f"{_NAMES[found.estimator]} along {found.along.upper()}: slope {middle} at its large end "
+        f"({spread}claimed at most {claimed})."
     )
 
 
-def _shaped(cell: CellResult, shape: Literal["concentrated", "near uniform"]) -> bool:
-    if shape == "concentrated":
-        return cell.concentration >= CONCENTRATED
-    return 1 / (cell.cell.k * cell.concentration) >= NEAR_UNIFORM
+def _rate(share: float) -> str:
+    """A share of single collections; those that two are the worst of together count half."""
+    if share == 0:
+        return "none"
+    return f"{share:.2%}" if share >= 1e-4 else "less than 0.01%"
 
 
 def _sentence(count: Count, yes: str, no: str) -> str:
     if not count.asked:
-        return f"The three coincide in all {count.equal} cells."
-    rest = ((count.no, no), (count.unsure, "the seeds cannot tell"))
-    parts = [f"In {count.yes} of {count.asked} cells {yes}", *(f"in {n} {what}" for n, what in rest if n)]
+        return f"The three coincide in {_all(count.equal)}."
+    rest = ((count.no, no), (count.unsure, "the collections do not settle it"))
+    parts = [
+        f"In {count.yes} of {counted(count.asked, 'cell')} {yes}",
+        *(f"in {n} {what}" for n, what in rest if n),
+    ]
     said = ", ".join(parts)
     if len(parts) > 1:
         said += f": true in {_span(*count.share, '.0%')} of them"
     if count.unsure:
         said += f" (by the means alone in {count.by_means})"
     return said + (f". In {count.equal} more the three coincide." if count.equal else ".")
+
+
+def _all(cells: int) -> str:
+    return f"all {cells:,} cells" if cells > 1 else "the only cell"
 
 
 def _span(low: float, high: float, form: str) -> str:
@@ -176,6 +193,8 @@ def verdict_on(count: Count) -> Verdict:
     """What the cells behind a claim say of it."""
     if not count.asked:
         return "not tested"
+    if count.unsure == count.asked:
+        return "not settled"
     if count.no == 0:
         return "holds" if count.unsure == 0 else "not contradicted"
     if count.yes == 0:

@@ -56,7 +56,8 @@ class Count:
 
 def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
     """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences,
-    at FAMILY_LEVEL over all pairs of valid estimators in all cells (Bonferroni).
+    at FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not: whatever
+    part of a sweep is asked about, and however far it is, a cell is held to the same.
 
     Raises:
         ValueError: when the sweep has no such metric or estimator.
@@ -66,7 +67,7 @@ def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second:
         return 0
     if cell.seeds < 2:
         return None
-    level = FAMILY_LEVEL / (2 * len(VALID) * len(result.cells))
+    level = FAMILY_LEVEL / (2 * len(VALID) * len(result.sweep.cells))
     settled = difference > -special.stdtrit(cell.seeds - 1, level) * error
     return by_means if settled else None
 
@@ -95,6 +96,26 @@ def winner(result: SweepResult, cell: CellResult, metric: str) -> Winner:
         return Winner(None, 1.0, False)
     sure = all(sign(result, cell, metric, name, other) == -1 for other in others)
     return Winner(name, _ratio(min(means[other] for other in others), means[name]), sure)
+
+
+def leading(result: SweepResult, cell: CellResult, metric: str) -> tuple[Winner, tuple[str, ...]]:
+    """Who wins, and who shares it: rounding must not decide between two estimates that are one and the same.
+
+    Returns:
+        The winner, MLE* where it shares, with its margin over the next one that is not equal to it; and that estimator
+        with those equal to it, in the order of `comparison.VALID`: all three where there is no winner.
+    """
+    won = winner(result, cell, metric)
+    if won.name is None:
+        return won, VALID
+    first = won.name
+    best = tuple(name for name in VALID if sign(result, cell, metric, first, name) == 0)
+    if len(best) == 1:
+        return won, best
+    (other,) = set(VALID) - set(best)
+    sure = all(sign(result, cell, metric, name, other) == -1 for name in best)
+    shown = "mle_star" if "mle_star" in best else first
+    return Winner(shown, regret(result, cell, metric, other), sure), best
 
 
 def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,11 @@ from rr_core.populations import Population
 
 Along = Literal["epsilon", "n"]
 # "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above
-# MLE*'s on the same reports; "sum" and "level": as measured.
-Measure = Literal["category", "sum", "excess", "level"]
+# MLE*'s on the same reports; "sum" and "level": as measured. The others are not errors: what the squared error is made
+# of, and how many categories are estimated as zero or below.
+Part = Literal["bias2", "variance", "zeros", "negatives"]
+Measure = Literal["category", "sum", "excess", "level"] | Part
+PARTS: tuple[Part, ...] = get_args(Part)
 Who = tuple[str, float]  # dist and s: a population whatever its k
 
 _LOW, _HIGH = QUANTILES.index(0.05), QUANTILES.index(0.95)
@@ -55,7 +58,9 @@ class Choice:
 def measures(settings: Settings, metric: str) -> tuple[Measure, ...]:
     """How a metric can be drawn; the first one is the usual one."""
     if metric == "mse":
-        return "category", "sum"
+        made_of: tuple[Measure, ...] = ("bias2", "variance") if settings.bias else ()
+        below: tuple[Measure, ...] = ("negatives",) if "inv" in settings.estimators else ()
+        return "category", "sum", *made_of, "zeros", *below
     if metric == "nll" and set(VALID) <= set(settings.estimators):
         return "excess", "level"
     return ("level",)
@@ -131,7 +136,8 @@ class Row:
 
     Attributes:
         cell: any of its cells; its population and k are the row's.
-        ranks: (r,) ranks from 1 to k, all of them or, when k is large, ever sparser ones.
+        ranks: (r,) ranks from 1 to k, all of them or, when k is large, ever sparser ones; none where the population
+            is an uploaded one that is not at hand.
         shares: (r,) share of users of the category with this rank.
         panels: one per column.
     """
@@ -151,8 +157,8 @@ class Lines:
         rows: one per population and k.
         seeds: collections behind every mean.
         band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
-            errors of a paired difference to either side.
-        wins: by valid estimator, in how many of the cells drawn it alone has the smallest mean error.
+            errors of a paired difference to either side; "none" for PARTS.
+        wins: by valid estimator, in how many of the cells drawn it alone has the smallest mean error; empty for PARTS.
         equal: in how many all three are equal.
         cells: cells drawn that are done.
         regret: MLE*'s largest mean error over the smallest one in its cell, >= 1; nan without the three.
@@ -162,7 +168,7 @@ class Lines:
     choice: Choice
     rows: tuple[Row, ...]
     seeds: int
-    band: Literal["seeds", "error"]
+    band: Literal["seeds", "error", "none"]
     wins: dict[str, int]
     equal: int
     cells: int
@@ -188,13 +194,14 @@ def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Populat
         if cell in result.by_cell and getattr(cell, other(choice.along)) in choice.fixed
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
-    wins, equal = _wins(result, drawn, choice.metric)
+    errors = choice.measure not in PARTS
+    wins, equal = _wins(result, drawn, choice.metric) if errors else ({}, 0)
     worst, at = _regret(result, drawn, choice.metric)
     return Lines(
         choice,
         rows,
         result.sweep.settings.seeds,
-        "error" if choice.measure == "excess" else "seeds",
+        "none" if not errors else "error" if choice.measure == "excess" else "seeds",
         wins,
         equal,
         len(drawn),
@@ -233,7 +240,6 @@ def _groups(sweep: Sweep, choice: Choice) -> list[list[Cell]]:
 def _row(
     result: SweepResult, choice: Choice, cells: list[Cell], populations: Mapping[str, Population]
 ) -> Row:
-    population = cells[0].population(populations)
     panels = []
     for value in choice.fixed:
         mine = sorted(
@@ -241,7 +247,13 @@ def _row(
             key=lambda c: getattr(c, choice.along),
         )
         panels.append(_panel(result, choice, [result.by_cell[c] for c in mine]))
-    return Row(cells[0], *ranked_shares(population.probabilities), tuple(panels))
+    return Row(cells[0], *_population(cells[0], populations), tuple(panels))
+
+
+def _population(cell: Cell, populations: Mapping[str, Population]) -> tuple[NDArray[np.int64], Array]:
+    if cell.uploaded and cell.dist not in populations:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    return ranked_shares(cell.population(populations).probabilities)
 
 
 def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Panel:
@@ -254,6 +266,9 @@ def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Pane
         e = settings.estimators.index(name)
         if choice.measure == "excess":
             found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
+        elif choice.measure in PARTS:
+            part = np.array([getattr(c, choice.measure)[e] for c in cells], dtype=np.float64)
+            found[name] = Line(part, part, part)
         else:
             scale = np.array([c.cell.k if choice.measure == "category" else 1 for c in cells])
             mean, low, high = (

@@ -1,4 +1,5 @@
-"""Planes through a sweep: two axes vary, the rest is held fixed, and each place tells who has the smallest error."""
+"""Planes through a sweep: two axes vary, the rest is held fixed, and each place tells who has the smallest error. Where
+only one axis varies, a plane has one row."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import VALID
-from rr_core.experiments.compared import Winner, regret, sign, winner
+from rr_core.experiments.compared import Winner, leading, regret
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.summary import CellResult
@@ -37,7 +38,7 @@ class Kind:
     @property
     def zipf(self) -> bool:
         """Whether only Zipf populations are in it."""
-        return self.y == "s"
+        return "s" in (self.x, self.y)
 
 
 KINDS: dict[str, Kind] = {
@@ -46,6 +47,14 @@ KINDS: dict[str, Kind] = {
     "n-k": Kind("n", "k", ("population", "epsilon")),
     "n-s": Kind("n", "s", ("k", "epsilon")),
 }
+# Of sweeps without a plane: one row, along any axis; upwards is what has one value, and nothing else is to be chosen.
+STRIPS: dict[str, Kind] = {
+    "eps-n": KINDS["eps-n"],
+    "n-k": KINDS["n-k"],
+    "k-n": Kind("k", "n", ("population", "epsilon")),
+    "s-n": Kind("s", "n", ("k", "epsilon")),
+}
+_KNOWN = {**STRIPS, **KINDS}
 
 
 @dataclass(frozen=True)
@@ -104,9 +113,9 @@ class Plane:
     """A plane of a sweep in one metric.
 
     Attributes:
-        key: of KINDS.
+        key: of KINDS or STRIPS.
         metric: which error; "mse" is the sum over categories.
-        x, y: values along the axes, ascending.
+        x, y: values along the axes, ascending; a strip has one of y.
         rows: for each y, for each x, what lies there; None where the sweep has no such cell.
     """
 
@@ -118,7 +127,12 @@ class Plane:
 
     @property
     def kind(self) -> Kind:
-        return KINDS[self.key]
+        return _KNOWN[self.key]
+
+    @property
+    def strip(self) -> bool:
+        """Whether it is one row, of which the value is held fixed too."""
+        return len(self.y) == 1
 
     @property
     def spots(self) -> tuple[Spot, ...]:
@@ -158,16 +172,25 @@ def reason_for_none(sweep: Sweep) -> str:
         return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
     if not kinds(sweep.cells):
         return (
-            "The map needs two things that vary together: ε and N, ε and the Zipf exponent s, N and K, or N and s. "
-            "In this sweep none of these pairs takes two values each."
+            "The map needs something that varies: ε, N, K or the Zipf exponent s. In this sweep none of them takes two "
+            "values with all else the same."
         )
     return ""
 
 
 def kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Which planes some cells have: keys of KINDS with at least two values on both axes somewhere."""
+    """Which planes some cells have: keys of KINDS with at least two values on both axes somewhere; where there is none
+    of them, keys of STRIPS with at least two values of x."""
     cells = tuple(cells)
-    return tuple(key for key in KINDS if _groups(cells, key))
+    return tuple(key for key in KINDS if _planes(cells, key)) or tuple(
+        key for key in STRIPS if _rows(cells, key)
+    )
+
+
+def has_plane(cells: Iterable[Cell]) -> bool:
+    """Whether two axes vary together somewhere."""
+    cells = tuple(cells)
+    return any(_planes(cells, key) for key in KINDS)
 
 
 def choices(cells: Iterable[Cell], key: str, wanted: Mapping[Fixed, Value]) -> tuple[Choice, Choice]:
@@ -179,7 +202,7 @@ def choices(cells: Iterable[Cell], key: str, wanted: Mapping[Fixed, Value]) -> t
     """
     rests = list(_existing(tuple(cells), key))
     found: list[Choice] = []
-    for place, axis in enumerate(KINDS[key].fixed):
+    for place, axis in enumerate(_KNOWN[key].fixed):
         options = list(dict.fromkeys(rest[place] for rest in rests))
         if axis != "population":  # populations stay in the order of the sweep
             options.sort()
@@ -202,8 +225,8 @@ def plane(result: SweepResult, key: str, metric: str, wanted: Mapping[Fixed, Val
     if not set(VALID) <= set(settings.estimators):
         raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
     first, second = choices(result.sweep.cells, key, wanted)
-    cells = _groups(result.sweep.cells, key)[first.taken, second.taken]
-    kind = KINDS[key]
+    cells = _existing(result.sweep.cells, key)[first.taken, second.taken]
+    kind = _KNOWN[key]
     at = {(value(cell, kind.x), value(cell, kind.y)): cell for cell in cells}
     x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
     rows = tuple(
@@ -223,49 +246,47 @@ def _spot(result: SweepResult, cell: Cell, metric: str) -> Spot:
     errors = tuple(
         Error(name, *row) for name, row in zip(result.sweep.settings.estimators, numbers, strict=True)
     )
-    won, best = _winner(result, found, metric)
+    won, best = leading(result, found, metric)
     cost = 1.0 if "mle_star" in best else regret(result, found, metric, "mle_star")
     return Spot(cell, found, won, best, cost, errors, float(found.tied[m]))
 
 
-def _winner(result: SweepResult, found: CellResult, metric: str) -> tuple[Winner, tuple[str, ...]]:
-    """Who wins, and who shares it: rounding must not decide between two estimates that are one and the same."""
-    won = winner(result, found, metric)
-    if won.name is None:
-        return won, VALID
-    first = won.name
-    best = tuple(name for name in VALID if sign(result, found, metric, first, name) == 0)
-    if len(best) == 1:
-        return won, best
-    (other,) = set(VALID) - set(best)
-    sure = all(sign(result, found, metric, name, other) == -1 for name in best)
-    shown = "mle_star" if "mle_star" in best else first
-    return Winner(shown, regret(result, found, metric, other), sure), best
-
-
 def _existing(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
-    groups = _groups(cells, key) if key in KINDS else {}
-    if not groups:
+    """The cells of each plane of a kind, by what is held fixed."""
+    offered = kinds(cells)
+    if key not in offered:
         raise ValueError(
-            f"key must be one of the planes that the cells have, {', '.join(kinds(cells)) or 'none'}, "
+            f"key must be one of the planes that the cells have, {', '.join(offered) or 'none'}, "
             f"got {_validate.short(key)}"
         )
-    return groups
+    wide = _planes(cells, key) if key in KINDS else {}
+    return wide or _rows(cells, key)
 
 
-def _groups(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
-    """The cells of each plane of a kind, by what is held fixed."""
+def _planes(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
     kind = KINDS[key]
+    groups = _groups(cells, kind)
+    axes = (kind.x, kind.y)
+    return {
+        rest: inside
+        for rest, inside in groups.items()
+        if min(len(_values(inside, axis)) for axis in axes) >= _FEWEST
+    }
+
+
+def _rows(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:
+    kind = STRIPS[key]
+    groups = _groups(cells, kind)
+    return {rest: inside for rest, inside in groups.items() if len(_values(inside, kind.x)) >= _FEWEST}
+
+
+def _groups(cells: tuple[Cell, ...], kind: Kind) -> dict[tuple[Value, Value], list[Cell]]:
     first, second = kind.fixed
     groups: dict[tuple[Value, Value], list[Cell]] = {}
     for cell in cells:
         if cell.dist == "zipf" or not kind.zipf:
             groups.setdefault((value(cell, first), value(cell, second)), []).append(cell)
-    return {
-        rest: inside
-        for rest, inside in groups.items()
-        if min(len(_values(inside, axis)) for axis in (kind.x, kind.y)) >= _FEWEST
-    }
+    return groups
 
 
 def _values(cells: Iterable[Cell], axis: Axis) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -80,7 +81,8 @@ def run(
     Args:
         sweep: the cells, and how they are measured.
         executor: any `concurrent.futures.Executor`: of this machine's processes, or of a cluster (Dask's
-            `distributed.Client.get_executor()`); None computes in place. Largest cells go first.
+            `distributed.Client.get_executor()`); None computes in place. Long cells go first, the
+            others in no order, so that what is done is a fair sample of the sweep at any time.
         progress: told how far the run is; returning True stops it at once: what is pending is cancelled, what is done
             is in the result. What already runs elsewhere (a fraction of a second of work, or one cell of a long
             sweep) is not waited for.
@@ -142,7 +144,7 @@ class _Run:
         for cell in self.cost:
             if cell.uploaded:
                 cell.population(self.given)  # a missing one is told before any work
-        self.waiting = sorted(self.cost, key=lambda cell: -self.cost[cell])
+        self.waiting = _in_turn(self.cost)
 
     def tell(self) -> bool:
         """Tell how far it is; whether to stop."""
@@ -204,7 +206,7 @@ class _Run:
                 future.cancel()
 
     def _tasks(self) -> Iterator[tuple[Cell, ...]]:
-        """The waiting cells, largest first, a fraction of a second of work at a time."""
+        """The waiting cells, a fraction of a second of work at a time."""
         task: list[Cell] = []
         for cell in self.waiting:
             if task and sum(self.cost[one] for one in task) + self.cost[cell] > _PER_TASK:
@@ -213,3 +215,10 @@ class _Run:
             task.append(cell)
         if task:
             yield tuple(task)
+
+
+def _in_turn(cost: Mapping[Cell, float]) -> list[Cell]:
+    """Long cells first, lest one is left alone at the end; the others shuffled, always in the same way."""
+    cells = list(cost)
+    random.Random(len(cells)).shuffle(cells)
+    return sorted(cells, key=lambda cell: -cost[cell] if cost[cell] > _PER_TASK else 0.0)

@@ -188,7 +188,8 @@ def ranks_axis(rows: tuple[Row, ...], grid: Grid) -> dict[str, Any]:
 
 
 def shares_axis(row: Row, grid: Grid, index: int) -> dict[str, Any]:
-    shared = axis("Share", range=[0, 1.08 * float(row.shares[0])], tickformat=".2~p", nticks=4)
+    largest = float(row.shares[0]) if row.shares.size else 1.0
+    shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
     shared["title"] = {"text": "Share", "font": {"size": 13}, "standoff": 2}
     shared["tickfont"] = {"size": 11}
     return {**shared, "domain": grid.down(index), "anchor": f"x{grid.of_histograms}"}

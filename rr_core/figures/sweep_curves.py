@@ -10,8 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.lines import Line, Lines, Row
+from rr_core.experiments.lines import PARTS, Line, Lines, Row
 from rr_core.experiments.names import population_name
+from rr_core.experiments.wording import counted
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
 from rr_core.figures.sweep_axes import (
@@ -33,6 +34,10 @@ MEASURES = {
     ("max", "level"): "Largest error of any category",
     ("nll", "excess"): "NLL above that of MLE*, nats per report",
     ("nll", "level"): "NLL, nats per report",
+    ("mse", "bias2"): "Squared bias, summed over categories",
+    ("mse", "variance"): "Variance, summed over categories",
+    ("mse", "zeros"): "Categories at zero, on average",
+    ("mse", "negatives"): "Categories below zero, on average",
 }
 # The same in two lines that fit beside a row.
 _TITLES = {
@@ -42,6 +47,10 @@ _TITLES = {
     ("max", "level"): "Largest error",
     ("nll", "excess"): "NLL above MLE*’s",
     ("nll", "level"): "NLL (nats)",
+    ("mse", "bias2"): "Squared bias",
+    ("mse", "variance"): "Variance",
+    ("mse", "zeros"): "Categories at 0",
+    ("mse", "negatives"): "Negatives",
 }
 _SYMBOLS = {"epsilon": "ε", "n": "N"}
 # MLE* often lies on another one: a small marker on a large one shows both.
@@ -82,7 +91,8 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
             place = {"xaxis": f"x{grid.of_column(column)}", "yaxis": f"y{grid.of_errors(index)}"}
             traces += _curves(drawn, row, column, scale, place)
     _name_once(traces)
-    traces.append(_band_in_legend(drawn))
+    if drawn.band != "none":
+        traces.append(_band_in_legend(drawn))
     shapes = []
     if here is not None and inside(here, x):
         symbol = _SYMBOLS[drawn.choice.along]
@@ -131,6 +141,8 @@ def reading_of(drawn: Lines) -> str:
         return (
             f"MLE* has the lowest {what} everywhere (nats per report, the line at 0); {' and '.join(ends)}."
         )
+    if choice.measure in PARTS:
+        return f"{MEASURES[choice.metric, choice.measure]}: {_ranges(drawn)}."
     if not drawn.wins:
         return f"The {what} of each estimator over {drawn.cells:,} cells along {_SYMBOLS[choice.along]}."
     wins = ", ".join(f"{QUANTITIES[name].name} in {count}" for name, count in drawn.wins.items())
@@ -149,8 +161,20 @@ def _far(drawn: Lines) -> str:
 
 
 def _largest(drawn: Lines, name: str) -> float | None:
+    seen = _means(drawn, name)
+    return float(seen.max()) if seen.size else None
+
+
+def _ranges(drawn: Lines) -> str:
+    """Between which values every estimator lies."""
+    names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.lines)
+    ends = ((QUANTITIES[name].name, _means(drawn, name)) for name in names)
+    return ", ".join(f"{name} {number(seen.min())} to {number(seen.max())}" for name, seen in ends)
+
+
+def _means(drawn: Lines, name: str) -> Array:
     seen = [panel.lines[name].mean for row in drawn.rows for panel in row.panels if panel.x.size]
-    return float(np.concatenate(seen).max()) if seen else None
+    return np.concatenate(seen) if seen else np.empty(0)
 
 
 def _title(drawn: Lines) -> str:
@@ -161,13 +185,13 @@ def _title(drawn: Lines) -> str:
 def _histogram(row: Row, grid: Grid, index: int) -> dict[str, Any]:
     look = QUANTITIES["truth"]
     # Every category reaches to the next rank, the last one too.
-    x = np.append(row.ranks, row.cell.k + 1)
+    x, shares = np.append(row.ranks, row.cell.k + 1), np.append(row.shares, row.shares[-1:])
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "Population",
-        "x": x.astype(np.float32),
-        "y": np.append(row.shares, row.shares[-1]).astype(np.float32),
+        "x": x[: shares.size].astype(np.float32),
+        "y": shares.astype(np.float32),
         "xaxis": f"x{grid.of_histograms}",
         "yaxis": f"y{grid.of_shares(index)}",
         "line": {"color": look.colour, "width": 1.5, "shape": "hv"},
@@ -185,8 +209,9 @@ def _curves(
     if not panel.x.size:
         return
     small = len(drawn.choice.fixed) > 1
-    for name, line in panel.lines.items():
-        yield _band(name, panel.x, line, scale, place)
+    if drawn.band != "none":
+        for name, line in panel.lines.items():
+            yield _band(name, panel.x, line, scale, place)
     for name, line in panel.lines.items():
         look = QUANTITIES[name]
         yield {
@@ -212,12 +237,16 @@ def _curves(
 def _hover(drawn: Lines, name: str, row: Row, column: int) -> str:
     choice = drawn.choice
     third = "n" if choice.along == "epsilon" else "epsilon"
-    kind = "two standard errors" if drawn.band == "error" else "5% to 95% of the seeds"
+    kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
+    band = (
+        f"<br>{kinds[drawn.band]}: %{{customdata[1]:.3~g}} to %{{customdata[2]:.3~g}}"
+        if drawn.band in kinds
+        else ""
+    )
     at = f"{_SYMBOLS[choice.along]} = %{{x:,.6~g}}, {_SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
-        f"{MEASURES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}<br>"
-        f"{kind}: %{{customdata[1]:.3~g}} to %{{customdata[2]:.3~g}}<extra></extra>"
+        f"{MEASURES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
     )
 
 
@@ -249,7 +278,11 @@ def _name_once(traces: list[dict[str, Any]]) -> None:
 
 
 def _band_in_legend(drawn: Lines) -> dict[str, Any]:
-    words = "band: ±2 standard errors" if drawn.band == "error" else f"band: 5% to 95% of {drawn.seeds} seeds"
+    words = (
+        "band: ±2 standard errors"
+        if drawn.band == "error"
+        else f"band: 5% to 95% of {counted(drawn.seeds, 'collection')}"
+    )
     return {
         **_only_in_legend(words),
         "marker": {"symbol": "square", "size": 13, "color": QUANTITIES["truth"].faded(0.4)},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,10 @@ _WIDTH, _HEIGHT, _MOST_WORDS = 0.97, 0.95, 240
 _LEVELS = (1.1, 2.0, *(10.0**power for power in range(1, 13)))
 _THINNEST, _THICKEST = 1.6, 4.8
 _MOST_TICKS = 12
-_ASIDE = 0.37  # of a row, from the middle of a cell to clear of its words
+_ROW = 84  # pixels of a single row
+# Corners of a cell, from its middle: clear of its words. How near a line's name may be to what stands there, in cells:
+# a name is wide, and on a narrow screen wider than a cell.
+_ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
 _COLOURS = "Smallest error; the paler, the closer the win"
 _LINES = "<br>Lines: MLE*'s error over the smallest"
 _SMALL = {"size": 13}
@@ -54,7 +59,7 @@ def who_wins(plane: Plane, here: tuple[float, float] | None = None) -> go.Figure
     place = None if here is None else plane.place(*here)
     traces = [*_legend(plane), _waiting(plane), _cells(plane), *lines]
     if place is not None:
-        traces.append(_mark(plane, place))
+        traces.append(_mark(plane, _free(place, [(name["x"], name["y"]) for name in names])))
     return figure(
         traces,
         _axis(plane.kind.x, plane.x),
@@ -63,7 +68,7 @@ def who_wins(plane: Plane, here: tuple[float, float] | None = None) -> go.Figure
         annotations=names,
         barmode="overlay",
         uniformtext={"mode": "hide", "minsize": 7},
-        height=min(max(60 * len(plane.y), 210), 460) + 150,
+        height=(_ROW if plane.strip else min(max(60 * len(plane.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
         dragmode=False,
@@ -245,7 +250,7 @@ def _borders(plane: Plane) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         place = named_at(edges, taken)
         if place is not None:
             taken.append(place)
-            names.append(_name(place, level))
+            names.append(_name((place[0], 0.5) if plane.strip else place, level))
     return traces, names
 
 
@@ -261,17 +266,29 @@ def _name(place: Point, level: float) -> dict[str, Any]:
     }
 
 
+def _free(place: Point, names: Sequence[Point]) -> Point:
+    """The corner of a cell that is nearest to a place and has no line's name beside it. Within a cell a place means
+    little, and a mark must hide no words."""
+    middle = (round(place[0]), round(place[1]))
+    corners = [
+        (middle[0] + right * _ASIDE, middle[1] + up * _ASIDE) for up, right in product((1, -1), repeat=2)
+    ]
+    free = [
+        corner
+        for corner in corners
+        if not any(abs(corner[0] - x) < _BESIDE and abs(corner[1] - y) < _BELOW for x, y in names)
+    ]
+    return min(free or corners, key=lambda corner: math.dist(corner, place))
+
+
 def _mark(plane: Plane, place: Point) -> dict[str, Any]:
-    column, row = place
-    middle = round(row)
-    if abs(row - middle) < _ASIDE:  # within a cell a place means little: it must not hide the words
-        row = middle + math.copysign(_ASIDE, row - middle)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": f"your {_SYMBOLS[plane.kind.x]}, {_SYMBOLS[plane.kind.y]}",
-        "x": [column],
-        "y": [row],
-        "marker": {"symbol": "circle", "size": 11, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
+        "x": [place[0]],
+        "y": [place[1]],
+        "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
+        "cliponaxis": False,
         "hoverinfo": "skip",
     }

@@ -6,7 +6,8 @@ import math
 
 from rr_core.comparison import VALID
 from rr_core.experiments.names import population_name
-from rr_core.experiments.planes import Fixed, Plane, Spot
+from rr_core.experiments.planes import Axis, Fixed, Plane, Spot
+from rr_core.experiments.wording import counted
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import QUANTITIES, number
 
@@ -57,7 +58,9 @@ def hover(plane: Plane, spot: Spot) -> str:
     for error in spot.errors:
         spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
         lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
-    made = "1 collection" if result.seeds == 1 else f"{result.seeds:,} collections"
+    if not math.isnan(spot.errors[0].standard_error):
+        lines.append("(mean ± its standard error)")
+    made = counted(result.seeds, "collection")
     lines.append(f"Best / worst of the {made}:")
     ranks = [error for error in spot.errors if error.estimator in VALID]
     lines.append(
@@ -71,17 +74,18 @@ def hover(plane: Plane, spot: Spot) -> str:
 
 
 def held(plane: Plane) -> str:
-    """What a plane holds fixed."""
+    """What a plane holds fixed, and the value of its only row."""
     if not plane.spots:
         return ""
     cell = plane.spots[0].cell
-    words: dict[Fixed, str] = {
+    words: dict[Fixed | Axis, str] = {
         "population": population_name(cell),
         "k": f"K = {cell.k:,}",
         "epsilon": f"ε = {cell.epsilon:g}",
         "n": f"N = {cell.n:,}",
     }
-    return ", ".join(words[name] for name in plane.kind.fixed)
+    row = (plane.kind.y,) if plane.strip else ()
+    return ", ".join(words[name] for name in (*plane.kind.fixed, *row))
 
 
 def reading(plane: Plane) -> str:
@@ -89,12 +93,12 @@ def reading(plane: Plane) -> str:
     done = plane.run
     fixed = _capital(held(plane))
     if not done:
-        return f"{fixed}: none of the {len(plane.spots)} cells of this map has been run yet."
+        return f"{fixed}: none of the {counted(len(plane.spots), 'cell')} of this map has been run yet."
     won = [spot.winner.name for spot in done if spot.winner is not None]
     count = {name: won.count(name) for name in (*VALID, None)}
-    of = f"{len(done)} cells"
+    of = counted(len(done), "cell")
     if len(done) < len(plane.spots):
-        of = f"the {len(done)} cells run so far"
+        of = f"the {of} run so far"
     shared = sum(len(spot.best) == 2 for spot in done)
     text = (
         f"{fixed}: of {of}, MLE* has the smallest {_ERRORS[plane.metric]} in {count['mle_star']}"
@@ -104,7 +108,7 @@ def reading(plane: Plane) -> str:
         text += f"; in {count[None]} all three are equal"
     hatched = sum(map(unsettled, done))
     if hatched:
-        text += f"; in {hatched}, hatched, the seeds do not settle it"
+        text += f"; in {hatched}, hatched, the collections do not settle it"
     return f"{text}; {_cost(done)}."
 
 
@@ -124,7 +128,7 @@ def _verdict(spot: Spot) -> list[str]:
         return ["<b>All three are equal</b>"]
     verb = "has" if len(spot.best) == 1 else "share"
     first = f"<b>{' and '.join(QUANTITIES[name].name for name in spot.best)} {verb} the smallest error</b>"
-    doubt = "" if won.sure else " (the seeds do not settle it)"
+    doubt = "" if won.sure else " (not settled by the collections)"
     return [first, f"the next one's is {times(won.margin)} as large{doubt}"]
 
 

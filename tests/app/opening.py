@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 ROOT = Path(__file__).parents[2]
 FILES = {
@@ -38,8 +39,8 @@ def checked(page: AppTest) -> AppTest:
     return page
 
 
-def widget(page: AppTest, label: str) -> Any:
-    """The one widget with this visible label."""
+def widget(page: AppTest | Block, label: str) -> Any:
+    """The one widget with this visible label, on a page or in a part of it."""
     kinds = (page.selectbox, page.number_input, page.slider, page.select_slider, page.button, page.toggle)
     (found,) = [one for kind in kinds for one in kind if one.label == label]
     return found

@@ -26,13 +26,19 @@ from pages._ui.experiments.shown import Shown
 from rr_core.experiments.grid import MAIN_GRID, over
 from tests.core.sweeps import THREE, made
 from dataclasses import replace
-if not st.session_state.get("part_only"):
+whole = not st.session_state.get("part_only")
+if whole:
     link.read("experiments")
+    who_wins.arrive()
 which = st.session_state.get("which", "main")
 cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5, epsilon=(1.0, 2.0), n=(10, 20)),
-         "line": over(k=5, epsilon=1.0, n=(10, 20))}[which]
+         "line": over(k=5, epsilon=1.0, n=(10, 20)), "dot": over(k=5, epsilon=1.0, n=10)}[which]
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
-who_wins.section(Shown(which, which, made(cells, means, 0.1), None, {}, ""), link.current())
+shown = Shown(which, which, made(cells, means, 0.1), None, {}, "")
+if whole:
+    who_wins.take(shown)
+who_wins.section(shown, link.current())
+link.write()
 """
 
 
@@ -118,7 +124,11 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     assert asked_of(page)["at_k"] is None
     page.session_state["which"] = "line"
     checked(page.run())
-    assert "none of these pairs takes two values" in page.caption[-1].value.replace("\\", "")
+    assert charts(page)[0]["alt"].startswith("Zipf s = 0, ε = 1, K = 5: of 2 cells")
+    assert (asked_of(page)["map"], asked_of(page)["at_k"]) == ("n-k", None)
+    page.session_state["which"] = "dot"
+    checked(page.run())
+    assert "none of them takes two values" in page.caption[-1].value.replace("\\", "")
     assert not charts(page)
     assert set(asked_of(page).values()) == {None}
     page.session_state["which"] = "main"
@@ -126,17 +136,30 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
 
 
-def test_a_part_drawn_again_keeps_what_was_chosen_and_said():
+def test_a_part_drawn_again_keeps_what_was_chosen():
     """While a run goes on, the map is drawn again within the arrival that opened the page."""
     page = opened(at_s="2.5", at_k="77")
+    assert len(page.warning) == 1
     page.session_state["part_only"] = True
     checked(page.run())
-    assert len(page.warning) == 1
     checked(widget(page, "Categories K").select(50).run())
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
     checked(page.run())
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
     assert not page.warning
+
+
+def test_a_strip_by_link_with_another_map():
+    """A sweep along one axis has one map: a row."""
+    page = opened("line", map="eps-s")
+    assert "“N × K” is used instead" in page.warning[0].value.replace("\\", "")
+    assert len(charts(page)) == 1
+    for key, cells in (
+        ("k-n", over(k=(5, 6), epsilon=1.0, n=10)),
+        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=10)),
+    ):
+        asked, notes = from_query({"map": "x"}, Sweep(cells, THREE))
+        assert (asked.key, len(notes)) == (key, 1)
 
 
 def test_an_address_that_lags_behind_has_no_say():

@@ -1,5 +1,6 @@
 """Sweeps take turns, are shared, stopped, taken up again, and make way when nobody looks."""
 
+import os
 import threading
 import time
 from concurrent.futures import Executor, Future
@@ -158,6 +159,26 @@ def test_one_that_waits_is_stopped_without_having_run(house):
     assert len(house.gates) == 1
 
 
+def test_a_stop_does_not_heed_sessions_that_are_gone(house):
+    job = house.turns.ask(SWEEP, "reloaded")
+    house.gate(0, 8)
+    house.now = 25
+    assert house.turns.ask(SWEEP, "a") is job
+    house.turns.leave(job, "a")
+    house.wait(lambda: job.over)
+    assert job.state == "stopped"
+
+
+def test_what_is_under_way_is_told_but_no_upload(house):
+    job = house.turns.ask(SWEEP, "a")
+    house.turns.ask(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
+    assert house.turns.under_way(SWEEP.cells) is job
+    assert house.turns.under_way(UPLOADED.cells) is None
+    assert house.turns.under_way(SWEEP.cells[1:]) is None
+    house.finish(0, job)
+    assert house.turns.under_way(SWEEP.cells) is None
+
+
 def test_a_run_that_is_being_stopped_is_not_joined(house):
     job = house.turns.ask(SWEEP, "a")
     house.gate(0, 8)
@@ -230,25 +251,47 @@ def test_only_the_latest_results_are_kept(house):
 
 
 def test_processes_of_their_own():
-    """The real pool: the same numbers, of the lowest priority, gone at once when ended."""
+    """The real pool: the same numbers, of low priority, gone at once when ended."""
     made = Turns(pool.start, pool.end)
     job = made.ask(SWEEP, "a")
     while not job.over:
         threading.Event().wait(0.02)
     assert job.result.same(run(SWEEP))
     executor = pool.start()
-    assert executor.submit(_priority).result() == 19
+    assert executor.submit(_priority).result() == 10
     sleeping = executor.submit(time.sleep, 600)
-    while not sleeping.running():
-        time.sleep(0.01)
-    processes = list(executor._processes.values())
+    time.sleep(0.2)
+    assert not sleeping.done()
+    pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
     pool.end(executor)
-    for process in processes:
-        process.join(10)
-        assert not process.is_alive()
+    thread.join(10)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_ending_with_cancelled_work_is_quiet(caplog):
+    """loky's thread must not stumble over what `run` has cancelled, which a log would tell at every Stop."""
+    executor = pool.start()
+    sleeping = [executor.submit(time.sleep, 600) for _ in range(40)]
+    time.sleep(0.2)
+    assert sum(one.cancel() for one in sleeping) > 10
+    pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
+    pool.end(executor)
+    thread.join(10)
+    assert not caplog.records
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_results_and_exceptions_are_passed_on():
+    executor = pool.start()
+    assert executor.submit(divmod, 7, 2).result() == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        executor.submit(divmod, 7, 0).result()
+    pool.end(executor)
 
 
 def _priority():
-    import os
-
     return os.nice(0)

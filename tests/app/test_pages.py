@@ -58,7 +58,9 @@ def test_sidebar_has_the_promised_labels(name):
 @EVERY_PAGE
 def test_link_sets_every_widget(name):
     page = opened(name, LINK)
-    shown = {label: widget(page, label).value for label in LABELS if label not in ("New draw", "Reset")}
+    shown = {
+        label: widget(page.sidebar, label).value for label in LABELS if label not in ("New draw", "Reset")
+    }
     assert shown == {
         "Preset": None,
         "Distribution": "zipf",
@@ -132,14 +134,17 @@ def test_same_scenario_gives_the_same_figure_on_every_visit():
 def test_new_draw_reset_and_preset(name):
     page = opened(name, LINK)
     before = charts(page)[0]["data"]
-    checked(widget(page, "New draw").click().run())
-    assert widget(page, "Seed").value == 8
+    checked(widget(page.sidebar, "New draw").click().run())
+    assert widget(page.sidebar, "Seed").value == 8
     assert (charts(page)[0]["data"] != before) == (name in OF_A_DRAW)
-    checked(widget(page, "Preset").set_value(PRESETS[1].name).run())
-    assert (widget(page, "Categories K").value, widget(page, "Exact N").value) == (10, 100_000)
-    checked(widget(page, "Reset").click().run())
-    assert widget(page, "Preset").value == PRESETS[0].name
-    assert widget(page, "Categories K").value == 12
+    checked(widget(page.sidebar, "Preset").set_value(PRESETS[1].name).run())
+    assert (widget(page.sidebar, "Categories K").value, widget(page.sidebar, "Exact N").value) == (
+        10,
+        100_000,
+    )
+    checked(widget(page.sidebar, "Reset").click().run())
+    assert widget(page.sidebar, "Preset").value == PRESETS[0].name
+    assert widget(page.sidebar, "Categories K").value == 12
 
 
 def test_both_views_of_epsilon_and_of_n_stay_in_step():

@@ -47,6 +47,7 @@ LEAD = {
     "Estimators": "estimators",
     "Geometry": "geometry",
     "IBU → MLE*": "ibu",
+    "Experiments": "exp_map",
     "Plan": "plan",
 }  # the key of each page's first figure
 
@@ -183,7 +184,7 @@ class Lab:
 
     def upload(self, name: str, data: bytes) -> None:
         """Give a file to the upload panel, opening it first where it is closed."""
-        chooser = self.page.locator('[data-testid="stFileUploader"] input[type="file"]')
+        chooser = self.page.locator('.st-key-upload_file input[type="file"]')
         if not chooser.count():
             self.choose("Distribution", "Your own file")
         with self.rerun():

@@ -51,23 +51,16 @@ def test_back_and_forward_over_page_switches(open_lab):
         assert seen(lab, label) == view
 
 
-def test_back_from_the_page_without_a_scenario(open_lab):
+def test_back_from_the_page_without_a_scenario_and_reload(open_lab):
     lab = open_lab(f"/inv_negatives?{LINK}")
-    lab.press("New draw")
+    lab.slide("Zipf exponent s")
     view = seen(lab, "Inv and its negatives")
+    assert view[2] == {**QUERY, "s": "1.31"}
     lab.go("Reference")
     lab.back()
     assert seen(lab, "Inv and its negatives") == view
-
-
-def test_reload_keeps_the_scenario(open_lab):
-    lab = open_lab(f"/estimators?{LINK}")
-    lab.slide("Zipf exponent s")
-    lab.go("Noisy histogram")
-    view = seen(lab, "Noisy histogram")
-    assert view[2] == {**QUERY, "s": "1.31"}
     lab.reload()
-    assert seen(lab, "Noisy histogram") == view
+    assert seen(lab, "Inv and its negatives") == view
 
 
 def test_link_typed_in_the_same_tab(open_lab):

@@ -1,4 +1,4 @@
-"""Repeated collections on the estimators page: progress, Stop, and what a finished run shows."""
+"""Repeated collections on the estimators page: progress, Stop, and what is kept."""
 
 from __future__ import annotations
 
@@ -31,20 +31,3 @@ def test_stop_keeps_what_was_done(open_lab):
     assert f"Over {done:,} collections" in (reading or "")
     lab.press("New draw")
     assert lab.chart("error_distribution").count() == 0  # results of another scenario are not shown
-
-
-def test_finished_run_shows_three_figures_and_a_picker_of_the_error(open_lab):
-    lab = open_lab("/estimators?dist=zipf&k=12&s=1&eps=1&n=1000&seed=21")
-    lab.pick("50")
-    lab.press("Repeat")
-    assert "Stopped after" not in lab.words()
-    for figure in FIGURES:
-        assert lab.chart(figure).count() == 1
-        assert lab.page.locator(f".st-key-{figure}").get_by_role("figure").get_attribute("aria-label")
-    before = lab.figure("error_distribution")
-    lab.pick("Total variation")
-    assert lab.figure("error_distribution") != before
-    again = open_lab("/estimators?dist=zipf&k=12&s=1&eps=1&n=1000&seed=21")
-    again.pick("50")
-    again.press("Repeat")
-    assert again.figure("error_distribution") == before

@@ -13,7 +13,7 @@ from tests.browser.lab import PATIENCE
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
 
 
-def test_new_draw_changes_seed_and_figure(open_lab):
+def test_draws_and_the_two_views_of_epsilon(open_lab):
     lab = open_lab(f"/estimators?{LINK}")
     figure, table = lab.figure("estimators"), lab.table()
     lab.press("New draw")
@@ -24,24 +24,34 @@ def test_new_draw_changes_seed_and_figure(open_lab):
     lab.type("Seed", 7)
     assert lab.figure("estimators") == figure
     assert lab.table() == table
-
-
-def test_new_draw_after_the_last_seed_starts_again(open_lab):
-    lab = open_lab("/?seed=4294967295")
+    lab.type("Seed", 4_294_967_295)
     lab.press("New draw")
-    assert lab.query["seed"] == "0"
+    assert lab.query["seed"] == "0"  # after the last one they start again
+    _both_views_of_epsilon(lab)
 
 
-def test_reset_returns_to_the_default(open_lab):
-    lab = open_lab(f"/noisy_histogram?{LINK}")
-    lab.press("Reset")
-    assert lab.query == Scenario().to_query()
-    assert lab.path == "/noisy_histogram"
-    assert lab.sidebar()["Preset"] == "First look"
-    assert lab.sidebar()["Categories K"] == "12"
+def _both_views_of_epsilon(lab):
+    side = lab.page.get_by_test_id("stSidebar").inner_text()
+    assert "more private" in side
+    assert "more accurate" in side
+    assert f"p = {math.exp(2) / (math.exp(2) + 999):.4g}" in side
+    assert f"q = {1 / (math.exp(2) + 999):.4g}" in side
+    assert f"e^ε = {math.exp(2):.4g}" in side
+    ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
+    assert ends.split() == ["0.01", "20"]
+    lab.type("Exact ε", 0.7)
+    assert lab.sidebar()["Privacy ε"] == "0.708"
+    assert lab.query["eps"] == "0.7"
+    lab.slide("Privacy ε")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.794"
+    lab.slide("Privacy ε")
+    assert 1.08 < float(lab.query["eps"]) / 0.794 < 1.16  # even steps by ratio
+    for key, end in (("Home", "0.01"), ("End", "20")):
+        lab.slide("Privacy ε", key)
+        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
 
 
-def test_every_preset_picks_its_scenario(open_lab):
+def test_presets_tables_and_reset(open_lab):
     lab = open_lab(f"/noisy_histogram?{LINK}")
     for preset in PRESETS:
         lab.choose("Preset", preset.name)
@@ -52,42 +62,6 @@ def test_every_preset_picks_its_scenario(open_lab):
         assert float(shown["Exact ε"]) == pytest.approx(preset.scenario.epsilon, rel=1e-5)
         assert int(shown["Exact N"]) == preset.scenario.n
         assert lab.chart("noisy_histogram").count() == 1
-
-
-def test_exact_epsilon_and_slider_stay_in_step(open_lab):
-    lab = open_lab(f"/?{LINK}")
-    lab.type("Exact ε", 0.7)
-    assert lab.sidebar()["Privacy ε"] == "0.708"
-    assert lab.query["eps"] == "0.7"
-    lab.slide("Privacy ε")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "0.794"
-    assert lab.query["eps"] == "0.794"
-    lab.slide("Privacy ε", "Home")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "0.01"
-    lab.slide("Privacy ε", "End")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == "20"
-    lab.type("Exact ε", 1)
-    assert lab.sidebar()["Privacy ε"] == "1"
-
-
-def test_privacy_slider_is_logarithmic_and_names_its_ends(open_lab):
-    lab = open_lab(f"/?{LINK}")
-    side = lab.page.get_by_test_id("stSidebar").inner_text()
-    assert "more private" in side
-    assert "more accurate" in side
-    assert f"p = {math.exp(2) / (math.exp(2) + 999):.4g}" in side
-    assert f"q = {1 / (math.exp(2) + 999):.4g}" in side
-    assert f"e^ε = {math.exp(2):.4g}" in side
-    ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
-    assert ends.split() == ["0.01", "20"]
-    for _ in range(3):
-        before = float(lab.query["eps"])
-        lab.slide("Privacy ε")
-        assert 1.08 < float(lab.query["eps"]) / before < 1.16
-
-
-def test_a_table_fixes_the_number_of_categories(open_lab):
-    lab = open_lab(f"/noisy_histogram?{LINK}")
     lab.choose("Distribution", "Letters of Moby-Dick")
     assert lab.query["k"] == "26"
     box = lab.page.get_by_role("spinbutton", name="Categories K")
@@ -97,6 +71,11 @@ def test_a_table_fixes_the_number_of_categories(open_lab):
     lab.choose("Distribution", "Uniform")
     assert box.is_enabled()
     assert not lab.page.get_by_role("group", name="Zipf exponent s").count()
+    lab.press("Reset")
+    assert lab.query == Scenario().to_query()
+    assert lab.path == "/noisy_histogram"
+    assert lab.sidebar()["Preset"] == "First look"
+    assert lab.sidebar()["Categories K"] == "12"
 
 
 def tab_to(lab, name, most=60):

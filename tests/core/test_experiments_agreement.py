@@ -56,11 +56,26 @@ def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
     assert found.same_users
 
 
+def test_ratios_of_every_mean_that_both_have(first, second):
+    found = agreement(first, second, "nll")
+    ratios = {}
+    for mine, theirs in zip(first.cells, second.cells, strict=True):
+        for name, a, b in (("inv", 0, 0), ("inv_p", 2, 1), ("mle_star", 3, 2)):
+            pair = mine.mean[1, a], theirs.mean[1, b]
+            ratios[mine.cell, name] = max(pair) / min(pair)
+    assert found.ratio == pytest.approx(max(ratios.values()))
+    assert (found.ratio_where, found.ratio_estimator) == max(ratios, key=ratios.__getitem__)
+    assert found.typical == pytest.approx(np.median(list(ratios.values())))
+    back = agreement(second, first, "nll")
+    assert (back.ratio, back.typical, back.ratio_where) == (found.ratio, found.typical, found.ratio_where)
+
+
 def test_the_same_run_is_the_same_bit_for_bit(first):
     again = agreement(first, ran(), "mse")
     assert again.identical
     assert again.same_draws
     assert (again.largest, again.beyond) == (0.0, 0)
+    assert (again.ratio, again.typical) == (1.0, 1.0)
     part = agreement(first, SweepResult(first.sweep, first.cells[:3]), "mse")
     assert part.identical
     assert part.cells == 3
@@ -119,13 +134,16 @@ def test_nothing_in_common(first):
     assert (found.cells, found.compared, found.beyond, found.expected) == (0, 0, 0, 0)
     assert not found.identical
     assert math.isnan(found.largest)
-    assert found.where is None
+    assert math.isnan(found.ratio)
+    assert math.isnan(found.typical)
+    assert found.where is found.ratio_where is None
 
 
 def test_one_seed_has_no_standard_error(first):
     found = agreement(first, ran(seeds=1), "mse")
     assert (found.cells, found.compared, found.beyond) == (8, 0, 0)
     assert math.isnan(found.largest)
+    assert found.ratio > 1
 
 
 def test_means_without_any_spread():
@@ -133,9 +151,9 @@ def test_means_without_any_spread():
     cells = over(dist="point", k=3, epsilon=20.0, n=5)
     one, another = (ran(cells, seed=seed, estimators=("inv_n", "inv_p")) for seed in (1, 9))
     found = agreement(one, another, "mse")
-    assert (found.compared, found.largest, found.expected) == (2, 0.0, 0.0)
+    assert (found.compared, found.largest, found.expected, found.ratio) == (2, 0.0, 0.0, 1.0)
     moved = SweepResult(another.sweep, (replace(another.cells[0], mean=another.cells[0].mean + 1.0),))
-    assert agreement(one, moved, "mse").largest == math.inf
+    assert agreement(one, moved, "mse").largest == agreement(one, moved, "mse").ratio == math.inf
 
 
 def test_a_metric_that_one_run_lacks(first):

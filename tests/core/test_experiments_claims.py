@@ -57,12 +57,20 @@ def test_who_is_surely_better(real):
 
 
 def test_sure_is_a_t_test_over_all_cells_together(real):
-    """Three pairs of estimators in each cell, two sides, 5% in all."""
-    for cells in (1, 5):
-        limit = stats.t.isf(0.05 / (2 * 3 * cells), df=39)
+    """Three pairs of estimators in each of the sweep's 18 cells, two sides, 5% in all; however many are asked about."""
+    limit = stats.t.isf(0.05 / (2 * 3 * 18), df=39)
+    for cells in (1, 5, 18):
         for distance, expected in ((limit * 0.999, None), (limit * 1.001, 1)):
             result = made(real, [(1 + distance, 1.0, 1.0)] * cells, error=1.0)
             assert sign(result, result.cells[0], "mse", "inv_n", "inv_p") == expected
+
+
+def test_a_part_of_a_sweep_is_held_to_the_same_as_the_whole(real):
+    """The nine concentrated cells are judged as the 18 are; at a level of their own this one would be settled."""
+    whole, own = (stats.t.isf(0.05 / (2 * 3 * cells), df=39) for cells in (18, 9))
+    between = 1 + (whole + own) / 2
+    count = best_when(made(real, [(between, 1.0, 1.0)] * 18, error=1.0), "inv_p", "concentrated").count
+    assert (count.asked, count.unsure) == (9, 9)
 
 
 def test_one_seed_settles_nothing(real):
@@ -109,6 +117,7 @@ def test_who_wins_and_by_how_much(real):
     [
         ([(1, 3, 2)] * 4, 0.01, "holds"),
         ([(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1, "not contradicted"),
+        ([(1, 3, 2)] * 4, 100, "not settled"),
         ([(1, 3, 2)] * 9 + [(1, 2, 3)], 0.01, "mostly holds"),
         ([(1, 3, 2)] * 8 + [(1, 2, 3)] * 2, 0.01, "depends"),
         ([(1, 2, 3)] * 4, 0.01, "does not hold"),
@@ -122,17 +131,34 @@ def test_the_verdict_on_never_worst(real, means, error, verdict):
 def test_the_evidence_names_its_numbers(real):
     worst = np.array([[30.0, 2.0, 8.0], [0.0, 0.0, 0.0]])
     claim = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(1, 2, 3), (1, 1, 1)], 0.01, worst=worst))
-    assert claim.evidence.startswith(
+    assert claim.evidence == (
         "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is: true in 75% of them. In 1 more the three "
-        "coincide. In single draws"
+        "coincide. In single collections it is the worst in 20.00% of 200."
     )
-    assert "the worst in 40 of 200 (20.00%)" in claim.evidence
     assert claim.count.no == 1
     unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
     assert (
-        "in 1 the seeds cannot tell: true in 75% to 100% of them (by the means alone in 4)."
+        "in 1 the collections do not settle it: true in 75% to 100% of them (by the means alone in 4)."
         in unsure.evidence
     )
+    assert mle_never_worst(made(real, [(1, 3, 2)], 0.01)).evidence.startswith("In 1 of 1 cell MLE* is surely")
+
+
+@pytest.mark.parametrize(
+    ("worst", "words"), [(0.0, "none"), (0.003, "less than 0.01%"), (0.5, "1.25%"), (0.004, "0.01%")]
+)
+def test_a_rate_of_single_collections(real, worst, words):
+    """Of 40; those that two share count half."""
+    counts = np.array([[0.0, 0.0, worst], [0.0, 0.0, 0.0]])
+    assert mle_never_worst(made(real, [(1, 3, 2)], worst=counts)).evidence.endswith(
+        f"the worst in {words} of 40."
+    )
+
+
+@pytest.mark.parametrize(("cells", "words"), [(1, "the only cell"), (4, "all 4 cells")])
+def test_where_all_coincide(real, cells, words):
+    claim = mle_never_worst(made(real, [(1, 1, 1)] * cells))
+    assert claim.evidence.startswith(f"The three coincide in {words}.")
 
 
 def test_lowest_nll_is_about_single_draws(real):
@@ -143,7 +169,7 @@ def test_lowest_nll_is_about_single_draws(real):
     beaten[1, 2] = 1
     claim = mle_lowest_nll(made(real, [(1, 3, 2)] * 2, beaten=beaten))
     assert claim.verdict == "does not hold"
-    assert "lower one in 2 of 80 draws" in claim.evidence
+    assert "InvN or InvP had a lower one in 2 of 80 collections;" in claim.evidence
 
 
 def test_who_is_best_by_the_shape_of_the_population(real):
@@ -214,7 +240,8 @@ def test_no_slope_without_three_points_or_with_an_error_of_zero(real):
     ("power_k", "power_n", "verdict"),
     [
         (1, -1, "holds"),
-        (0.5, -1, "holds"),
+        (0.5, -1.5, "holds"),  # O(K/N) is an upper bound
+        (1.09, -0.91, "holds"),
         (2, -1, "depends"),
         (1, -0.5, "depends"),
         (2, -0.5, "does not hold"),
@@ -223,8 +250,40 @@ def test_no_slope_without_three_points_or_with_an_error_of_zero(real):
 def test_the_verdict_on_the_order_of_the_error(real, power_k, power_n, verdict):
     claim = order_of_error(grown(real, power_k, power_n))
     assert claim.verdict == verdict
-    assert f"MLE* along N: slope {power_n:.2f} at its large end (median of 6;" in claim.evidence
-    assert f"InvN along K: slope {power_k:.2f} at its large end" in claim.evidence
+    slope = f"−{-power_n:.2f}"
+    along_n = (
+        f"slope {slope} at its large end (median of 6; 5% to 95%: {slope} to {slope}; claimed at most −1)."
+    )
+    assert f"InvP along N: {along_n}" in claim.evidence
+    assert f"InvP along K: slope {power_k:.2f} at its large end" in claim.evidence
+    assert claim.evidence.count("claimed at most +1).") == 3
+    assert "-" not in claim.evidence
+
+
+def test_only_the_estimators_with_a_proof_count_for_the_order(real):
+    """InvN and MLE* fall with the square root of N, InvP as claimed; they are told, not held to it."""
+    means = [(c.cell.n**-0.5, c.cell.n**-1.0, c.cell.n**-0.5) for c in real.cells]
+    claim = order_of_error(made(real, means))
+    assert claim.verdict == "holds"
+    proved, rest = claim.evidence.split(" Without a proof: ")
+    assert "InvP along N: slope −1.00" in proved
+    assert "InvP along K: slope 0.00" in proved
+    assert not {"InvN", "MLE*"} & set(proved.split())
+    assert "InvN along N: slope −0.50" in rest
+    assert "MLE* along N: slope −0.50" in rest
+    other = order_of_error(made(real, [(n, p, n) for p, n, _ in means]))
+    assert other.verdict == "depends"
+    two = run(
+        Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), Settings(3, estimators=("inv", "inv_n"), bias=False))
+    )
+    alone = order_of_error(two)
+    assert alone.evidence.startswith("Inv along N: slope −")
+    assert "claimed at most −1). Without a proof: InvN" in alone.evidence
+    assert "median" not in alone.evidence  # one group
+    without = run(
+        Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), Settings(3, estimators=("inv_n", "mle_star")))
+    )
+    assert order_of_error(without).verdict == "not tested"
 
 
 def test_all_claims_of_a_real_sweep(real):

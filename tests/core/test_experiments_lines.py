@@ -1,8 +1,11 @@
 """Sweeps as curves: every drawn number is one of the sweep's, in its place."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from rr_core.comparison import VALID
 from rr_core.experiments.grid import (
     EXPONENTS,
     MAIN_GRID,
@@ -99,10 +102,43 @@ def test_a_single_seed_has_an_excess_without_a_band():
 
 
 def test_measures_of_each_metric():
-    assert measures(SETTINGS, "mse") == ("category", "sum")
+    assert measures(Settings(5, estimators=VALID, bias=False), "mse") == ("category", "sum", "zeros")
+    everything = ("category", "sum", "bias2", "variance", "zeros", "negatives")
+    assert measures(Settings(5, bias=True), "mse") == everything
     assert measures(SETTINGS, "nll") == ("excess", "level")
     assert measures(SETTINGS, "tv") == measures(SETTINGS, "max") == ("level",)
     assert measures(Settings(5, estimators=("inv", "inv_p")), "nll") == ("level",)
+
+
+@pytest.mark.parametrize("part", ["bias2", "variance", "zeros", "negatives"])
+def test_what_the_error_is_made_of(part):
+    """Each number is the cell's own, without a band; squared bias and variance add up to the error."""
+    whole = run(Sweep(over(s=1.0, k=6, epsilon=1.0, n=(20, 50, 100)), Settings(7)))
+    chosen = replace(usual(whole.sweep), measure=part)
+    drawn = lines(whole, chosen)
+    assert (drawn.band, drawn.wins, drawn.equal) == ("none", {}, 0)
+    for e, name in enumerate(whole.sweep.settings.estimators):
+        line = drawn.rows[0].panels[0].lines[name]
+        np.testing.assert_array_equal(line.mean, [getattr(cell, part)[e] for cell in whole.cells])
+        np.testing.assert_array_equal(line.low, line.high)
+        both = sum(
+            lines(whole, replace(chosen, measure=one)).rows[0].panels[0].lines[name].mean
+            for one in ("bias2", "variance")
+        )
+        np.testing.assert_allclose(both, [cell.mean[0, e] for cell in whole.cells], rtol=1e-9)
+
+
+def test_an_upload_that_is_not_at_hand_has_no_histogram():
+    mine = Population.from_weights(np.arange(1, 9))
+    swept = run(
+        Sweep(over(dist=mine.key, k=8, epsilon=(1, 2), n=36), Settings(3)), populations={mine.key: mine}
+    )
+    (with_it,) = lines(swept, usual(swept.sweep), {mine.key: mine}).rows
+    (without,) = lines(swept, usual(swept.sweep)).rows
+    assert (with_it.ranks.size, without.ranks.size, without.shares.size) == (8, 0, 0)
+    np.testing.assert_array_equal(
+        with_it.panels[0].lines["inv_p"].mean, without.panels[0].lines["inv_p"].mean
+    )
 
 
 def test_a_partial_result_has_all_rows_and_the_points_that_are_done(result):

@@ -10,7 +10,17 @@ from scipy import stats
 
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, POINT, PRESETS, Cell, Settings, Sweep, over
 from rr_core.experiments.names import population_name
-from rr_core.experiments.planes import KINDS, Choice, choices, kinds, plane, reason_for_none, value
+from rr_core.experiments.planes import (
+    KINDS,
+    STRIPS,
+    Choice,
+    choices,
+    has_plane,
+    kinds,
+    plane,
+    reason_for_none,
+    value,
+)
 from rr_core.experiments.run import SweepResult, run
 from rr_core.populations import Population
 from tests.core.sweeps import THREE, made
@@ -47,21 +57,65 @@ def test_which_planes_there_are():
     assert kinds(PRESETS["1a"].cells) == ("n-s",)
     assert kinds(PRESETS["2b"].cells) == ("eps-s",)
     assert kinds(PRESETS["5"].cells) == ("eps-n", "n-k")
-    assert kinds(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=10)) == ()
-    assert kinds(()) == ()
-    # Two values each, but not of the same population: no plane.
-    apart = (Cell("zipf", 5, 1.0, 10), Cell("zipf", 5, 2.0, 10), Cell("uniform", 5, 1.0, 100))
-    assert kinds(apart) == ()
-    # The exponent of another shape is no axis.
-    assert kinds(over(dist=("zipf", "uniform"), s=1.0, k=5, epsilon=(1.0, 2.0), n=10)) == ()
+    assert all(has_plane(cells) for cells in (MAIN_GRID, PRESETS["1a"].cells))
+
+
+@pytest.mark.parametrize(
+    ("cells", "keys"),
+    [
+        ((), ()),
+        (over(k=5, epsilon=1.0, n=10), ()),
+        (over(dist=("uniform", "humps"), k=5, epsilon=1.0, n=10), ()),
+        (over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
+        (over(k=5, epsilon=1.0, n=(10, 20)), ("n-k",)),
+        (over(k=(5, 6), epsilon=1.0, n=10), ("k-n",)),
+        (over(s=(1.0, 2.0), k=5, epsilon=1.0, n=10), ("s-n",)),
+        # Two values each, but not of the same population.
+        ((Cell("zipf", 5, 1.0, 10), Cell("zipf", 5, 2.0, 10), Cell("uniform", 5, 1.0, 100)), ("eps-n",)),
+        (
+            over(k=5, epsilon=(1.0, 2.0), n=10) + over(dist="uniform", k=5, epsilon=1.0, n=(10, 20)),
+            ("eps-n", "n-k"),
+        ),
+        # The exponent of another shape is no axis.
+        (over(dist=("zipf", "uniform"), s=1.0, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
+    ],
+)
+def test_strips_where_there_is_no_plane(cells, keys):
+    assert kinds(cells) == keys
+    assert set(keys) <= set(STRIPS)
+    assert not has_plane(cells)
+    assert (reason_for_none(Sweep(cells, THREE)) == "") == bool(keys)
+    for key in keys:
+        strip = plane(made(cells, [(1, 3, 2)] * len(cells)), key, "mse", {})
+        assert strip.strip
+        assert len(strip.x) == 2
+        assert len(strip.y) == len(strip.rows) == 1
+        for x, spot in zip(strip.x, strip.rows[0], strict=True):
+            assert (value(spot.cell, strip.kind.x), value(spot.cell, strip.kind.y)) == (x, strip.y[0])
+
+
+def test_strips_of_several_populations():
+    cells = over(dist=("uniform", "humps"), k=5, epsilon=(1.0, 2.0, 4.0), n=10)
+    first, second = choices(cells, "eps-n", {"population": "uniform"})
+    assert (first.options, first.taken) == (("uniform", "humps"), "uniform")
+    assert second.options == (5,)
+    found = plane(made(cells, []), "eps-n", "mse", {"population": "uniform"})
+    assert {spot.cell.dist for spot in found.spots} == {"uniform"}
+    assert found.place(3.0, 10) == pytest.approx((1.5, 0))
+    assert found.place(3.0, 11) is None
+    assert not plane(made(GRID, []), "eps-n", "mse", {}).strip
+    with pytest.raises(ValueError, match="that the cells have, eps-n, got 'k-n'"):
+        choices(cells, "k-n", {})
+    with pytest.raises(ValueError, match="eps-n, eps-s, n-k, n-s, got 's-n'"):
+        choices(MAIN_GRID, "s-n", {})
 
 
 def test_why_there_is_none():
     assert reason_for_none(Sweep(GRID, THREE)) == ""
     two = Settings(3, estimators=("inv", "inv_p"))
     assert "run without InvN and MLE*." in reason_for_none(Sweep(GRID, two))
-    for cells in ((), over(k=5, epsilon=1.0, n=(10, 20))):
-        assert "none of these pairs" in reason_for_none(Sweep(cells, THREE))
+    for cells in ((), over(k=5, epsilon=1.0, n=10)):
+        assert "none of them takes two values" in reason_for_none(Sweep(cells, THREE))
 
 
 def test_choices_take_the_middle_or_what_is_wanted():

@@ -123,14 +123,18 @@ def test_the_calls_of_two_runs_are_not_equal():
     assert len(set(tickets)) == 2
 
 
-def test_largest_cells_go_first_in_small_tasks(monkeypatch):
+def test_long_cells_go_first_and_the_rest_in_small_tasks_in_no_order(monkeypatch):
     monkeypatch.setattr(run_module, "_PER_TASK", 0.004)
     executor = Manual()
     run(SWEEP, executor, populations=GIVEN)
     cells = [cell for task in executor.tasks for cell in task]
     costs = [seconds(cell, SWEEP.settings) for cell in cells]
+    long = sum(cost > 0.004 for cost in costs)
     assert sorted(cells, key=CELLS.index) == list(CELLS)
-    assert costs == sorted(costs, reverse=True)
+    assert 0 < long < len(CELLS) / 2
+    assert costs[:long] == sorted(costs, reverse=True)[:long]
+    assert costs[long:] != sorted(costs[long:], reverse=True)
+    assert cells[long:] != [cell for cell in CELLS if cell in cells[long:]]
     assert len(executor.tasks) > 3
     for task in executor.tasks:
         assert len(task) == 1 or sum(seconds(cell, SWEEP.settings) for cell in task) <= 0.004
@@ -157,10 +161,10 @@ def test_time_left_is_told_from_the_work_done(monkeypatch):
     monkeypatch.setattr(run_module, "_EVERY", 10**6)
     told = []
     run(SWEEP, progress=lambda progress: told.append(progress), populations=GIVEN)
-    costs = sorted((seconds(cell, SWEEP.settings) for cell in CELLS), reverse=True)
+    whole = sum(seconds(cell, SWEEP.settings) for cell in CELLS)
     for p in told[1:-1]:
-        done = sum(costs[: p.done])
-        assert p.left == pytest.approx(p.elapsed * (sum(costs) - done) / done)
+        done = sum(seconds(result.cell, SWEEP.settings) for result in p.so_far.cells)
+        assert p.left == pytest.approx(p.elapsed * (whole - done) / done)
 
 
 @pytest.mark.parametrize("after", [0, 1, 7])

@@ -12,7 +12,7 @@ import pytest
 from rr_core.experiments.grid import POINT, PRESETS, Settings, Sweep, over
 from rr_core.experiments.lines import Lines, lines, usual
 from rr_core.experiments.run import SweepResult, run
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.style import QUANTITIES, number, reading
 from rr_core.figures.sweep_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from tests.figures.samples import spec, values
 from tests.figures.test_every_figure import check
@@ -143,7 +143,7 @@ def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
 def test_the_legend_names_everything_once():
     figure = paper_figure(drawn(), here=100.0)
     named = [t.name for t in figure.data if t.showlegend is not False]
-    assert named == ["Inv", "InvN", "InvP", "MLE*", "band: 5% to 95% of 6 seeds", "your N = 100"]
+    assert named == ["Inv", "InvN", "InvP", "MLE*", "band: 5% to 95% of 6 collections", "your N = 100"]
     excess = paper_figure(drawn(metric="nll", measure="excess"))
     assert "band: ±2 standard errors" in [t.name for t in excess.data]
 
@@ -251,3 +251,21 @@ def test_every_axis_has_ticks_between_its_ends(factor):
         assert low < np.log10(factor) <= np.log10(factor * spread) < high
         ticks = np.log10(axis.tickvals) if axis.tickvals is not None else np.arange(-30, 31, axis.dtick)
         assert 2 <= ((ticks >= low) & (ticks <= high)).sum() <= 6
+
+
+@pytest.mark.parametrize("part", ["zeros", "negatives"])
+def test_parts_have_no_band_and_say_their_range(part):
+    shown = drawn(measure=part)
+    figure = paper_figure(shown)
+    check(figure)
+    assert not [t for t in figure.data if t.name.startswith("band")]
+    most = max(panel.lines["inv_p"].mean.max() for row in shown.rows for panel in row.panels)
+    assert f"InvP 0 to {number(most)}" in reading(figure)
+
+
+def test_a_population_that_is_not_at_hand_is_left_empty():
+    row = replace(drawn().rows[0], ranks=np.empty(0, dtype=np.int64), shares=np.empty(0))
+    figure = paper_figure(replace(drawn(), rows=(row,)))
+    check(figure)
+    (left,) = [t for t in figure.data if t.name == "Population"]
+    assert len(left.x) == len(left.y) == 0

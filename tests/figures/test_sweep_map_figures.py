@@ -138,14 +138,14 @@ def test_hover_has_every_number():
         "ε = 1, N = 1,000, K = 10<br>Zipf s = 1",
         "Squared error, summed over categories:",
         "<b>InvN</b> 30 ± 0.005",
-        "<b>MLE*</b> 20 ± 0.005",
+        "<b>MLE*</b> 20 ± 0.005<br>(mean ± its standard error)<br>Best",
         f"Best / worst of the {seeds} collections:<br>InvN 0 / 0, InvP 1 / 10, MLE* 2 / 20",
         "all equal in 4",
         "MLE*'s error over the smallest: 20×",
     ):
         assert part in text
     texts = by_place(spots, spots.hovertext)
-    assert "1.02× as large (the seeds do not settle it)" in texts[1, 0]
+    assert "1.02× as large (not settled by the collections)" in texts[1, 0]
     assert "All three are equal" in texts[1, 1]
     assert "InvP and MLE* share the smallest error" in texts[SHARED]
     assert "∞" in texts[2, 1]
@@ -162,8 +162,8 @@ def test_reading_counts_the_wins():
     text = reading(who_wins(seen()))
     assert text == (
         "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* has the smallest mean squared error in 2 (1 shared), InvP "
-        "in 1, InvN in 3; in 1 all three are equal; in 2, hatched, the seeds do not settle it; where MLE* is not best, "
-        "the best one's error may be zero."
+        "in 1, InvN in 3; in 1 all three are equal; in 2, hatched, the collections do not settle it; where MLE* is not "
+        "best, the best one's error may be zero."
     )
     plain = reading(who_wins(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
     assert "of 8 cells, MLE* has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
@@ -173,15 +173,59 @@ def test_reading_counts_the_wins():
     assert "negative log-likelihood" in reading(who_wins(seen(metric="nll")))
 
 
-def test_the_scenario_is_marked_where_it_lies():
-    figure = who_wins(seen(), (2.5, 100 * 10**0.5))
-    mark = named(figure, "your ε, N")
-    assert (mark.x[0], mark.y[0]) == pytest.approx((1.5, 0.5))
-    for n, row in ((100, 0.37), (120, 0.37), (1000, 1.37), (10**2.9, 0.63)):
-        mark = named(who_wins(seen(), (1.0, n)), "your ε, N")
-        assert mark.y[0] == pytest.approx(row)  # not on the words
+def test_the_scenario_is_marked_near_where_it_lies():
+    """In a corner of its cell, not on the words."""
+    plain = seen([(1, 1.02, 1.01)] * 8)
+    for epsilon, n, column, row in (
+        (2.4, 100 * 10**0.4, 1.4, 0.4),
+        (1.2, 120, 0.4, 0.4),
+        (1.9, 900, 0.6, 0.6),
+        (3.2, 1000, 2.4, 1.4),
+    ):
+        mark = named(who_wins(plain, (epsilon, n)), "your ε, N")
+        assert (mark.x[0], mark.y[0]) == pytest.approx((column, row))
     for outside in (None, (5.0, 100), (1.0, 99)):
-        assert not [t for t in who_wins(seen(), outside).data if t.name.startswith("your")]
+        assert not [t for t in who_wins(plain, outside).data if t.name.startswith("your")]
+
+
+def test_the_mark_hides_no_words_and_no_name():
+    """From every place of maps with names at many places: words fill the middle of a cell, names are two thirds wide."""
+    rng = np.random.default_rng(8)
+    for _ in range(4):
+        means = [(1, 9, regret) for regret in np.exp(rng.exponential(size=8))]
+        for epsilon, n in product(np.linspace(1, 4, 7), np.geomspace(100, 1000, 4)):
+            figure = who_wins(seen(means), (epsilon, n))
+            (mark,) = [t for t in figure.data if t.name == "your ε, N"]
+            x, y = mark.x[0], mark.y[0]
+            assert abs(x - round(x)) == pytest.approx(0.4)
+            assert abs(y - round(y)) == pytest.approx(0.4)
+            assert math.dist((x, y), ((epsilon - 1), math.log10(n) - 2)) < 1
+            assert not any(
+                abs(x - note.x) < 0.75 and abs(y - note.y) < 0.3 for note in figure.layout.annotations
+            )
+
+
+def test_a_single_axis_is_one_row():
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=100)
+    figure = who_wins(seen([(1, 3, 2), (1, 30, 20), (1, 1, 1)], cells=cells), (1.5, 100))
+    check(figure)
+    bars = named(figure, "cells")
+    assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
+    assert figure.layout.height < who_wins(seen()).layout.height - 100
+    assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
+    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* has")
+    assert {(note.text, note.x, note.y) for note in figure.layout.annotations} == {
+        ("10×", 0.5, 0.5)
+    }  # above the words
+    assert reading(who_wins(seen([(1, 3, 2)], cells=cells))).startswith(
+        "Zipf s = 1, K = 10, N = 100: of the 1 cell run so far"
+    )
+    assert named(figure, "your ε, N").y[0] == pytest.approx(-0.4)
+    for key, other in (
+        ("k-n", over(k=(5, 10), epsilon=1.0, n=9)),
+        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),
+    ):
+        check(who_wins(seen([(1, 3, 2)] * 2, cells=other, key=key)))
 
 
 def test_ticks_are_the_values():

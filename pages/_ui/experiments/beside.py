@@ -10,11 +10,13 @@ import streamlit as st
 from pages._ui import chart
 from pages._ui.experiments import curves
 from pages._ui.experiments.shown import Shown
+from pages._ui.safe_text import markdown
 from rr_core.experiments.agreement import FAR, Agreement, agreement
-from rr_core.experiments.grid import Sweep
+from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.lines import Choice, lines, measures, other, usual, values_of
 from rr_core.experiments.names import population_name
 from rr_core.experiments.run import SweepResult
+from rr_core.experiments.wording import alike, counted, times
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.sweep_curves import paper_figure
 
@@ -27,14 +29,18 @@ def section(shown: Shown, others: Mapping[str, SweepResult]) -> None:
         others: finished or partial runs by the name they go by.
     """
     st.subheader("Runs side by side")
-    there = {name: result for name, result in others.items() if result is not shown.result and result.cells}
+    there = {name: result for name, result in others.items() if result.cells}
     if not there or not shown.result.cells:
         st.caption("Run or open another sweep, and it can be compared with the one on screen here.")
         return
-    name = st.selectbox("Compare with", list(there), key="exp_beside", width=420)
+    name = st.selectbox(
+        "Compare with", list(there), index=None, placeholder="Choose a run", key="exp_beside", width=420
+    )
+    if name is None:
+        return
     second, choice = there[name], curves.chosen(shown)
     if choice.metric not in second.sweep.settings.metrics:
-        st.caption(f"“{name}” did not measure what is shown above, so there is nothing to compare.")
+        st.caption(markdown(f"“{name}” did not measure what is shown above, so there is nothing to compare."))
         return
     found = agreement(shown.result, second, choice.metric)
     st.markdown(words(found, shown.result, second))
@@ -46,39 +52,49 @@ def words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
     """Whether two runs agree, in a few sentences."""
     if not found.cells:
         return "The two runs have **no cell in common**: there is nothing to compare."
-    shared = f"{found.cells:,} {'cell' if found.cells == 1 else 'cells'} in common"
+    shared = f"{counted(found.cells, 'cell')} in common"
     if found.identical:
         return f"**The same, bit for bit**: {shared}, equal settings, equal numbers."
     if not found.compared:
-        return f"{shared[0].upper()}{shared[1:]}, but no standard errors: with a single seed nothing can be compared."
-    place = ""
-    if found.where is not None:
-        cell = found.where
-        place = (
-            f" ({QUANTITIES[found.estimator].name}, {population_name(cell)}, K = {cell.k:,}, ε = {cell.epsilon:g}, "
-            f"N = {cell.n:,})"
-        )
-    text = (
-        f"{shared[0].upper()}{shared[1:]}, {found.compared:,} means compared. The largest difference is "
-        f"**{number(found.largest)} standard errors**{place}; **{found.beyond:,}** are beyond {FAR:g}, where chance "
-        f"alone would put about {number(found.expected, 2)}."
+        return f"{shared}, but no standard errors: with one collection per cell nothing can be compared."
+    said = f"{shared}, {counted(found.compared, 'mean')} compared. " + (
+        _by_chance(found, first, second) if found.same_users else _by_ratio(found, first, second)
     )
-    return (text + " " + _caution(found, first, second)).replace("MLE*", "MLE\\*").rstrip()
+    return said.replace("MLE*", "MLE\\*")
 
 
-def _caution(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    settings = first.sweep.settings, second.sweep.settings
-    if found.same_draws:
-        few = min(one.seeds for one in settings)
-        return f"Both see the same first {few:,} collections, so they should differ by less than chance would have it."
-    if settings[0].users != settings[1].users:
-        return "One is about fixed users and the other about their population: these are different errors."
-    if not found.same_users:
-        return (
-            "The two are about different users, drawn from the same populations: their errors really differ a little, "
-            "on top of what the seeds explain."
-        )
-    return ""
+def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    text = (
+        f"The largest difference is **{number(found.largest)} standard errors**{_place(found.where, found.estimator)}; "
+        f"**{found.beyond:,}** {'is' if found.beyond == 1 else 'are'} beyond {FAR:g}, where chance alone would put about "
+        f"{number(found.expected, 2)}."
+    )
+    if not found.same_draws:
+        return text
+    few = min(one.sweep.settings.seeds for one in (first, second))
+    same = f"first {few:,} collections" if few > 1 else "first collection"
+    return f"{text} Both see the same {same}, so they should differ by less than chance would have it."
+
+
+def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    """Of different users: they have different errors, and standard errors know of the noise alone."""
+    why = "The two are about different users, drawn from the same populations, whose errors really differ"
+    if first.sweep.settings.users != second.sweep.settings.users:
+        why = "One is about fixed users and the other about their population: these are different errors"
+    if alike(found.ratio):
+        return f"{why}; here by less than 0.5%."
+    typical = "the middle ratio is 1" if alike(found.typical) else f"{times(found.typical)} in the middle"
+    return (
+        f"{why}. One mean is up to **{times(found.ratio)}** the other{_place(found.ratio_where, found.ratio_estimator)}; "
+        f"{typical}."
+    )
+
+
+def _place(cell: Cell | None, estimator: str) -> str:
+    if cell is None:
+        return ""
+    who = f"{QUANTITIES[estimator].name}, {population_name(cell)}"
+    return f" ({who}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,})"
 
 
 def _pictures(shown: Shown, name: str, second: SweepResult, choice: Choice) -> None:

@@ -11,6 +11,8 @@ from rr_core.experiments.claims import Claim, Verdict, claims
 from rr_core.experiments.compared import FAMILY_LEVEL
 from rr_core.experiments.names import population_name
 from rr_core.experiments.run import SweepResult
+from rr_core.experiments.shapes import EXPLAINED
+from rr_core.experiments.wording import counted
 
 _SYMBOLS: dict[Verdict, str] = {
     "holds": "✔",
@@ -18,6 +20,7 @@ _SYMBOLS: dict[Verdict, str] = {
     "mostly holds": "◕",
     "depends": "◐",
     "does not hold": "✘",
+    "not settled": "?",
     "not tested": "–",
 }
 _MOST_ROWS = 50
@@ -42,15 +45,32 @@ def section(shown: Shown) -> None:
     lines += [f"| {claim.paper} | **{marked(claim.verdict)}.** {claim.evidence} |" for claim in tested]
     silent = [claim.paper for claim in found if claim not in tested]
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
-    st.markdown(
-        _escaped("\n".join(lines) + more)
-        + f"\n\nAbout {shown.name}: {len(result.cells):,} of {len(result.sweep.cells):,} cells, "
-        f"{result.sweep.settings.seeds:,} collections in each. “Surely” means that the seeds settle it: with at most "
-        f"{FAMILY_LEVEL:.0%} chance of a single wrong call over all cells together."
-    )
+    st.markdown(_escaped("\n".join(lines) + more + f"\n\n{_about(shown)}"))
+    st.caption(_escaped(_words(result)))
     against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
     for claim in against:
         _exceptions(claim)
+
+
+def _about(shown: Shown) -> str:
+    done, sweep = len(shown.result.cells), shown.result.sweep
+    of, each = counted(len(sweep.cells), "cell"), counted(sweep.settings.seeds, "collection")
+    return f"About {shown.name}: {done:,} of {of}, {each} in each."
+
+
+def _words(result: SweepResult) -> str:
+    """What the words of the table mean."""
+    concentrated, even = EXPLAINED
+    cells = counted(len(result.sweep.cells), "cell")
+    return (
+        "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, with at most "
+        f"{FAMILY_LEVEL:.0%} chance of a single wrong call over the {cells} of the whole sweep, here and in the map. "
+        "**By the means**: who is ahead, settled or not. The three **coincide** where their errors are equal: as a rule "
+        "nothing came out negative, so there was nothing to mend. Where two are the worst of a **single collection** "
+        f"together, it counts half. **Concentrated**: {concentrated}. **Near uniform**: {even}; the paper gives these "
+        "words no numbers. A **slope** of −1 along N: ten times the users, a tenth of the error; of +1 along K: ten "
+        "times the categories, ten times the error."
+    )
 
 
 def _claims(result: SweepResult) -> tuple[Claim, ...]:
@@ -63,9 +83,7 @@ def _claims(result: SweepResult) -> tuple[Claim, ...]:
 def _exceptions(claim: Claim) -> None:
     assert claim.count is not None
     cells = claim.count.exceptions
-    with st.expander(
-        f"{len(cells):,} {'cell' if len(cells) == 1 else 'cells'} against: {_escaped(claim.paper)}"
-    ):
+    with st.expander(f"{counted(len(cells), 'cell')} surely against: {_escaped(claim.paper)}"):
         lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
         lines += [
             f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"

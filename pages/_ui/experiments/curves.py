@@ -33,7 +33,7 @@ from rr_core.figures.sweep_axes import MOST_COLUMNS, MOST_ROWS
 from rr_core.figures.sweep_curves import paper_figure
 from rr_core.scenario import Scenario
 
-_CHOSEN = "_exp_curves"
+_CHOSEN, _PICKED = "_exp_curves", "_exp_curves_picked"
 _ALONG: dict[Along, str] = {"epsilon": "Privacy ε", "n": "Users N"}
 _SYMBOL: dict[Along, str] = {"epsilon": "ε", "n": "N"}
 _METRICS = {"mse": "Squared error", "tv": "Total variation", "max": "Largest error", "nll": "NLL"}
@@ -42,6 +42,10 @@ _MEASURES: dict[Measure, str] = {
     "sum": "Summed",
     "excess": "Above MLE*’s",
     "level": "NLL itself",
+    "bias2": "Squared bias",
+    "variance": "Variance",
+    "zeros": "Set to zero",
+    "negatives": "Negatives",
 }
 _ALL = "All"
 _Findings = dict[tuple[tuple[Who, ...], str], tuple[Finding, ...]]
@@ -101,7 +105,7 @@ def _pickers(shown: Shown) -> Choice:
 
 
 class _Ask:
-    """Widgets of one sweep. One without a choice is not drawn; what was chosen for another sweep is forgotten."""
+    """Widgets of one sweep, which keep what was picked while they are not drawn. One without a choice is never drawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -116,20 +120,18 @@ class _Ask:
     ) -> Any:
         if len(options) < 2:
             return usual
-        key = self._key(label, options)
-        return (
-            st.segmented_control(label, options, default=usual, format_func=words, key=key, help=help)
-            or usual
-        )
+        key = self._key(label, options, usual)
+        picked = st.segmented_control(label, options, format_func=words, key=key, help=help)
+        return self._kept(key, usual if picked is None else picked)
 
     def some(
         self, label: str, options: Sequence[Who], usual: Sequence[Who], words: Callable[[Any], str]
     ) -> tuple[Who, ...]:
         if len(options) < 2:
             return tuple(options)
-        key = self._key(label, options)
-        picked = st.pills(label, options, selection_mode="multi", default=usual, format_func=words, key=key)
-        return tuple(one for one in options if one in picked) or tuple(usual)
+        key = self._key(label, options, list(usual))
+        picked = st.pills(label, options, selection_mode="multi", format_func=words, key=key)
+        return tuple(self._kept(key, [one for one in options if one in picked] or list(usual)))
 
     def one_or_all(
         self,
@@ -147,11 +149,17 @@ class _Ask:
         picked = self.one(label, offered, start, lambda one: _ALL if one == _ALL else words(one), help)
         return tuple(options) if picked == _ALL else (picked,)
 
-    def _key(self, label: str, options: Sequence[Any]) -> str:
+    def _key(self, label: str, options: Sequence[Any], usual: Any) -> str:
         key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
-        if not set(_listed(st.session_state.get(key))) <= set(options):
-            del st.session_state[key]
+        if key not in st.session_state:
+            st.session_state[key] = st.session_state.get(_PICKED, {}).get(key, usual)
+        if not set(_listed(st.session_state[key])) <= set(options):
+            st.session_state[key] = usual
         return key
+
+    def _kept(self, key: str, picked: Any) -> Any:
+        st.session_state.setdefault(_PICKED, {})[key] = picked
+        return picked
 
 
 def _listed(value: Any) -> list[Any]:

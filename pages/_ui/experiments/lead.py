@@ -1,10 +1,12 @@
-"""What a sweep shows first: the paper's figure, or else the map of who wins; and the other one after it."""
+"""What a sweep shows first: the map of who wins, where two axes vary and it is none of the paper's figures, or else the
+curves; and the other one after it."""
 
 from __future__ import annotations
 
+from pages._ui import link
 from pages._ui.experiments import curves, who_wins
 from pages._ui.experiments.shown import Shown
-from rr_core.experiments.planes import reason_for_none
+from rr_core.experiments.planes import has_plane, reason_for_none
 from rr_core.scenario import Scenario
 
 
@@ -13,8 +15,11 @@ def show(shown: Shown, scenario: Scenario) -> None:
 
 
 def rest(shown: Shown, scenario: Scenario) -> None:
+    """What comes after the first figure, with its part of the address."""
     (curves.lead if _map_first(shown) else who_wins.section)(shown, scenario)
+    link.write()
 
 
 def _map_first(shown: Shown) -> bool:
-    return shown.preset is None and not reason_for_none(shown.result.sweep)
+    sweep = shown.result.sweep
+    return shown.preset is None and has_plane(sweep.cells) and not reason_for_none(sweep)

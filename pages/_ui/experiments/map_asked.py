@@ -10,7 +10,7 @@ from rr_core.experiments.names import population_name
 from rr_core.experiments.planes import Choice, Fixed, Value, choices, kinds, value
 from rr_core.figures.labels import plain
 
-MAPS = {"eps-n": "ε × N", "eps-s": "ε × s", "n-k": "N × K", "n-s": "N × s"}
+MAPS = {"eps-n": "ε × N", "eps-s": "ε × s", "n-k": "N × K", "n-s": "N × s", "k-n": "K × N", "s-n": "s × N"}
 METRICS = {"mse": "Squared error", "tv": "Total variation", "max": "Largest error", "nll": "NLL per report"}
 LABELS: dict[Fixed, str] = {
     "population": "Population",
@@ -28,7 +28,7 @@ class Asked:
     """What was chosen, as far as anything was; the values are kept for the planes that hold them fixed.
 
     Attributes:
-        key: of KINDS.
+        key: of `planes.KINDS`, or of its STRIPS.
         metric: of the sweep's.
         at: what to hold fixed.
     """

@@ -7,12 +7,15 @@ Streamlit that is the page.
 from __future__ import annotations
 
 import os
-from concurrent.futures import Executor
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Executor, Future
+from functools import partial
+from typing import Any
 
 from loky import ProcessPoolExecutor
 
 _MOST = 16
-_GENTLE = 19  # the lowest priority there is: whoever moves a slider goes first
+_GENTLE = 10  # a tenth of what others get where all are busy: whoever moves a slider goes first, and a run still goes on
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -24,17 +27,37 @@ def size() -> int:
 
 def start() -> Executor:
     """Processes of low priority; hand them to `end` when the run is over."""
-    pool: Executor = ProcessPoolExecutor(size(), initializer=be_gentle, env=_ONE_THREAD)
-    return pool
+    return _Pool()
 
 
 def end(pool: Executor) -> None:
     """End the processes at once, also in the middle of a cell."""
-    assert isinstance(pool, ProcessPoolExecutor)
-    pool.shutdown(wait=False, kill_workers=True)
+    assert isinstance(pool, _Pool)
+    pool.inner.shutdown(wait=False, kill_workers=True)
+
+
+class _Pool(Executor):
+    """loky's pool without its own futures: it stumbles over cancelled ones when it is ended."""
+
+    def __init__(self) -> None:
+        self.inner = ProcessPoolExecutor(size(), initializer=be_gentle, env=_ONE_THREAD)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        handed: Future[Any] = Future()
+        self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
+        return handed
+
+
+def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
+    if not handed.set_running_or_notify_cancel():
+        return
+    try:
+        handed.set_result(inner.result())
+    except (Exception, CancelledError) as error:
+        handed.set_exception(error)
 
 
 def be_gentle() -> None:
-    """Take the lowest priority, where the system has such a thing (Windows has not)."""
+    """Take a low priority, where the system has such a thing (Windows has not)."""
     if hasattr(os, "nice"):
         os.nice(_GENTLE)

@@ -13,11 +13,11 @@ from pages._ui.experiments.runs import Run
 from pages._ui.experiments.shown import Shown
 from rr_core.experiments.grid import MAIN_SETTINGS, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
+from rr_core.experiments.wording import counted
 from rr_core.figures.style import duration
 from rr_core.limits import SEED_MAX, SEED_MIN
 
 _EVERY = 1.5  # seconds between two looks at a run
-_PROCESSES = "{} background process{}"
 
 
 def row() -> Any:
@@ -97,9 +97,10 @@ def _hindered(run: Run) -> str:
 def expected(sweep: Sweep, done: SweepResult | None = None) -> str:
     """How long a sweep will take here, in words."""
     workers = pool.size()
-    processes = _PROCESSES.format(workers, "" if workers == 1 else "es")
+    work = f"{counted(len(sweep.cells), 'cell')}, {counted(sweep.settings.seeds, 'collection')} in each"
     seconds = duration(max(expected_seconds(sweep, workers, done), 1.0))
-    return f"{len(sweep.cells):,} cells, {sweep.settings.seeds:,} collections in each: about {seconds} in {processes}."
+    processes = "1 background process" if workers == 1 else f"{workers} background processes"
+    return f"{work}: about {seconds} in {processes}."
 
 
 def said(run: Run | None) -> None:
@@ -107,7 +108,7 @@ def said(run: Run | None) -> None:
     if run is None:
         return
     if run.result.finished:
-        st.caption(f"{run.origin}")
+        st.caption(f"{run.origin}{_elsewhere_on_this_server(run)}")
     done, cells = len(run.result.cells), len(run.sweep.cells)
     if run.failed:
         st.error(
@@ -116,7 +117,24 @@ def said(run: Run | None) -> None:
             icon=":material/error:",
         )
     elif not run.result.finished and not run.active:
-        st.info(f"Stopped after {done:,} of {cells:,} cells; these are shown. **Resume** computes the rest.")
+        shown = (
+            f"after {done:,} of {cells:,} cells; these are shown"
+            if done
+            else "before the first cell was done"
+        )
+        st.info(f"Stopped {shown}. **Resume** computes the rest.")
+
+
+def _elsewhere_on_this_server(run: Run) -> str:
+    """Word of a run that somebody else, or oneself before a reload, has started."""
+    job = runs.under_way(run.sweep)
+    if job is None or runs.active() is not None:
+        return ""
+    about = job.sweep.settings
+    return (
+        f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
+        f"{len(job.result.cells):,} of {len(job.sweep.cells):,} cells so far. **Run** with these numbers joins in."
+    )
 
 
 def live(run: Run, draw: Callable[[Shown], None]) -> None:

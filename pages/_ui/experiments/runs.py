@@ -15,6 +15,7 @@ from pages._ui.experiments.turns import Job, Turns
 from rr_core.experiments.grid import PRESETS, Sweep
 from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult
+from rr_core.experiments.wording import counted
 from rr_core.populations import Population
 
 _MOST = 8  # runs of a session that are kept; the oldest goes first
@@ -63,7 +64,7 @@ class Run:
             sweeps.TITLES[self.key],
             self.result,
             PRESETS.get(self.key),
-            self.populations,
+            {**uploaded(self.sweep), **self.populations},
             self.origin,
         )
 
@@ -94,8 +95,9 @@ def _stored(key: str) -> Run:
     return Run(
         key,
         f"Stored: {sweep.settings.seeds} collections, seed {sweep.settings.seed}",
-        f"Run with {sweep.settings.seeds} collections per cell when this version was made; press Run to have it "
-        "done again here.",
+        "InvN, InvP and MLE\\* are three repairs of the raw estimate (page *Estimators*); the paper that compares them "
+        "is named under *Reference*. Simulated when this version was made: in every cell the same users report "
+        f"{sweep.settings.seeds} times with new noise. **Run** does it again, here.",
         recorded(sweep.cells),
     )
 
@@ -135,8 +137,8 @@ def begin(key: str, sweep: Sweep) -> None:
     session = _session()
     session.count += 1
     about = sweep.settings
-    label = f"Run {session.count}: {about.seeds} collections, seed {about.seed}"
-    origin = f"Run here, {about.seeds} collections per cell, seed {about.seed}."
+    label = f"Run {session.count}: {counted(about.seeds, 'collection')}, seed {about.seed}"
+    origin = f"Run here, {counted(about.seeds, 'collection')} per cell, seed {about.seed}."
     _add(Run(key, label, origin, SweepResult(sweep, ())))
     resume(session.runs[-1])
 
@@ -190,6 +192,11 @@ def stop(run: Run) -> None:
     if run.job is not None:
         _turns().leave(run.job, _session().me)
         run.kept, run.job = run.job.result, None
+
+
+def under_way(sweep: Sweep) -> Job | None:
+    """A run of the same cells that another session asked for, and that pressing Run with its settings would join."""
+    return _turns().under_way(sweep.cells)
 
 
 def active() -> Run | None:

@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rr_core.experiments.grid import Sweep
+from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import Progress, SweepResult, run
 from rr_core.populations import Population
 
@@ -21,6 +21,8 @@ State = Literal["waiting", "running", "stopped", "finished", "failed"]
 _LOG = logging.getLogger(__name__)
 # Seconds after which a run that nobody looks at makes way, if others wait.
 _PATIENCE = 60.0
+# Seconds after which somebody else's Stop need not heed a session: it was closed, or reloaded and is another one now.
+_GONE = 20.0
 _KEPT = 8  # finished results, of a few megabytes each at most
 
 
@@ -112,10 +114,18 @@ class Turns:
                 job.watchers[watcher] = self.clock()
             return self._jobs.index(job) if job in self._jobs else 0
 
-    def leave(self, job: Job, watcher: str) -> None:
-        """A session presses Stop: the run ends at once, unless others asked for it too."""
+    def under_way(self, cells: tuple[Cell, ...]) -> Job | None:
+        """A run of these cells that waits or runs and can be joined."""
         with self._lock:
-            job.watchers.pop(watcher, None)
+            return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
+
+    def leave(self, job: Job, watcher: str) -> None:
+        """A session presses Stop: the run ends at once, unless others asked for it too and look at it."""
+        with self._lock:
+            now = self.clock()
+            job.watchers = {
+                other: seen for other, seen in job.watchers.items() if other != watcher and now - seen < _GONE
+            }
             if not job.watchers and job.state == "waiting":
                 self._close(job, "stopped")
 

@@ -21,7 +21,7 @@ from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
 _KEPT, _NOTES, _JUMP = "_exp_maps", "_exp_map_notes", "_exp_map_jump"
-_LINK, _WRITTEN = "_exp_map_link", "_exp_map_written"
+_LINK = "_exp_map_link"
 _SWITCHES = (
     "**Try:** choose another population: the flatter it is, the more cells turn to InvN's orange, the more "
     "concentrated, to InvP's blue. MLE\\* is seldom the best of the three."
@@ -37,12 +37,21 @@ _FITS = (
 
 
 def arrive() -> None:
-    """Remember what an address says of the map until the section is drawn; it may be later, when a run is over."""
-    query = st.query_params.to_dict()
-    own = {name: query[name] for name in map_asked.PARAMETERS if name in query}
-    # Part of a page may be drawn again and again within one arrival: what was written here is no news.
-    if link.arrived() and own != st.session_state.get(_WRITTEN):
-        st.session_state[_LINK], st.session_state[_NOTES] = own, ()
+    """Remember what an address says of the map until a sweep can be asked; call it once per run of the page."""
+    if link.arrived():
+        query = st.query_params.to_dict()
+        st.session_state[_LINK] = {name: query[name] for name in map_asked.PARAMETERS if name in query}
+        st.session_state[_NOTES] = ()
+
+
+def take(shown: Shown) -> None:
+    """Have the map show what the address says, and say where it cannot; once per run of the page."""
+    query = st.session_state.get(_LINK)
+    if query and not reason_for_none(shown.result.sweep):
+        del st.session_state[_LINK]
+        asked, st.session_state[_NOTES] = map_asked.from_query(query, shown.result.sweep)
+        _held()[shown.key] = asked
+    messages.show(st.session_state.get(_NOTES, ()))
 
 
 def jump() -> None:
@@ -54,18 +63,17 @@ def jump() -> None:
 def section(shown: Shown, scenario: Scenario) -> None:
     """The question, the widgets, the map, and what to do with it."""
     jump()
-    arrive()
     st.subheader("Who wins, and by how much?")
     sweep = shown.result.sweep
     reason = reason_for_none(sweep)
     if reason:
-        _write(dict.fromkeys(map_asked.PARAMETERS))
+        _keep(dict.fromkeys(map_asked.PARAMETERS))
         st.caption(markdown(reason))
         return
-    asked = _asked(shown)
+    asked = _held().get(shown.key, Asked()).fitted(sweep)
     taken = choices(sweep.cells, asked.key, asked.at)
     _widgets(shown, asked, taken)
-    _write(map_asked.to_query(asked, taken))
+    _keep(map_asked.to_query(asked, taken))
     drawn = plane(shown.result, asked.key, asked.metric, asked.at)
     here = _here(drawn, scenario)
     chart.show(who_wins(drawn, here), "exp_map", partial(_clicked, drawn))
@@ -73,22 +81,16 @@ def section(shown: Shown, scenario: Scenario) -> None:
     st.markdown("\n\n".join(filter(None, lines)))
 
 
-def _asked(shown: Shown) -> Asked:
-    """As the session holds it for this sweep, or as a link says on arrival."""
-    kept: dict[str, Asked] = st.session_state.setdefault(_KEPT, {})
-    query = st.session_state.pop(_LINK, {})
-    if query:
-        kept[shown.key], st.session_state[_NOTES] = map_asked.from_query(query, shown.result.sweep)
-    messages.show(st.session_state.get(_NOTES, ()))
-    return kept.get(shown.key, Asked()).fitted(shown.result.sweep)
+def _held() -> dict[str, Asked]:
+    """What the map of every sweep shows, in this session."""
+    held: dict[str, Asked] = st.session_state.setdefault(_KEPT, {})
+    return held
 
 
-def _write(query: dict[str, str | None]) -> None:
-    """Put the map's parameters into the address."""
+def _keep(query: dict[str, str | None]) -> None:
+    """Have the map's parameters in the address when the page writes it."""
     for name, text in query.items():
         link.keep(name, text)
-    link.write()
-    st.session_state[_WRITTEN] = {name: text for name, text in query.items() if text is not None}
 
 
 def _widgets(shown: Shown, asked: Asked, taken: tuple[Choice, ...]) -> None:
@@ -129,7 +131,7 @@ def _shows(shown: Shown, name: str, taken: Any, changed: Callable[[Any], Asked])
     def take() -> None:
         chosen = st.session_state.get(key)
         if chosen is not None:  # a choice that is taken back stays as it was
-            st.session_state[_KEPT][shown.key] = changed(chosen)
+            _held()[shown.key] = changed(chosen)
             st.session_state[_NOTES] = ()
 
     return {"key": key, "on_change": take}
@@ -176,7 +178,7 @@ def _try(drawn: Plane, taken: tuple[Choice, ...]) -> str:
 def _of_a_click(drawn: Plane) -> str:
     cell = drawn.spots[0].cell
     if _fields(cell) is not None:
-        return "**Click a cell** (tap it on a touch screen) to open it on the page **Estimators**."
+        return "**Click a cell** (on a touch screen tap it twice) to open it on the page **Estimators**."
     if cell.dist == POINT:
         return "These cells cannot be opened on another page: the sidebar has no such population."
     return (

@@ -1,0 +1,31 @@
+"""Numbers in sentences: counts with their noun, ratios of errors, true minus signs."""
+
+from __future__ import annotations
+
+import math
+
+_ALIKE = 1.005  # a ratio below it is no difference worth a number
+
+
+def counted(number: int, noun: str) -> str:
+    """1 cell, 8 cells, 1,000 cells."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def times(ratio: float, digits: int = 3) -> str:
+    """How many times as large, for a ratio of at least 1; near 1 with the digits of what is above 1."""
+    if math.isinf(ratio):
+        return "infinitely many times"  # the smaller one is zero
+    rounded = float(f"{ratio:.{digits}g}") if ratio < 1000 or digits < 3 else round(ratio)
+    return f"{ratio:.3g} times" if rounded < 1.1 else f"{rounded:,.12g} times"
+
+
+def alike(ratio: float) -> bool:
+    """Whether two errors of this ratio are the same for every purpose."""
+    return ratio < _ALIKE
+
+
+def minus(text: str) -> str:
+    """A formatted number with a true minus sign, and none before a zero."""
+    unsigned = text.lstrip("+-")
+    return text.replace("-", "−") if float(unsigned) else unsigned

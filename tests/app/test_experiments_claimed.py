@@ -1,0 +1,53 @@
+"""The claims on the page: their verdicts, what their words mean, and the cells that speak against one."""
+
+from streamlit.testing.v1 import AppTest
+
+from tests.app.opening import checked
+from tests.app.sweeping import words
+
+PAGE = """
+import streamlit as st
+from dataclasses import replace
+from pages._ui.experiments import claimed
+from pages._ui.experiments.shown import Shown
+from rr_core.experiments.grid import over
+from tests.core.sweeps import THREE, made
+cells = over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40))
+means = [(3, 1, 2), (3, 1, 2), (1, 3, 2)][: st.session_state["done"]]
+settings = replace(THREE, seeds=st.session_state["seeds"])
+claimed.section(Shown("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
+"""
+
+
+def opened(done, seeds=40):
+    page = AppTest.from_string(PAGE, default_timeout=30)
+    page.session_state["done"], page.session_state["seeds"] = done, seeds
+    return checked(page.run())
+
+
+def test_verdicts_words_and_the_cells_against():
+    page = opened(3)
+    said = words(page)
+    assert (
+        "| InvP is best where the population is concentrated. | ◐ depends. In 2 of 3 cells InvP is surely best"
+        in said
+    )
+    assert "About Your own sweep: 3 of 4 cells, 40 collections in each." in said
+    assert "chance of a single wrong call over the 4 cells of the whole sweep" in said
+    assert "the squared shares sum to 0.5 or more" in said
+    assert [one.label for one in page.expander] == [
+        "1 cell surely against: InvP is best where the population is concentrated."
+    ]
+    assert "| Zipf s = 2.5 | 10 | 1 | 30 |" in said
+
+
+def test_one_collection_settles_nothing_and_is_one():
+    page = opened(1, seeds=1)
+    said = words(page)
+    assert "1 of 4 cells, 1 collection in each." in said
+    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 the collections do not settle it" in said
+    assert not page.expander
+
+
+def test_before_the_first_cell():
+    assert "No cell of this sweep is computed yet." in words(opened(0))

@@ -1,0 +1,300 @@
+"""The page of experiments: stored numbers at once, runs that are stopped and resumed, and several sessions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pages._ui.experiments import runs
+from pages._ui.experiments.sweeps import CELLS, TITLES
+from rr_core.experiments.compared import winner
+from rr_core.experiments.grid import PRESETS, Settings, Sweep
+from rr_core.experiments.recorded import recorded
+from tests.app.opening import charts, checked, opened, widget
+from tests.app.sweeping import (
+    OWN,
+    SETTINGS,
+    assert_claims,
+    labels_of,
+    may_run,
+    own,
+    press,
+    seen,
+    started,
+    told,
+    values,
+    words,
+)
+
+NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
+
+
+# What was stored with the app
+
+
+def curves_of(result, preset):
+    """Every curve that a figure of the paper may draw, by estimator: one per population, K and third axis."""
+    settings = result.sweep.settings
+    m, best = settings.metrics.index(preset.metric), settings.estimators.index("mle_star")
+    groups = {}
+    for one in result.cells:
+        cell = one.cell
+        third = cell.n if preset.along == "epsilon" else cell.epsilon
+        groups.setdefault((cell.dist, cell.s, cell.k, third), []).append(one)
+    found = {}
+    for e, name in enumerate(settings.estimators):
+        found[NAMES[name]] = [
+            [c.mean[m, e] / c.cell.k if preset.metric == "mse" else c.difference[m, e, best] for c in cells]
+            for cells in groups.values()
+        ]
+    return found
+
+
+@pytest.mark.parametrize("key", PRESETS)
+def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
+    page, result, preset = opened("experiments", f"sweep={key}"), recorded(CELLS[key]), PRESETS[key]
+    assert widget(page, "Sweep").value == key
+    assert "when this version was made" in words(page)
+    assert (
+        f"{len(result.cells)} of {len(result.cells)} cells, {result.sweep.settings.seeds:,} collections"
+        in words(page)
+    )
+    known = curves_of(result, preset)
+    drawn = [
+        trace for trace in charts(page)[0]["data"] if trace["name"] in known and len(values(trace["x"])) > 1
+    ]
+    # MLE* is 0 above itself; a logarithmic axis has a place of its own for zero and what is next to it.
+    zeros = {one["yaxis"]: values(one["y"])[0] for one in drawn if one["name"] == "MLE*"}
+    low = zeros if preset.metric == "nll" else dict.fromkeys(zeros, 0.0)
+    assert len(drawn) >= 9
+    for one in drawn:
+        placed = (np.maximum(line, low[one["yaxis"]]) for line in known[one["name"]])
+        assert any(np.allclose(values(one["y"]), line, 1e-6, 0) for line in placed), one["name"]
+    assert_claims(page, result)
+    assert "Resume" not in labels_of(page)
+    assert not widget(page, "Run").disabled
+
+
+def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
+    page, result = opened("experiments"), recorded(CELLS["main"])
+    cells = [one for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 1000)]
+    names = [winner(result, one, "mse").name for one in cells]
+    reading = charts(page)[0]["alt"]
+    assert reading.startswith(f"Zipf s = 1.3, K = 1,000: of {len(cells)} cells, MLE* has the smallest")
+    for name, shown in NAMES.items():
+        assert (
+            f"{shown} {'has the smallest mean squared error ' * (shown == 'MLE*')}in {names.count(name)}"
+            in reading
+        )
+    assert f"in {names.count(None)} all three are equal" in reading
+    assert_claims(page, result)
+    assert "600 of 600 cells, 100 collections in each" in words(page)
+
+
+def test_what_was_never_run_says_how_to():
+    page = opened("experiments", "sweep=own")
+    assert not charts(page)
+    assert not widget(page, "Run").disabled
+    page = opened("experiments", "sweep=3")
+    assert not charts(page)
+    assert "give it yours" in words(page)
+    assert "Run" not in labels_of(page)
+    press(page, "Choose a file")
+    assert "Distribution file" in [one.label for one in page.file_uploader]
+
+
+def test_an_unknown_sweep_in_a_link_is_one_sentence():
+    page = opened("experiments", "sweep=figure99&map=n-k")
+    (note,) = page.warning
+    assert "“figure99” is not known here" in note.value
+    assert widget(page, "Sweep").value == "main"
+    assert page.query_params["sweep"] == "main"
+    checked(widget(page, "Sweep").set_value("1a").run())
+    assert not page.warning
+
+
+def test_a_link_restores_what_is_shown():
+    page = opened("experiments", "sweep=main&map=n-k&metric=nll&at_s=2.5&at_eps=3")
+    assert page.button_group(key="exp_map_of_main").value == "n-k"
+    assert page.button_group(key="exp_map_metric_main").value == "nll"
+    assert page.selectbox(key="exp_map_population_main").value == "2.5"
+    assert page.selectbox(key="exp_map_epsilon_main").value == 3.0
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, ε = 3:")
+    again = opened("experiments", "&".join(f"{name}={text}" for name, text in page.query_params.items()))
+    assert charts(again) == charts(page)
+    (note,) = opened("experiments", "sweep=2a&at_n=17").warning
+    assert "17" in note.value
+
+
+def test_numbers_of_collections_and_seeds_stay_and_are_run(house):
+    page = opened("experiments", "sweep=1b")
+    for seeds in (20, 30):  # each of them counts, not every other one
+        checked(widget(page, "Collections per cell").set_value(seeds).run())
+        assert widget(page, "Collections per cell").value == seeds
+    checked(widget(page, "Seed of the run").set_value(9).run())
+    for key in ("own", "1b"):
+        checked(widget(page, "Sweep").set_value(key).run())
+    assert (widget(page, "Collections per cell").value, widget(page, "Seed of the run").value) == (30, 9)
+    press(page, "Run")
+    assert seen(page, "1b").job.sweep == Sweep(
+        CELLS["1b"], Settings(**{**vars(SETTINGS), "seeds": 30, "seed": 9})
+    )
+
+
+def test_every_sweep_has_its_place_and_its_title():
+    page = opened("experiments")
+    assert widget(page, "Sweep").options == list(TITLES.values())
+    assert set(CELLS) | {"3", "own"} == set(TITLES)
+
+
+# Running
+
+
+def test_run_stop_resume_is_the_same_as_in_one_go(house):
+    page = started(house)
+    assert widget(page, "Run").disabled
+    assert "Resume" not in labels_of(page)
+    gate = house.gate(0, 8)
+    for _ in range(3):
+        gate.step()
+    house.wait(lambda: len(seen(page).result.cells) == 3)
+    checked(page.run())
+    (text,) = told(page)
+    assert text.startswith("3 of 8 cells")
+    assert page.get("progress")[0].proto.value == 37
+    job = seen(page).job
+    press(page, "Stop")
+    house.wait(lambda: job.over)
+    assert job.state == "stopped"
+    checked(page.run())
+    assert told(page) == []
+    assert "Stopped after 3 of 8 cells" in words(page)
+    assert "About Your own sweep: 3 of 8 cells" in words(page)
+    assert not widget(page, "Run").disabled
+    press(page, "Resume")
+    assert widget(page, "Run").disabled
+    assert len(house.gate(1, 5).waiting) == 5
+    house.finish(1, seen(page).job)
+    checked(page.run())
+    assert seen(page).result.same(own())
+    assert "Run here, 4 collections per cell, seed 1" in words(page)
+    assert not {"Resume", "Stop"} & set(labels_of(page))
+    assert_claims(page, own())
+
+
+def test_partial_results_are_drawn_while_it_runs(house):
+    page = started(house, OWN + "&est=inv_n,mle_star")  # curves come first where no map can be
+    assert not charts(page)
+    gate = house.gate(0, 8)
+    for _ in range(8):
+        if len(gate.waiting) > 2:
+            gate.step()
+    house.wait(lambda: len(seen(page).result.cells) == 6)
+    assert charts(checked(page.run()))
+    assert told(page)[0].startswith("6 of 8 cells")
+
+
+def test_one_run_at_a_time_whatever_is_pressed(house, monkeypatch):
+    begin = runs.begin
+    # A double press: both arrive before the button is disabled.
+    monkeypatch.setattr(runs, "begin", lambda *asked: (begin(*asked), begin(*asked)))
+    page = started(house)
+    assert len(page.session_state["_exp_session"].runs) == 1
+    assert len(house.turns._jobs) == 1
+    assert not may_run(page)
+
+
+def test_a_run_goes_on_while_another_sweep_is_on_screen(house):
+    page = started(house)
+    checked(widget(page, "Sweep").set_value("1a").run())
+    assert "Also under way: Your own sweep" in words(page)
+    assert charts(page)[0]["alt"] == charts(opened("experiments", "sweep=1a"))[0]["alt"]
+    assert len(told(page)) == 1
+    assert widget(page, "Run").disabled
+    house.finish(0, seen(page).job)
+    checked(page.run())
+    assert "under way" not in words(page)
+    assert not widget(page, "Run").disabled
+    checked(widget(page, "Sweep").set_value("own").run())
+    assert seen(page).result.same(own())
+    assert charts(page)
+
+
+def test_what_breaks_off_is_said_and_can_be_resumed(house, caplog):
+    page = started(house)
+    gate = house.gate(0, 8)
+    gate.step()
+    house.wait(lambda: len(seen(page).result.cells) == 1)
+    gate.waiting.pop(0)[0].set_exception(MemoryError("no more"))
+    house.wait(lambda: seen(page).job.over)
+    checked(page.run())
+    (box,) = page.error
+    assert "broke off after 1 of 8 cells" in box.value
+    press(page, "Resume")
+    assert not page.error
+    house.gate(1, 7)
+    house.finish(1, seen(page).job)
+    assert seen(page).result.same(own())
+    assert "no more" in caplog.text
+
+
+# Several sessions
+
+
+def test_others_wait_with_their_place_told(house):
+    first = started(house)
+    second, third = (started(house, f"{OWN}&draw={draw}") for draw in (2, 3))
+    house.gate(0, 8)
+    assert told(second) == ["Waiting: 1 other run first; you are next."]
+    assert told(third) == ["Waiting: 2 other runs first; yours is the second in the queue."]
+    house.finish(0, seen(first).job)
+    house.gate(1, 8)
+    assert told(checked(third.run())) == ["Waiting: 1 other run first; you are next."]
+    assert told(checked(second.run()))[0].startswith(("Starting", "0 of 8"))
+    third_job = seen(third).job
+    press(third, "Stop")
+    assert third_job.state == "stopped"
+    assert "Stopped before the first cell was done" in words(third)
+    assert "No cell of this sweep is computed yet" in words(third)
+    house.finish(1, seen(second).job)
+    assert len(house.gates) == 2
+    assert seen(second).result.same(own(2))
+
+
+def test_the_same_sweep_is_run_once_and_leaving_it_stops_it_for_oneself_only(house):
+    first, second, third = (started(house) for _ in range(3))
+    assert seen(first).job is seen(second).job is seen(third).job
+    house.gate(0, 8).step()
+    house.wait(lambda: len(seen(first).result.cells) == 1)
+    press(second, "Stop")
+    assert "Stopped after 1 of 8 cells" in words(second)
+    house.finish(0, seen(first).job)
+    checked(first.run())
+    checked(third.run())
+    assert charts(first) == charts(third)
+    assert seen(first).result.same(own())
+    press(second, "Resume")
+    assert seen(second).result is seen(first).result
+    assert len(house.gates) == 1
+
+
+def test_what_others_run_is_told(house):
+    started(house, "sweep=1a")
+    house.gate(0, 25).step()
+    house.wait(lambda: house.turns._jobs[0].result.cells)
+    told_to = "being run on this server, with 100 collections and seed 1: 1 of 25 cells so far"
+    assert told_to in words(opened("experiments", "sweep=1a"))
+    assert "being run on this server" not in words(opened("experiments", "sweep=2a"))
+
+
+def test_what_was_picked_above_the_curves_is_kept_for_each_sweep():
+    page = opened("experiments", "sweep=1a")
+    checked(page.button_group(key="exp_curves_shown_1a").set_value("sum").run())
+    checked(page.button_group(key="exp_curves_populations_1a").set_value([("zipf", 5.0)]).run())
+    title = charts(page)[0]["layout"]["yaxis"]["title"]["text"]
+    assert title.startswith("MSE, summed")
+    checked(widget(page, "Sweep").set_value("2a").run())
+    assert charts(page)[0]["layout"]["yaxis"]["title"]["text"].startswith("MSE per category")
+    checked(widget(page, "Sweep").set_value("1a").run())
+    assert charts(page)[0]["layout"]["yaxis"]["title"]["text"] == title
+    assert page.button_group(key="exp_curves_populations_1a").value == [("zipf", 5.0)]

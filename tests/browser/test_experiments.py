@@ -1,0 +1,85 @@
+"""Experiments in a real browser, with real background processes: links, a run stopped and resumed, files, the queue."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+CENTRE = """(plot, [x, y]) => { const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+  return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)] }"""
+
+
+def press(lab, name):
+    """Press a button on a page that draws itself anew while something runs, and is never at rest then."""
+    lab.page.get_by_role("button", name=name, exact=True).click(delay=80)
+
+
+def wait_for(lab, text):
+    """A run gives way to other tests' browsers, so it may take its time."""
+    lab.page.get_by_text(re.compile(text)).first.wait_for(timeout=150_000)
+
+
+def reading(lab, key):
+    return lab.page.locator(f".st-key-{key}").get_by_role("figure").get_attribute("aria-label")
+
+
+def test_a_link_shows_its_figure_and_runs_wait_for_each_other(fresh_server, open_lab):
+    first = open_lab("/experiments?sweep=2a", on=fresh_server)
+    assert first.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
+    assert (first.path, first.query["sweep"]) == ("/experiments", "2a")
+    assert "Smallest mean squared error in 30 cells" in reading(first, "exp_curves")
+    assert first.alerts() == []
+    first.must_be_fine()
+    first.type("Collections per cell", 1000)
+    press(first, "Run")
+    wait_for(first, "background processes…|of 50 cells")
+    second = open_lab("/experiments?sweep=1a", on=fresh_server)
+    press(second, "Run")
+    wait_for(second, "Waiting: 1 other run first; you are next")
+    press(first, "Stop")
+    wait_for(first, "Stopped (after|before)")
+    wait_for(second, "^Run here")
+    assert "25 of 25 cells" in second.words()
+
+
+def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
+    lab = open_lab("/experiments")
+    stored = reading(lab, "exp_map")
+    press(lab, "Run")
+    wait_for(lab, r"^[1-9]\d* of 600 cells")
+    press(lab, "Stop")
+    wait_for(lab, r"Stopped after [1-9]\d* of 600 cells")
+    press(lab, "Resume")
+    wait_for(lab, r"^Run here")
+    lab.settle()
+    assert reading(lab, "exp_map") == stored  # the same collections
+    figure = lab.figure("exp_map")
+    saved = lab.download("Sweep (Parquet)")
+    chooser = lab.page.get_by_test_id("stMain").locator('[data-testid="stFileUploader"] input[type="file"]')
+    with lab.rerun():
+        chooser.set_input_files(
+            {"name": "kept.parquet", "mimeType": "application/octet-stream", "buffer": saved}
+        )
+    assert lab.page.get_by_role("combobox", name="Numbers from").input_value() == "File 2: kept.parquet"
+    assert lab.figure("exp_map") == figure
+    lab.choose("Compare with", "Main grid: 600 settings · Run 1: 100 collections, seed 1")
+    assert "The same, bit for bit: 600 cells in common" in lab.words()
+    _click_on_the_map(lab)
+
+
+def _click_on_the_map(lab):
+    chart = lab.chart("exp_map")
+    chart.scroll_into_view_if_needed()
+    own = {name: lab.query[name] for name in ("sweep", "map", "metric", "at_s", "at_k")}
+    seen = reading(lab, "exp_map")
+    lab.page.mouse.click(*chart.evaluate(CENTRE, [3, 2]))  # the fourth ε, the third N
+    lab.page.wait_for_url(lambda url: urlsplit(url).path == "/estimators")
+    lab.settle()
+    cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000"}
+    assert {name: lab.query.get(name) for name in cell} == cell
+    assert lab.sidebar()["Exact N"] == "10000"
+    assert lab.chart("estimators").count() == 1
+    lab.back()  # the map stays as it was; the scenario on its page is the cell's now
+    assert lab.path == "/experiments"
+    assert lab.query == lab.query | own | cell
+    assert reading(lab, "exp_map") == seen
