@@ -60,16 +60,3 @@ def test_broken_file_keeps_an_upload_in_use(open_lab):
     assert (lab.figure("noisy_histogram"), lab.query) == (figure, query)
     lab.press("Cancel")
     assert (lab.figure("noisy_histogram"), lab.query) == (figure, query)
-
-
-def test_words_where_counts_are_wanted(open_lab):
-    lab = open_lab("/noisy_histogram")
-    lab.upload("people.csv", b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n")
-    assert lab.alerts()  # what was understood: one person per row
-    lab.choose("The file has", "a count per category")
-    sentence = lab.alerts()[-1]
-    assert "not a number" in sentence or "numbers" in sentence
-    lab.choose("The file has", "one person per row")
-    lab.choose("Category column", "town")
-    lab.press("Use this distribution")
-    assert lab.query["k"] == "2"

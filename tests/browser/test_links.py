@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rr_core import Scenario
 from tests.browser import expected
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import LEAD, SCENARIO_PAGES
+from tests.browser.lab import LEAD
 
 ADDRESSES = {
     "Home": "/",
@@ -70,36 +68,6 @@ def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_se
     assert lab.sidebar() == SIDEBAR
 
 
-@pytest.mark.parametrize("label", ["IBU → MLE*", "Reference"])
-def test_deep_link_in_a_new_browser(label, open_lab):
-    lab = open_lab(f"{ADDRESSES[label]}?{LINK}")
-    assert title(lab) == QUESTIONS[label]
-    assert names_in(lab) == NAVIGATION
-    assert (lab.path, lab.query) == (ADDRESSES[label], QUERY)
-    if label != "Reference":
-        assert lab.sidebar() == SIDEBAR
-        assert lab.chart(LEAD[label]).count() == 1
-
-
-def test_bare_address_shows_the_default_and_puts_it_into_the_address(open_lab):
-    lab = open_lab("/estimators")
-    assert lab.query == Scenario().to_query()
-    assert lab.sidebar()["Preset"] == "First look"
-
-
-def test_page_switches_keep_the_scenario(open_lab):
-    lab = open_lab(f"/?{LINK}")
-    lab.type("Seed", 8)
-    query, sidebar = {**QUERY, "seed": "8"}, {**SIDEBAR, "Seed": "8"}
-    for label in [*NAVIGATION[1:], "Home", "Estimators", "Noisy histogram"]:
-        lab.go(label)
-        assert title(lab) == QUESTIONS[label]
-        assert lab.path == ADDRESSES[label]
-        assert {name: lab.query.get(name) for name in query} == query  # a page may have more of its own
-        if label in SCENARIO_PAGES:
-            assert lab.sidebar() == sidebar
-
-
 def test_links_of_the_navigation_lead_to_the_scenario_in_a_new_tab_too(open_lab):
     lab = open_lab(f"/estimators?{LINK}")
     links = lab.page.get_by_test_id("stSidebar").get_by_role("link").all()
@@ -136,11 +104,3 @@ def test_wrong_value_in_a_link_gives_one_plain_sentence(open_lab):
     assert lab.query == Scenario().to_query()
     lab.press("New draw")
     assert lab.alerts() == []
-
-
-def test_a_link_of_wrong_values_only_still_works(open_lab):
-    lab = open_lab("/estimators?dist=nonsense&k=abc&s=99&eps=-3&n=1e99&seed=1.5")
-    assert len(lab.alerts()) == 6
-    assert lab.chart("estimators").count() == 1
-    lab.go("Home")
-    assert lab.chart("story").count() == 1

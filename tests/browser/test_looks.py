@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.browser.expected import LINK
-from tests.browser.lab import LEAD, PAGES
+from tests.browser.expected import LINK, QUERY, SIDEBAR
+from tests.browser.lab import LEAD, PAGES, SCENARIO_PAGES
+from tests.browser.test_links import ADDRESSES, QUESTIONS, title
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
   return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
@@ -15,12 +16,18 @@ NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slide
   .map(e => e.outerHTML.slice(0, 160))"""
 
 
-def test_every_page_is_quiet_fits_and_names_its_charts(open_lab):
+def test_every_page_keeps_the_scenario_is_quiet_fits_and_names_its_charts(open_lab):
     wide, narrow = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
     lab = open_lab(f"/?{LINK}", color_scheme="dark", viewport=wide)
+    lab.type("Seed", 8)
+    query, sidebar = {**QUERY, "seed": "8"}, {**SIDEBAR, "Seed": "8"}
     for label, page in PAGES.items():
         if label != "Home":
             lab.go(label)
+        assert (title(lab), lab.path) == (QUESTIONS[label], ADDRESSES[label])
+        assert {name: lab.query.get(name) for name in query} == query  # a page may have more of its own
+        if label in SCENARIO_PAGES:
+            assert lab.sidebar() == sidebar
         for size in (wide, narrow):
             lab.page.set_viewport_size(size)
             lab.settle()

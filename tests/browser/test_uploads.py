@@ -146,6 +146,15 @@ def test_small_files_one_after_another(open_lab):
     lab.choose("Order of categories", "by name")
     lab.press("Use this distribution")
     assert lab.layout("noisy_histogram")["xaxis"]["ticktext"] == ["apple", "fig", "plum"]
+    lab.press("Another file")
+    lab.upload("people.csv", b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n")
+    assert lab.alerts()  # what was understood: one person per row
+    lab.choose("The file has", "a count per category")
+    assert "number" in lab.alerts()[-1]
+    lab.choose("The file has", "one person per row")
+    lab.choose("Category column", "town")
+    lab.press("Use this distribution")
+    assert lab.query["k"] == "2"
 
 
 def test_hostile_names_are_shown_as_they_are(open_lab):

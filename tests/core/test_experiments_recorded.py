@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rr_core.experiments import recorded as module
+from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PRESETS, Cell, Sweep, over
 from rr_core.experiments.recorded import (
     CELLS,
@@ -17,6 +18,7 @@ from rr_core.experiments.recorded import (
     save,
 )
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.standing import standing
 from rr_core.experiments.summary import ARRAYS
 from rr_core.experiments.table import FORMAT, versions
 
@@ -108,3 +110,18 @@ def test_saved_and_read_again(tmp_path, monkeypatch):
     finally:
         for held in (module._stored, module._about):
             held.cache_clear()
+
+
+def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
+    """The paper says that it is; the reference page says what the numbers say."""
+    stand = standing(recorded(MAIN_GRID), "mse")
+    assert stand.largest > 100
+    assert stand.typical > 1.2
+    assert stand.near < 0.6 * stand.apart
+
+
+def test_inv_p_is_not_always_best_where_concentrated():
+    count = best_when(recorded(MAIN_GRID), "inv_p", "concentrated").count
+    assert count.yes > 100
+    assert count.no > 5
+    assert max(cell.n for cell in count.exceptions) <= 10_000

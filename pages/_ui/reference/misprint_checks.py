@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from rr_core.experiments.claims import best_when
+from rr_core.experiments.grid import MAIN_GRID
+from rr_core.experiments.recorded import recorded
+from rr_core.experiments.standing import standing
 from rr_core.figures.style import number, percent
 from rr_core.misprints import Checks, Worst
 
@@ -51,6 +55,25 @@ def ties(found: Checks) -> str:
     return (
         f"$φ$ = {_vector(t.phi)} with $p=1/2$ gives MLE\\* = {_vector(t.mle_star)}: the last two estimates are equal, "
         "their frequencies are not."
+    )
+
+
+def close(_: Checks) -> str:
+    stand = standing(recorded(MAIN_GRID), "mse")
+    return (
+        f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to "
+        f"**{number(stand.largest, 2)} times** the smallest, {number(stand.typical, 2)} times in the middle setting, "
+        f"and at most 1.5 times in {stand.near} of the {stand.apart} where the three differ."
+    )
+
+
+def concentrated(_: Checks) -> str:
+    count = best_when(recorded(MAIN_GRID), "inv_p", "concentrated").count
+    assert count is not None
+    where = [cell.n for cell in count.exceptions]
+    return (
+        f"In */experiments*, Zipf with $s=2.5$: InvP is surely best in {count.yes} of {count.asked} settings and surely "
+        f"not in **{count.no}**, all of them with {min(where):,} to {max(where):,} users."
     )
 
 
