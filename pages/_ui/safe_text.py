@@ -30,6 +30,11 @@ def markdown(text: str, max_length: int = 400) -> str:
     return _MARKDOWN.sub(r"\\\1", _AUTOLINK.sub(_JOINER, plain(text, max_length)))
 
 
+def starred(text: str) -> str:
+    """Our own markdown with MLE* in it, whose asterisk must not begin italics."""
+    return text.replace("MLE*", "MLE\\*")
+
+
 def csv_cell(label: str) -> str:
     """A label for a CSV cell that no spreadsheet will run as a formula.
 

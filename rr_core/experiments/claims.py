@@ -14,6 +14,7 @@ import numpy as np
 
 from rr_core.comparison import VALID
 from rr_core.experiments.compared import Count, always_best, below, never_worst
+from rr_core.experiments.names import ESTIMATOR_NAMES
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import shape_of
 from rr_core.experiments.slopes import Along, Slopes, slopes
@@ -31,8 +32,6 @@ _CLAIMED: dict[Along, int] = {"n": -1, "k": 1}
 _NEAR = 0.1
 # Whose rate the supplement's theorem 9 proves; of the other two it proves that they converge.
 _PROVED = ("inv", "inv_p")
-
-_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def claims(result: SweepResult) -> tuple[Claim, ...]:
 def mle_never_worst(result: SweepResult) -> Claim:
     """MLE* never has the largest mean squared error of the three."""
     paper = "MLE* is never the worst of the three on average."
-    if not _has(result, "mse", *VALID):
+    if not has(result, "mse", *VALID):
         return _untested("never_worst", paper)
     count = never_worst(result, "mse", "mle_star")
     place = _place(result, "mse", "mle_star")
@@ -83,7 +82,7 @@ def mle_never_worst(result: SweepResult) -> Claim:
 def mle_lowest_nll(result: SweepResult) -> Claim:
     """MLE* has the lowest negative log-likelihood of the three in every single draw, as it must."""
     paper = "MLE* always has the lowest negative log-likelihood."
-    if not _has(result, "nll", *VALID):
+    if not has(result, "nll", *VALID):
         return _untested("lowest_nll", paper)
     place = _place(result, "nll", "mle_star")
     drawn = sum(cell.seeds for cell in result.cells)
@@ -98,16 +97,16 @@ def mle_lowest_nll(result: SweepResult) -> Claim:
 
 def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> Claim:
     """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape."""
-    key, paper = f"{name}_best", f"{_NAMES[name]} is best where the population is {shape}."
+    key, paper = f"{name}_best", f"{ESTIMATOR_NAMES[name]} is best where the population is {shape}."
     cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
-    if not cells or not _has(result, "mse", *VALID):
+    if not cells or not has(result, "mse", *VALID):
         return _untested(key, paper)
     part = SweepResult(result.sweep, cells)
     count = always_best(part, "mse", name)
     rival = "inv_n" if name == "inv_p" else "inv_p"
     against = below(part, "mse", name, rival)
-    evidence = _sentence(count, f"{_NAMES[name]} is surely best", "surely another") + (
-        f" Against {_NAMES[rival]} alone: surely better in {against.yes}, surely worse in {against.no}."
+    evidence = _sentence(count, f"{ESTIMATOR_NAMES[name]} is surely best", "surely another") + (
+        f" Against {ESTIMATOR_NAMES[rival]} alone: surely better in {against.yes}, surely worse in {against.no}."
     )
     if count.exceptions:
         users, budgets = ([getattr(cell, axis) for cell in count.exceptions] for axis in ("n", "epsilon"))
@@ -127,7 +126,7 @@ def order_of_error(result: SweepResult) -> Claim:
     with few users.
     """
     paper = "The mean squared error is at most of order K/N; proved for Inv and InvP."
-    if not _has(result, "mse"):
+    if not has(result, "mse"):
         return _untested("order", paper)
     found = [one for one in _slopes(result) if one.groups]
     proved = [one for one in found if one.estimator in _PROVED]
@@ -152,7 +151,7 @@ def _slope_sentence(found: Slopes) -> str:
     many, claimed = len(found.groups), minus(f"{_CLAIMED[found.along]:+d}")
     spread = f"median of {many}; 5% to 95%: {low} to {high}; " if many > 1 else ""
     return (
-        f"{_NAMES[found.estimator]} along {found.along.upper()}: slope {middle} at its large end "
+        f"{ESTIMATOR_NAMES[found.estimator]} along {found.along.upper()}: slope {middle} at its large end "
         f"({spread}claimed at most {claimed})."
     )
 
@@ -202,7 +201,8 @@ def verdict_on(count: Count) -> Verdict:
     return "mostly holds" if count.yes / count.asked >= _MOSTLY else "depends"
 
 
-def _has(result: SweepResult, metric: str, *names: str) -> bool:
+def has(result: SweepResult, metric: str, *names: str) -> bool:
+    """Whether a sweep has cells that are done, and measured this error of these estimators."""
     settings = result.sweep.settings
     return bool(result.cells) and metric in settings.metrics and set(names) <= set(settings.estimators)
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core.comparison import VALID
-from rr_core.experiments.claims import Verdict, mle_lowest_nll, mle_never_worst, verdict_on
+from rr_core.experiments.claims import Verdict, has, mle_lowest_nll, mle_never_worst, verdict_on
 from rr_core.experiments.compared import Count, always_best, below
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.experiments.names import population_name
+from rr_core.experiments.names import ESTIMATOR_NAMES, cell_name, population_name
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import CONCENTRATED, NEAR_UNIFORM, Shape, shape_of
 from rr_core.experiments.standing import standing
@@ -30,7 +30,6 @@ _CLOSE = "MLE* is close to the best: “often” (6.2), “reliably”, in all s
 _CLOSE_REAL = "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
 _CHANGE = "the ranking of InvP and InvN can change with ε or N"
 _COINCIDE = "The three coincide in every cell."
-_NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,7 @@ def findings(result: SweepResult, metric: str) -> tuple[Finding, ...]:
         Nothing for a metric that the paper does not speak of, before the first cell, and without the three valid
         estimators.
     """
-    settings = result.sweep.settings
-    if not result.cells or metric not in settings.metrics or not set(VALID) <= set(settings.estimators):
+    if not has(result, metric, *VALID):
         return ()
     if metric == "mse":
         parts = tuple(_by_population(result))
@@ -88,7 +86,7 @@ def _best(part: SweepResult) -> Finding:
         return Finding(f"{who}: {said}.", _wins(part) + more + _likeness(first), verdict)
     name = "inv_p" if shape == "concentrated" else "inv_n"
     verdict, more = _surely_best(part, name)
-    return Finding(f"{who}: {_NAMES[name]} is best.", _wins(part) + more + _likeness(first), verdict)
+    return Finding(f"{who}: {ESTIMATOR_NAMES[name]} is best.", _wins(part) + more + _likeness(first), verdict)
 
 
 def _called(cell: Cell, shape: Shape) -> str:
@@ -103,7 +101,9 @@ def _called(cell: Cell, shape: Shape) -> str:
 def _surely_best(part: SweepResult, name: str) -> tuple[Verdict, str]:
     count = always_best(part, "mse", name)
     more = (
-        f" {_NAMES[name]} is surely the best in {count.yes}, surely not in {count.no}." if count.asked else ""
+        f" {ESTIMATOR_NAMES[name]} is surely the best in {count.yes}, surely not in {count.no}."
+        if count.asked
+        else ""
     )
     return verdict_on(count), more
 
@@ -124,7 +124,7 @@ def _wins(part: SweepResult) -> str:
     stand = standing(part, "mse")
     if not stand.apart:
         return _COINCIDE
-    each = ", ".join(f"{_NAMES[name]} in {wins}" for name, wins in stand.wins.items())
+    each = ", ".join(f"{ESTIMATOR_NAMES[name]} in {wins}" for name, wins in stand.wins.items())
     equal = f" (in {stand.equal} more they coincide)" if stand.equal else ""
     return f"Smallest mean in {counted(stand.apart, 'cell')}{equal}: {each}."
 
@@ -168,7 +168,7 @@ def _close(result: SweepResult) -> Finding:
     if alike(stand.largest):
         return Finding(paper, "Its mean error is nowhere above the smallest by 0.5% or more.", "holds")
     found = (
-        f"Its mean error is up to {times(stand.largest)} the smallest ({_place(stand.where)}); "
+        f"Its mean error is up to {times(stand.largest)} the smallest ({cell_name(stand.where)}); "
         f"{times(stand.typical)} in the middle cell; at most {CLOSE:g} times in {stand.near} of {stand.apart}."
     )
     return Finding(paper, found, _share(stand.near, stand.apart))
@@ -198,8 +198,8 @@ def _poorer(result: SweepResult) -> Finding:
         excess = [float(cell.difference[m, e, best]) for cell in result.cells]
         most = int(np.argmax(excess))
         sentences.append(
-            f"{_NAMES[name]}'s is surely higher in {count.yes} of {len(result.cells)}, by up to {excess[most]:.2g} nats "
-            f"per report ({_place(result.cells[most].cell)})."
+            f"{ESTIMATOR_NAMES[name]}'s is surely higher in {count.yes} of {len(result.cells)}, by up to "
+            f"{excess[most]:.2g} nats per report ({cell_name(result.cells[most].cell)})."
         )
         counts.append(count)
     verdict = _often(counts, len(result.cells) / 2)
@@ -215,10 +215,6 @@ def _often(counts: list[Count], half: float) -> Verdict:
     if all(maybe):
         return "not contradicted" if any(surely) else "not settled"
     return "depends" if any(maybe) else "does not hold"
-
-
-def _place(cell: Cell) -> str:
-    return f"{population_name(cell)}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,}"
 
 
 def _capital(text: str) -> str:

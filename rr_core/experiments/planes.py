@@ -13,17 +13,17 @@ import numpy as np
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import VALID
+from rr_core.experiments.along import Axis
 from rr_core.experiments.compared import Winner, leading, regret
 from rr_core.experiments.grid import Cell, Sweep
+from rr_core.experiments.names import ESTIMATOR_NAMES
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.summary import CellResult
 
-Axis = Literal["epsilon", "n", "k", "s"]
 Fixed = Literal["population", "k", "epsilon", "n"]
 Value = float | str  # a population is meant by a text, see `value`
 
 _FEWEST = 2  # values along an axis that make it one
-_ESTIMATORS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 _DIGITS = 8  # of the digest that an uploaded population is known by
 
 
@@ -167,7 +167,7 @@ def value(cell: Cell, axis: Axis | Fixed) -> Value:
 
 def reason_for_none(sweep: Sweep) -> str:
     """Why a sweep has no plane at all, in a sentence; empty when it has one."""
-    lacking = [name for key, name in _ESTIMATORS.items() if key not in sweep.settings.estimators]
+    lacking = [ESTIMATOR_NAMES[key] for key in VALID if key not in sweep.settings.estimators]
     if lacking:
         return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
     if not kinds(sweep.cells):

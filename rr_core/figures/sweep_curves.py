@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.experiments.lines import PARTS, Line, Lines, Row
-from rr_core.experiments.names import population_name
+from rr_core.experiments.names import SYMBOLS, population_name
 from rr_core.experiments.wording import counted
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
@@ -52,7 +52,6 @@ _TITLES = {
     ("mse", "zeros"): "Categories at 0",
     ("mse", "negatives"): "Negatives",
 }
-_SYMBOLS = {"epsilon": "ε", "n": "N"}
 # MLE* often lies on another one: a small marker on a large one shows both.
 _SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle_star": 6}
 _WIDTHS = {"inv_p": 4.0}
@@ -95,7 +94,7 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
         traces.append(_band_in_legend(drawn))
     shapes = []
     if here is not None and inside(here, x):
-        symbol = _SYMBOLS[drawn.choice.along]
+        symbol = SYMBOLS[drawn.choice.along]
         traces.append(_here_in_legend(f"your {symbol} = {number(here, 6)}"))
         shapes = [
             _upright(here, f"x{grid.of_column(column)}", f"y{grid.of_errors(index)} domain")
@@ -144,7 +143,7 @@ def reading_of(drawn: Lines) -> str:
     if choice.measure in PARTS:
         return f"{MEASURES[choice.metric, choice.measure]}: {_ranges(drawn)}."
     if not drawn.wins:
-        return f"The {what} of each estimator over {drawn.cells:,} cells along {_SYMBOLS[choice.along]}."
+        return f"The {what} of each estimator over {drawn.cells:,} cells along {SYMBOLS[choice.along]}."
     wins = ", ".join(f"{QUANTITIES[name].name} in {count}" for name, count in drawn.wins.items())
     equal = f" ({drawn.equal} equal)" if drawn.equal else ""
     return f"Smallest {what} in {drawn.cells} cells{equal}: {wins}{_far(drawn)}."
@@ -243,7 +242,7 @@ def _hover(drawn: Lines, name: str, row: Row, column: int) -> str:
         if drawn.band in kinds
         else ""
     )
-    at = f"{_SYMBOLS[choice.along]} = %{{x:,.6~g}}, {_SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
+    at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
         f"{MEASURES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
@@ -321,7 +320,7 @@ def _heads(
     drawn: Lines, rows: tuple[Row, ...], columns: tuple[float, ...], grid: Grid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
-    symbol = _SYMBOLS["n" if drawn.choice.along == "epsilon" else "epsilon"]
+    symbol = SYMBOLS["n" if drawn.choice.along == "epsilon" else "epsilon"]
     values = [f"{symbol} = {value:,.10g}" for value in columns]
     heads = []
     for index, row in enumerate(rows):

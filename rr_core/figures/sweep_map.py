@@ -11,7 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import VALID
-from rr_core.experiments.planes import Axis, Plane, Spot
+from rr_core.experiments.along import Axis
+from rr_core.experiments.names import SYMBOLS
+from rr_core.experiments.planes import Plane, Spot
 from rr_core.figures.borders import Point, borders, named_at, path
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure
 from rr_core.figures.sweep_words import hover, reading, short, times, unsettled
@@ -24,7 +26,6 @@ AXIS_TITLES: dict[Axis, str] = {
     "k": "Categories K",
     "s": "Zipf exponent s (0 is uniform)",
 }
-_SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 _INK, _PAPER = "#141414", "#FFFFFF"
 _NAME_PAPER = "rgba(255,255,255,0.88)"
 _DARK = 0.25  # luminance below which words are white
@@ -285,7 +286,7 @@ def _mark(plane: Plane, place: Point) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"your {_SYMBOLS[plane.kind.x]}, {_SYMBOLS[plane.kind.y]}",
+        "name": f"your {SYMBOLS[plane.kind.x]}, {SYMBOLS[plane.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

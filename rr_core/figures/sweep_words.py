@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from rr_core.comparison import VALID
+from rr_core.experiments.along import Axis
 from rr_core.experiments.names import population_name
-from rr_core.experiments.planes import Axis, Fixed, Plane, Spot
+from rr_core.experiments.planes import Fixed, Plane, Spot
 from rr_core.experiments.wording import counted
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import QUANTITIES, number

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from weakref import WeakKeyDictionary
 
 import streamlit as st
 
+from pages._ui.experiments.kept import kept
 from pages._ui.experiments.runs import Run
+from pages._ui.safe_text import starred
 from rr_core.comparison import VALID
 from rr_core.experiments.along import Axis, Stretch, axis_of, stretches
-from rr_core.experiments.claims import mle_lowest_nll
+from rr_core.experiments.claims import has, mle_lowest_nll
 from rr_core.experiments.compared import never_worst
 from rr_core.experiments.grid import PRESETS
+from rr_core.experiments.names import SYMBOLS
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.standing import Standing, standing
 from rr_core.experiments.wording import alike, counted, times
@@ -22,10 +24,8 @@ _WHAT = (
     "Simulated collections, thousands of them: in every setting the same users report again and again, and **InvN**, "
     "**InvP** and **MLE\\*** estimate their shares from the same reports."
 )
-_SYMBOLS: dict[Axis, str] = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 _MOST = 5  # ranges of one axis that a sentence can hold
 _DIGITS = 2
-_KEPT: WeakKeyDictionary[SweepResult, dict[str, str]] = WeakKeyDictionary()
 
 
 def show(run: Run | None) -> None:
@@ -36,14 +36,10 @@ def show(run: Run | None) -> None:
 
 def sentence(result: SweepResult, metric: str) -> str:
     """Empty where the run cannot tell: no cell, or one of the three estimates or the error was left out."""
-    settings = result.sweep.settings
-    if not result.cells or metric not in settings.metrics or not set(VALID) <= set(settings.estimators):
+    if not has(result, metric, *VALID):
         return ""
-    kept = _KEPT.setdefault(result, {})
-    if metric not in kept:
-        said = _of_nll(result) if metric == "nll" else _of_mse(result)
-        kept[metric] = said.replace("MLE*", "MLE\\*")
-    return kept[metric]
+    make = _of_nll if metric == "nll" else _of_mse
+    return kept(result, ("answer", metric), lambda: starred(make(result)))
 
 
 def _metric(run: Run) -> str:
@@ -69,7 +65,7 @@ def _head(result: SweepResult) -> str:
     axis = axis_of(cells)
     if axis:
         low, high = (_value(axis, end(getattr(cell, axis) for cell in cells)) for end in (min, max))
-        return f"**In short,** for {_SYMBOLS[axis]} from {low} to {high}:"
+        return f"**In short,** for {SYMBOLS[axis]} from {low} to {high}:"
     populations = len({(cell.dist, cell.s) for cell in cells})
     return f"**In short,** over all {populations} populations:" if populations > 1 else "**In short:**"
 
@@ -107,7 +103,7 @@ def _ranges(result: SweepResult, axis: Axis) -> str:
 
 
 def _range(axis: Axis, stretch: Stretch) -> str:
-    symbol, first, last = _SYMBOLS[axis], _value(axis, stretch.first), _value(axis, stretch.last)
+    symbol, first, last = SYMBOLS[axis], _value(axis, stretch.first), _value(axis, stretch.last)
     if stretch.opens and stretch.closes:
         return f"every {symbol}"
     if first == last:
@@ -153,7 +149,7 @@ def _size(stand: Standing, axis: Axis | None) -> str:
         return "nowhere noticeably above the smallest"
     largest = f"about **{times(stand.largest, _DIGITS)}** the smallest"
     if axis and stand.where is not None:
-        largest += f" (at {_SYMBOLS[axis]} = {_value(axis, getattr(stand.where, axis))})"
+        largest += f" (at {SYMBOLS[axis]} = {_value(axis, getattr(stand.where, axis))})"
     if stand.apart == 1:
         return largest
     usual = "hardly above it" if alike(stand.typical) else f"about {times(stand.typical, _DIGITS)}"

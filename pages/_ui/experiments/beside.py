@@ -10,11 +10,11 @@ import streamlit as st
 from pages._ui import chart
 from pages._ui.experiments import curves
 from pages._ui.experiments.shown import Shown
-from pages._ui.safe_text import markdown
+from pages._ui.safe_text import markdown, starred
 from rr_core.experiments.agreement import FAR, Agreement, agreement
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.lines import Choice, lines, measures, other, usual, values_of
-from rr_core.experiments.names import population_name
+from rr_core.experiments.names import cell_name
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.wording import alike, counted, times
 from rr_core.figures.style import QUANTITIES, number
@@ -60,7 +60,7 @@ def words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
     said = f"{shared}, {counted(found.compared, 'mean')} compared. " + (
         _by_chance(found, first, second) if found.same_users else _by_ratio(found, first, second)
     )
-    return said.replace("MLE*", "MLE\\*")
+    return starred(said)
 
 
 def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
@@ -93,8 +93,7 @@ def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
 def _place(cell: Cell | None, estimator: str) -> str:
     if cell is None:
         return ""
-    who = f"{QUANTITIES[estimator].name}, {population_name(cell)}"
-    return f" ({who}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,})"
+    return f" ({QUANTITIES[estimator].name}, {cell_name(cell)})"
 
 
 def _pictures(shown: Shown, name: str, second: SweepResult, choice: Choice) -> None:

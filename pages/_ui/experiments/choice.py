@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from pages._ui import link, messages
+from pages._ui import link, messages, widget
 from pages._ui.experiments import runs
 from pages._ui.experiments.runs import Run
 from pages._ui.experiments.sweeps import MAIN, TITLES
+from rr_core.figures.labels import plain
 
 _PARAMETER = "sweep"
 _KEPT = "_exp_sweep"
@@ -36,20 +35,14 @@ def show(key: str) -> None:
 
 def sweep(key: str) -> None:
     """The picker of the sweep."""
-
-    def take() -> None:
-        show(st.session_state["exp_sweep"])
-
-    st.session_state["exp_sweep"] = key
     st.selectbox(
         "Sweep",
         list(TITLES),
         format_func=TITLES.__getitem__,
-        key="exp_sweep",
-        on_change=take,
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page IBU → MLE*.",
+        **widget.shows("exp_sweep", key, show),
     )
 
 
@@ -58,32 +51,22 @@ def run(key: str) -> Run | None:
     found, listed = runs.chosen(key), runs.of(key)
     if found is None or len(listed) < 2:
         return found
-    place = listed.index(found)
-
-    def take() -> None:
-        runs.choose(listed[st.session_state[name]])
-
-    name = f"exp_run_{key}_{len(listed)}"
-    _put(name, place)
     st.selectbox(
         "Numbers from",
         range(len(listed)),
         format_func=lambda i: listed[i].label,
-        key=name,
-        on_change=take,
         width=240,
+        **widget.shows(
+            f"exp_run_{key}_{len(listed)}", listed.index(found), lambda place: runs.choose(listed[place])
+        ),
     )
     return found
-
-
-def _put(name: str, value: Any) -> None:
-    if st.session_state.get(name) != value:
-        st.session_state[name] = value
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...]]:
     key = text.strip().lower()
     if key in TITLES:
         return key, ()
-    short = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
-    return MAIN, (f"The link's sweep “{short}” is not known here; “{TITLES[MAIN]}” is shown instead.",)
+    return MAIN, (
+        f"The link's sweep “{plain(text, _MOST_SHOWN)}” is not known here; “{TITLES[MAIN]}” is shown instead.",
+    )

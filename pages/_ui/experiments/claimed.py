@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import streamlit as st
 
+from pages._ui.experiments.kept import kept
 from pages._ui.experiments.shown import Shown
+from pages._ui.safe_text import starred
 from rr_core.experiments.claims import Claim, Verdict, claims
 from rr_core.experiments.compared import FAMILY_LEVEL
 from rr_core.experiments.names import population_name
@@ -24,7 +24,6 @@ _SYMBOLS: dict[Verdict, str] = {
     "not tested": "–",
 }
 _MOST_ROWS = 50
-_FOUND: WeakKeyDictionary[SweepResult, tuple[Claim, ...]] = WeakKeyDictionary()
 
 
 def marked(verdict: Verdict) -> str:
@@ -39,14 +38,14 @@ def section(shown: Shown) -> None:
     if not result.cells:
         st.caption("No cell of this sweep is computed yet.")
         return
-    found = _claims(result)
+    found = kept(result, "claims", lambda: claims(result))  # 40 ms for the main grid
     tested = [claim for claim in found if claim.verdict != "not tested"]
     lines = ["| The paper says | This run |", "|:--|:--|"]
     lines += [f"| {claim.paper} | **{marked(claim.verdict)}.** {claim.evidence} |" for claim in tested]
     silent = [claim.paper for claim in found if claim not in tested]
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
-    st.markdown(_escaped("\n".join(lines) + more + f"\n\n{_about(shown)}"))
-    st.caption(_escaped(_words(result)))
+    st.markdown(starred("\n".join(lines) + more + f"\n\n{_about(shown)}"))
+    st.caption(starred(_words(result)))
     against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
     for claim in against:
         _exceptions(claim)
@@ -73,17 +72,10 @@ def _words(result: SweepResult) -> str:
     )
 
 
-def _claims(result: SweepResult) -> tuple[Claim, ...]:
-    """40 ms for the main grid; kept as long as the result, since the page runs again at every click."""
-    if result not in _FOUND:
-        _FOUND[result] = claims(result)
-    return _FOUND[result]
-
-
 def _exceptions(claim: Claim) -> None:
     assert claim.count is not None
     cells = claim.count.exceptions
-    with st.expander(f"{counted(len(cells), 'cell')} surely against: {_escaped(claim.paper)}"):
+    with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(claim.paper)}"):
         lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
         lines += [
             f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"
@@ -91,7 +83,3 @@ def _exceptions(claim: Claim) -> None:
         ]
         more = f"\n\nAnd {len(cells) - _MOST_ROWS:,} more." if len(cells) > _MOST_ROWS else ""
         st.markdown("\n".join(lines) + more)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("MLE*", "MLE\\*")

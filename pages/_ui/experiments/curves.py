@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import chart
 from pages._ui.experiments.claimed import marked
+from pages._ui.experiments.kept import kept
 from pages._ui.experiments.shown import Shown
 from pages._ui.experiments.sweeps import HISTOGRAM
+from pages._ui.safe_text import starred
 from rr_core.experiments.findings import Finding, findings
 from rr_core.experiments.grid import Sweep
 from rr_core.experiments.lines import (
@@ -27,7 +28,7 @@ from rr_core.experiments.lines import (
     usual,
     values_of,
 )
-from rr_core.experiments.names import population_name
+from rr_core.experiments.names import SYMBOLS, population_name
 from rr_core.experiments.run import SweepResult
 from rr_core.figures.sweep_axes import MOST_COLUMNS, MOST_ROWS
 from rr_core.figures.sweep_curves import paper_figure
@@ -35,7 +36,6 @@ from rr_core.scenario import Scenario
 
 _CHOSEN, _PICKED = "_exp_curves", "_exp_curves_picked"
 _ALONG: dict[Along, str] = {"epsilon": "Privacy ε", "n": "Users N"}
-_SYMBOL: dict[Along, str] = {"epsilon": "ε", "n": "N"}
 _METRICS = {"mse": "Squared error", "tv": "Total variation", "max": "Largest error", "nll": "NLL"}
 _MEASURES: dict[Measure, str] = {
     "category": "Per category",
@@ -48,8 +48,6 @@ _MEASURES: dict[Measure, str] = {
     "negatives": "Negatives",
 }
 _ALL = "All"
-_Findings = dict[tuple[tuple[Who, ...], str], tuple[Finding, ...]]
-_FOUND: WeakKeyDictionary[SweepResult, _Findings] = WeakKeyDictionary()
 
 
 def lead(shown: Shown, scenario: Scenario) -> go.Figure | None:
@@ -66,7 +64,7 @@ def lead(shown: Shown, scenario: Scenario) -> go.Figure | None:
     if len(drawn.rows) > MOST_ROWS or len(choice.fixed) > MOST_COLUMNS:
         st.caption(
             f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
-            f"{_SYMBOL[other(choice.along)]} above."
+            f"{SYMBOLS[other(choice.along)]} above."
         )
     if shown.preset is not None or shown.key == HISTOGRAM:
         _beside_the_paper(shown.result, choice)
@@ -95,7 +93,7 @@ def _pickers(shown: Shown) -> Choice:
         opening = start.fixed if along == start.along else fixed[len(fixed) // 2 :][:1]
         form = "{:g}".format if third == "epsilon" else "{:,}".format
         wider = "One value gives wider panels: a phone needs them."
-        fixed = ask.one_or_all(_SYMBOL[third], fixed, opening, form, wider)
+        fixed = ask.one_or_all(SYMBOLS[third], fixed, opening, form, wider)
         metric = start.metric
         if shown.preset is None:
             metric = ask.one("Error", sweep.settings.metrics, metric, _METRICS.__getitem__)
@@ -177,19 +175,16 @@ def _namer(sweep: Sweep) -> Callable[[Who], str]:
 
 
 def _beside_the_paper(result: SweepResult, choice: Choice) -> None:
-    rows = _findings(result, choice.who, choice.metric)
+    about = choice.who, choice.metric
+    rows = kept(result, ("findings", *about), lambda: _findings(result, *about))
     if not rows:
         return
     table = ["| The paper | This run |", "|:--|:--|"]
     table += [f"| {row.claim} | **{marked(row.verdict)}.** {row.found} |" for row in rows]
-    st.markdown("\n".join(table).replace("MLE*", "MLE\\*"))
+    st.markdown(starred("\n".join(table)))
 
 
 def _findings(result: SweepResult, who: tuple[Who, ...], metric: str) -> tuple[Finding, ...]:
-    """About the populations on screen, at every K and ε; kept as long as the result, since the page runs again at
-    every click."""
-    kept = _FOUND.setdefault(result, {})
-    if (who, metric) not in kept:
-        cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
-        kept[who, metric] = findings(SweepResult(result.sweep, cells), metric)
-    return kept[who, metric]
+    """About the populations on screen, at every K and ε."""
+    cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
+    return findings(SweepResult(result.sweep, cells), metric)

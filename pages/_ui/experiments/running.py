@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages._ui import widget
 from pages._ui.experiments import pool, runs, sweeps
 from pages._ui.experiments.asked import too_much
 from pages._ui.experiments.runs import Run
@@ -50,15 +51,12 @@ def settings() -> tuple[int, int]:
 
 def _kept(name: str, usual: int) -> dict[str, Any]:
     """Arguments of a number's widget, which keep its value while sweeps without it are on screen."""
-    key, kept = f"exp_{name}", f"_exp_{name}"
-    value = st.session_state.get(kept, usual)
-    if st.session_state.get(key) != value:  # the same again would make it bounce
-        st.session_state[key] = value
+    kept = f"_exp_{name}"
 
-    def take() -> None:
-        st.session_state[kept] = st.session_state[key]
+    def take(value: int) -> None:
+        st.session_state[kept] = value
 
-    return {"key": key, "on_change": take}
+    return widget.shows(f"exp_{name}", st.session_state.get(kept, usual), take)
 
 
 def start(key: str, sweep: Sweep | None, run: Run | None) -> None:

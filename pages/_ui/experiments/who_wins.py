@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, link, messages, state
+from pages._ui import chart, link, messages, state, widget
 from pages._ui.experiments import map_asked
 from pages._ui.experiments.map_asked import LABELS, MAPS, METRICS, Asked
 from pages._ui.experiments.shown import Shown
@@ -124,17 +124,12 @@ def _widgets(shown: Shown, asked: Asked, taken: tuple[Choice, ...]) -> None:
 
 def _shows(shown: Shown, name: str, taken: Any, changed: Callable[[Any], Asked]) -> dict[str, Any]:
     """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
-    key = f"exp_map_{name}_{shown.key}"
-    if st.session_state.get(key) != taken:  # only then: writing the same value makes it bounce
-        st.session_state[key] = taken
 
-    def take() -> None:
-        chosen = st.session_state.get(key)
-        if chosen is not None:  # a choice that is taken back stays as it was
-            _held()[shown.key] = changed(chosen)
-            st.session_state[_NOTES] = ()
+    def take(chosen: Any) -> None:
+        _held()[shown.key] = changed(chosen)
+        st.session_state[_NOTES] = ()
 
-    return {"key": key, "on_change": take}
+    return widget.shows(f"exp_map_{name}_{shown.key}", taken, take)
 
 
 def _here(drawn: Plane, scenario: Scenario) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import link, messages
+from pages._ui import link, messages, widget
 from pages._ui.plan.settings import CONFIDENCE, FINDS, GUESSES, PERCENT, WHOSE, Asked
 from rr_core.plan.targets import KINDS
 
@@ -110,13 +110,8 @@ def _value(k: int, asked: Asked) -> None:
 
 def _shows(name: str, value: Any, changed: Callable[[Any], Asked]) -> dict[str, Any]:
     """Arguments that make a widget show ``value`` and keep the question that a person's choice makes of it."""
-    key = f"plan_{name}"
-    if st.session_state.get(key) != value:  # only then: writing the same value makes it bounce
-        st.session_state[key] = value
 
-    def take() -> None:
-        chosen = st.session_state.get(key)
-        if chosen is not None:  # a choice that is taken back stays as it was
-            st.session_state[_KEPT], st.session_state[_NOTES] = changed(chosen), ()
+    def take(chosen: Any) -> None:
+        st.session_state[_KEPT], st.session_state[_NOTES] = changed(chosen), ()
 
-    return {"key": key, "on_change": take}
+    return widget.shows(f"plan_{name}", value, take)
