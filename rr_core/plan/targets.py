@@ -1,4 +1,4 @@
-"""What a collection may be asked for: four kinds of target, in words and in numbers."""
+"""What a collection may be asked for: five kinds of target, in words and in numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from rr_core import _validate
 
-KindKey = Literal["rmse", "max", "smallest", "top"]
+KindKey = Literal["rmse", "max", "share", "smallest", "top"]
 
 # Chance of calling any empty category present, over all k together.
 FAMILY_LEVEL = 0.05
@@ -20,6 +20,7 @@ class Kind:
     Attributes:
         key: name in code.
         label: name on the page.
+        scope: what it is about, in a few words that tell it from the others.
         unit: of the value that is asked for.
         better: whether a smaller or a larger achieved value is better.
         default, low, high: the value asked for, and its range.
@@ -31,6 +32,7 @@ class Kind:
 
     key: KindKey
     label: str
+    scope: str
     unit: str
     better: Literal["smaller", "larger"]
     default: float
@@ -46,6 +48,7 @@ KINDS: dict[str, Kind] = {
     "rmse": Kind(
         "rmse",
         "RMSE per category",
+        "a typical error",
         "share",
         "smaller",
         0.005,
@@ -58,6 +61,7 @@ KINDS: dict[str, Kind] = {
     "max": Kind(
         "max",
         "Largest error",
+        "all categories at once",
         "share",
         "smaller",
         0.01,
@@ -67,9 +71,24 @@ KINDS: dict[str, Kind] = {
         "no category is further off",
         "With the given probability, every category's estimate is at most this far from its true share.",
     ),
+    "share": Kind(
+        "share",
+        "One named share",
+        "that category alone",
+        "share",
+        "smaller",
+        0.01,
+        1e-9,
+        1.0,
+        False,
+        "the estimate is no further off",
+        "With the given probability, the estimate of one category with this share is at most so far from it: the "
+        "“within ±1 point” of surveys. Among many categories some other one may be further off.",
+    ),
     "smallest": Kind(
         "smallest",
         "Smallest share told from zero",
+        "one category",
         "share",
         "smaller",
         0.01,
@@ -83,6 +102,7 @@ KINDS: dict[str, Kind] = {
     "top": Kind(
         "top",
         "Top categories ranked right",
+        "their order",
         "categories",
         "larger",
         5,
@@ -105,6 +125,7 @@ class Target:
         kind: a key of KINDS.
         value: a share from 1e-9 to 1; for "top" how many categories, from 1 to 50.
         confidence: the probability promised, from 0.5 to 0.9999. Without a part in "rmse".
+        share: true share of the category that "share" is about, from 0 to 1; without a part in the others.
 
     Raises:
         ValueError: naming the argument.
@@ -113,6 +134,7 @@ class Target:
     kind: KindKey
     value: float
     confidence: float = 0.95
+    share: float = 0.2
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -123,6 +145,7 @@ class Target:
             _validate.integer("value", self.value, int(kind.low), int(kind.high))
         _inside("value", self.value, kind.low, kind.high)
         _inside("confidence", self.confidence, 0.5, 0.9999)
+        _inside("share", self.share, 0.0, 1.0)
 
     @property
     def about(self) -> Kind:
