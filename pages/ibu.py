@@ -57,8 +57,12 @@ with st.expander("Formulas"):
         r"""
 One iteration (paper, eq. 5) multiplies every category by its factor:
 
-$$\theta_i \leftarrow \theta_i\,m_i, \qquad
-m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.$$
+$$
+\begin{gathered}
+\theta_i \leftarrow \theta_i\,m_i, \\[6pt]
+m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.
+\end{gathered}
+$$
 
 It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
 
