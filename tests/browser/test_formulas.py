@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.lab import PAGES
 
 # What is still folded, one press each; the sidebar has no formulas.
