@@ -21,7 +21,8 @@ class Kind:
         key: name in code.
         label: name on the page.
         scope: what it is about, in a few words that tell it from the others.
-        unit: of the value that is asked for.
+        measure: what the achieved value is.
+        unit: of the achieved value.
         better: whether a smaller or a larger achieved value is better.
         default, low, high: the value asked for, and its range.
         whole: whether that value is a whole number.
@@ -33,6 +34,7 @@ class Kind:
     key: KindKey
     label: str
     scope: str
+    measure: str
     unit: str
     better: Literal["smaller", "larger"]
     default: float
@@ -49,7 +51,8 @@ KINDS: dict[str, Kind] = {
         "rmse",
         "RMSE per category",
         "a typical error",
-        "share",
+        "RMSE per category",
+        "share of users",
         "smaller",
         0.005,
         1e-9,
@@ -62,7 +65,8 @@ KINDS: dict[str, Kind] = {
         "max",
         "Largest error",
         "all categories at once",
-        "share",
+        "largest error",
+        "share of users",
         "smaller",
         0.01,
         1e-9,
@@ -75,7 +79,8 @@ KINDS: dict[str, Kind] = {
         "share",
         "One named share",
         "that category alone",
-        "share",
+        "error of the named share",
+        "share of users",
         "smaller",
         0.01,
         1e-9,
@@ -89,7 +94,8 @@ KINDS: dict[str, Kind] = {
         "smallest",
         "Smallest share told from zero",
         "one category",
-        "share",
+        "smallest share told from zero",
+        "share of users",
         "smaller",
         0.01,
         1e-9,
@@ -103,7 +109,8 @@ KINDS: dict[str, Kind] = {
         "top",
         "Top categories ranked right",
         "their order",
-        "categories",
+        "chance that the ranking is right",
+        "probability",
         "larger",
         5,
         1,

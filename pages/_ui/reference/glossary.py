@@ -94,7 +94,7 @@ TERMS: tuple[Entry, ...] = (
         "guarantee holds for every report, whatever an onlooker knows already.",
         "LDP",
     ),
-    Entry("Lower bound", "An error below which no method can get, however clever.", "limit best possible"),
+    Entry("Lower bound", "An error below which no method of a stated kind can get.", "limit best possible"),
     Entry("Maximum likelihood", "Choosing the distribution under which the reports are most likely.", "MLE"),
     Entry("Mean squared error", "The average squared distance between estimate and truth: bias² plus variance.", "MSE"),
     Entry("Mechanism", "The recipe by which a truth becomes a report. Here: randomized response."),
