@@ -146,7 +146,10 @@ def _reading(
     what = _IN_WORDS[metric]
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
-        return f"{start}the smallest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
+        return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
     names = [QUANTITIES[name].name for name in near]
+    both = f"{', '.join(names[:-1])} and {names[-1]}"
+    if max(float(mean[name][at]) for name in near) <= value * (1 + _SAME):
+        return f"{start}{both} have the same {what}, {percent(value)}{', the lowest' * (len(near) < len(VALID))}."
     each = ", ".join(f"{QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID))
-    return f"{start}chance leaves open which of {', '.join(names[:-1])} and {names[-1]} has the smallest {what}: {each}."
+    return f"{start}chance leaves open which of {both} has the lowest {what}: {each}."

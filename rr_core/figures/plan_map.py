@@ -126,7 +126,8 @@ def _shown(target: Target, value: float) -> str:
 
 def _lines(land: Landscape, target: Target) -> list[tuple[float, Array]]:
     """Levels, and the users at which each epsilon reaches them; those that cross the map."""
-    shade = _shade(land.values, target)
+    # Between a value and none at all there is no place of equal value.
+    shade = np.where(np.isfinite(land.values), _shade(land.values, target), np.nan)
     found = []
     for value in levels(land.values, target):
         level = float(_shade(np.array([value]), target)[0])
