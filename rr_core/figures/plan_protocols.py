@@ -16,7 +16,7 @@ from rr_core.plan.protocols import Key, RmseCurves
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
 PROTOCOLS: dict[Key, Quantity] = {
     "rr": Quantity("k-RR", "#E0564A", "circle", "solid"),
-    "subset": Quantity("Subset selection", "#B06A1E", "triangle-up", "dashdot"),
+    "subset": Quantity("SS", "#B06A1E", "triangle-up", "dashdot"),
     "sue": Quantity("SUE", "#7C8420", "square", "dot"),
     "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
     "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
@@ -109,7 +109,7 @@ def _rmse(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.
     ]
     if curves.x[0] <= curves.single <= curves.x[-1]:
         where = last_whole(curves.single) if symbol == "K" else round_up(curves.single, 3)
-        name = f"k-RR as good as any {'up to' if symbol == 'K' else 'from'} {symbol} = {number(where)}"
+        name = f"k-RR best {'to' if symbol == 'K' else 'from'} {symbol} = {number(where)}"
         traces.append(upright(name, curves.single, span, "dash"))
     traces.append(_here(curves))
     least = min(curves.rmse_here.values())

@@ -126,7 +126,8 @@ def overtaken(n: Array, q: Array, keep: Array, others: int, ahead: Array, behind
     mean zero. With b the summed products of the chances of a step up and a step down, v the variance and a = v - 4b,
     |phi(t)| is at most exp(-a (1 - cos t) - b (1 - cos 2t)), so that by Hölder's inequality on either half of the circle
         h = (e^(-v) I_0(v))^(a/v) (e^(-v/4) I_0(v/4)/2)^(4b/v) + e^(-a) e^(-b) I_0(b)/2.
-    At most a half of it, and what the inequality of Berry and Esseen allows for its skewness, lies beyond its mean.
+    At most a half of it, and what the inequality of Berry and Esseen allows for its skewness, lies beyond its mean. Of
+    two categories the one is overtaken when the other has half of the reports: `beyond`.
 
     Args:
         n: users, > 0; everything broadcasts.
@@ -137,6 +138,8 @@ def overtaken(n: Array, q: Array, keep: Array, others: int, ahead: Array, behind
     n, q, keep, ahead, behind = np.broadcast_arrays(n, q, keep, ahead, behind)
     shares = (ahead, behind, np.maximum(1 - ahead - behind, 0.0))
     p = q + keep
+    if others == 0:
+        return beyond(n, behind, (p, q), (q, p), keep * (ahead - behind) / 2)
     kinds = ((p, q), (q, p), (q, q))  # chances of a step up and of a step down
     stays = (others * q, others * q, 1 - 2 * q)
     low, high = (
