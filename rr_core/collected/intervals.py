@@ -33,6 +33,12 @@ class Interval:
     level: float
     simultaneous: bool
 
+    def cut(self) -> Interval:
+        """The interval cut to [0, 1]: it holds the truth exactly as often, since a share lies there. One that lies wholly
+        below 0 becomes the point 0, one above 1 the point 1."""
+        low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
+        return Interval(low, high, self.level, self.simultaneous)
+
 
 def too_few(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
     """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
