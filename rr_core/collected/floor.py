@@ -41,7 +41,7 @@ class Floor:
         return int((self.reports <= self.lowest).sum())
 
 
-def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.01) -> Floor:
+def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05) -> Floor:
     """Compare the lower half of the categories, by reports, with the floor of randomized response.
 
     The j-th smallest of k independent Binomial(N, q) counts is at most x with probability I_F(x)(j, k - j + 1), where

@@ -120,8 +120,8 @@ def reports_floor(found: Floor) -> go.Figure:
     reading = (
         f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
         + (
-            f"{ranks} in the grey region of too few, where chance alone puts any of them in at most {found.chance:.0%} of "
-            "collections."
+            f"{ranks} in the grey region of too few, where chance alone puts any of them in at most "
+            f"{found.chance:.0%} of collections."
             if below
             else "no rank lies in the grey region of too few."
         )
@@ -144,12 +144,14 @@ def nearest_errors(found: Nearest) -> go.Figure:
     """How much larger the squared error of each distribution is than the smallest one's, estimated."""
     more = np.array([found.differences[name] for name in VALID])
     give = np.array([ERRORS * found.standard_errors[name] for name in VALID])
-    said = " and ".join(QUANTITIES[name].name for name in VALID if name not in found.tied)
-    best = " or ".join(QUANTITIES[name].name for name in found.tied)
+    larger = " and ".join(QUANTITIES[name].name for name in VALID if name not in found.tied)
+    tied = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
+    best = QUANTITIES[found.best].name
     reading = (
-        f"The squared error of {said} is larger than that of {best}, beyond chance."
-        if said
-        else "No squared error is larger than another one beyond chance."
+        f"The squared error of {larger} is larger than that of {best}, beyond chance"
+        + (f"; that of {tied} cannot be told from it." if tied else ".")
+        if larger
+        else f"No squared error is told to be larger than that of {best}: the differences are within chance."
     )
     trace = {
         "type": "scatter",
