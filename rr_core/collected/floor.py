@@ -11,6 +11,7 @@ from scipy import special, stats
 
 from rr_core import _validate, sampling
 from rr_core.mechanism import RandomizedResponse
+from rr_core.streams import Stream, generator
 
 _MOST_RANKS = 240
 _DRAWS = 5000  # of all ranks together, to find what each may have
@@ -75,7 +76,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
 def _of_each(ranks: tuple[int, ...], k: int, chance: float) -> float:
     """The probability that each of these ranks of k uniform numbers may have to be too low, so that any of them is with
     probability ``chance``. The order statistics are drawn as sums of exponential gaps; always the same draws."""
-    rng = np.random.default_rng(0)
+    rng = generator(0, Stream.FLOOR)
     gaps = np.diff((0, *ranks, k + 1))
     sums = rng.gamma(gaps, size=(_DRAWS, gaps.size)).cumsum(axis=1)
     low = np.array(ranks)

@@ -34,8 +34,8 @@ class Interval:
     simultaneous: bool
 
     def cut(self) -> Interval:
-        """The interval cut to [0, 1]. It holds every share that it held before, and no share is lost, since all lie there.
-        One wholly below 0 becomes the point 0, one above 1 the point 1: so shares of 0 and 1 are held more often."""
+        """The interval cut to [0, 1]. No share that it held is lost, since all lie there. One wholly below 0
+        becomes the point 0, one above 1 the point 1: so shares of 0 and 1 are held more often."""
         low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
         return Interval(low, high, self.level, self.simultaneous)
 

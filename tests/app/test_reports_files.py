@@ -321,7 +321,7 @@ def test_fit_in_words():
     said = " ".join(words.fit(found))
     low = found.simulated.plausible.low
     assert "do not fit" in said
-    assert f"plausible under ε of {low:.4g} or more." in said
+    assert f"plausible under ε of about {low:.4g}." in said
     none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
     rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
     for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "do not fit")):

@@ -134,7 +134,7 @@ def _plausible(found: Results) -> str:
             "response over these categories."
         )
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" They are plausible under ε of {number(plausible.low, 4)} or more{rough}."
+    return f" They are plausible under ε of about {number(plausible.low, 4)}{rough}."
 
 
 def _too_many(found: Results) -> str:
@@ -219,8 +219,8 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
     k = used.mechanism.k
     said = [
         f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is meant to hold its own share in "
-        f"{level:.0%} of collections: about {number((1 - level) * k)} of {k:,} such intervals are expected to miss. The "
-        "columns with _all of the CSV hold those that are meant for all categories at once.",
+        f"{level:.0%} of collections: of {k:,} such intervals about {_expected((1 - level) * k)} are expected to miss. "
+        "The columns with _all of the CSV hold those that are meant for all categories at once.",
         "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
         f"becomes 0. {repaired()}",
         f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "
@@ -229,6 +229,10 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
     if warning := moved(found, name, simultaneous=simultaneous):
         said.append(warning)
     return [*said, *few(found)]
+
+
+def _expected(missed: float) -> str:
+    return f"{missed:,.0f}" if missed >= 10 else number(missed, 2)
 
 
 def few(found: Results) -> list[str]:
