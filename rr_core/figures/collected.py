@@ -151,7 +151,7 @@ def nearest_errors(found: Nearest) -> go.Figure:
         f"The squared error of {larger} is larger than that of {best}, beyond chance"
         + (f"; that of {tied} cannot be told from it." if tied else ".")
         if larger
-        else f"No squared error is told to be larger than that of {best}: the differences are within chance."
+        else f"No squared error can be told to be larger than that of {best}."
     )
     trace = {
         "type": "scatter",

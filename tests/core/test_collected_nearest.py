@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, zipf
+from rr_core import RandomizedResponse, inv_variance, zipf
 from rr_core.collected.nearest import ERRORS, _Levels, nearest
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.sampling import whole_users
@@ -64,16 +64,16 @@ def test_it_is_steins_estimate_with_dense_matrices(counts, users):
 
 
 SETTINGS = [
-    # k, s, epsilon, n; N q from 1 to 165. The last: nothing stands out from the noise.
+    # k, s, epsilon, n; N q from 1 to 165. The last: hardly any share stands out from the noise.
     (3, 1.0, 1.0, 100),
     (12, 1.5, 1.0, 2000),
     (12, 0.5, 1.0, 2000),
     (12, 2.5, 1.0, 2000),
     (100, 1.5, 2.0, 5000),
     (100, 1.0, 4.0, 1000),
-    (1000, 1.5, 3.0, 1100),
+    (1000, 1.5, 3.0, 1500),
     (1000, 2.5, 3.0, 20_000),
-    (12, 1.5, 0.1, 2000),
+    (12, 1.5, 0.25, 2000),
 ]
 
 
@@ -103,7 +103,7 @@ def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
     assert (np.abs(off) <= ERRORS * claimed).mean() > 0.9
     assert np.sqrt((off**2).mean()) < 1.5 * np.sqrt((claimed**2).mean())
     assert np.sqrt((off**2).mean()) > 0.5 * np.sqrt((claimed**2).mean())
-    assert wrong / times <= 0.03
+    assert wrong / times <= 0.01 + 3 * math.sqrt(0.01 / times)
 
 
 @pytest.mark.parametrize("users", USERS)
@@ -170,9 +170,14 @@ def test_equal_estimates_are_ties_and_no_order_is_told_of_them(counts, epsilon, 
     if estimates["inv"].min() >= 0:
         assert set(found.same) == set(ESTIMATORS)
     assert found.preferred in found.tied
-    for name in found.tied:
-        assert found.differences[name] <= ERRORS * found.standard_errors[name]
-    if sum(counts) * mechanism.q < 1:
+    for name in VALID:
+        # The squared errors if the truth were any one category, the extremes of all distributions.
+        gap = estimates[name] - estimates[found.best]
+        most = max(gap @ (estimates[name] + estimates[found.best]) - 2 * gap)
+        told = ERRORS * found.standard_errors[name] < found.differences[name] <= most * (1 + 1e-9)
+        assert (name not in found.tied) == told
+    noise = inv_variance(estimates["inv"], sum(counts), mechanism, users=users).sum()
+    if sum(counts) * mechanism.q < 1 or noise > 2.000001:
         assert found.tied == VALID
 
 
@@ -181,9 +186,10 @@ def test_a_million_categories_in_one_pass():
     counts = np.random.default_rng(2).poisson(1.2, k)
     counts[[7, 70]] = 2000, 900
     found = nearest(counts, RandomizedResponse(k, 4.0))
-    assert all(math.isfinite(value) for value in found.standard_errors.values())
-    assert found.best == "inv_p"
-    assert "inv_n" not in found.tied
+    assert found.tied == VALID  # so much noise that nothing is told
+    assert not math.isfinite(found.standard_errors["inv"])
+    clear = nearest(counts, RandomizedResponse(k, 9.0))
+    assert all(math.isfinite(value) for value in clear.standard_errors.values())
 
 
 def test_wrong_arguments():

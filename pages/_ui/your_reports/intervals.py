@@ -39,8 +39,8 @@ def _coverage() -> str:
     heads = ("population", "K", "N", "ε", "whose shares", *(_CATEGORIES[name] for name in CATEGORIES))
     return (
         f"**Intervals of 95%: in how many of {COLLECTIONS:,} simulated collections did they hold the truth?** Those of "
-        f"Inv held it in {low:.1f}% to {high:.1f}% of them; cut at 0 they hold a share of 0 more often. Small means below "
-        f"three standard deviations of the noise.\n\n{_table(heads, body)}"
+        f"Inv held it in {low:.1f}% to {high:.1f}% of them; cut at 0 they hold a share of 0 more often. Small means "
+        f"below three standard deviations of the noise.\n\n{_table(heads, body)}"
     )
 
 

@@ -187,10 +187,13 @@ def _measured(found: Results) -> str:
     if not others:
         return f"{_listed(ESTIMATORS, 'and')} are the same here."
     if not all(isfinite(error) for error in compared.standard_errors.values()):
-        return (
-            f"How far apart the estimates are from the truth cannot be told: a category that nobody has is expected to "
-            f"get only {number(found.used.n * found.used.mechanism.q)} reports (N·q), and that takes at least {FEWEST:g}."
+        floor = found.used.n * found.used.mechanism.q
+        why = (
+            f"a category that nobody has is expected to get only N·q = {number(floor)} reports, and it takes {FEWEST:g}"
+            if floor < FEWEST
+            else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
+        return f"How far the estimates are from the truth cannot be compared: {why}."
     more = ", ".join(
         f"{QUANTITIES[name].name} {number(compared.differences[name])} "
         f"(± {number(ERRORS * compared.standard_errors[name], 2)})"
