@@ -69,7 +69,7 @@ class Nearest:
 def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fixed") -> Nearest:
     """Compare the squared errors of the four estimates of these reports. O(k).
 
-    Simulated in 30 settings (k from 3 to 1,000): a difference was within ``ERRORS`` standard errors of the actual one in
+    Simulated in 22 settings (k from 3 to 1,000): a difference was within ``ERRORS`` standard errors of the actual one in
     95% to 100% of collections, and one distribution was called nearer than another that was in fact nearer in 1% of
     collections at most.
 

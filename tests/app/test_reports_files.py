@@ -308,6 +308,8 @@ def test_answer_in_words():
     share = plain().analysis.estimates["inv"][0]
     assert "Of 5 categories 2 are told from zero." in said
     assert f"a share of {share * 100:.3g}% by Inv; the 90% interval of Inv, cut at 0 and 1, is" in said
+    assert "gives it" not in said
+    assert "MLE* gives it" in words.answer(plain(), "mle_star")
     assert "“a”" in said
     assert "people" not in said  # of a population nobody is counted
     assert "do not fit" not in said
@@ -348,7 +350,7 @@ def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultane
     assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero becomes the point zero
     shown = rows.shown(found, name, found.used.by_reports, simultaneous=simultaneous)
     np.testing.assert_array_equal(shown["Interval of Inv (cut) from %"], 100 * low[found.used.by_reports])
-    np.testing.assert_array_equal(shown["Interval of Inv (cut) to %"], 100 * high[found.used.by_reports])
+    np.testing.assert_array_equal(shown["to %"], 100 * high[found.used.by_reports])
     page = Page(files.html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
     assert "Interval of Inv (cut) from %" in page.words
     assert "interval of Inv, cut at 0 and 1" in page.words

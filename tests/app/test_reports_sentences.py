@@ -129,23 +129,30 @@ def test_the_answer_says_what_the_reports_say():
             ties = int((counts == counts.max()).sum()) - 1
             assert f"The most reported, “c{top}”" in said or (ties and "“not reported" in said)
             assert (f"(and {ties:,} more with as many reports)" in said) == (ties > 0)
-            share = float(estimates(tuple(counts.tolist()), mechanism.epsilon)[name][top])
+            exactly_so = estimates(tuple(counts.tolist()), mechanism.epsilon)
+            inv, share = float(exactly_so["inv"][top]), float(exactly_so[name][top])
             parts = re.search(
-                rf"has a share of (\S+)% by {re.escape(QUANTITIES[name].name)}(?:, about ([\d,]+) of these [\d,]+ "
-                rf"people)?; the (\d+)% interval of Inv, cut at 0 and 1, is (\S+)% to (\S+)%\.",
+                r"has a share of (\S+)% by Inv(?:, about ([\d,]+) of these [\d,]+ people)?; the (\d+)% interval of Inv, "
+                r"cut at 0 and 1, is (\S+)% to (\S+)%\.(?: (\S+) gives it (\S+)%(, outside that interval)?\.)?",
                 said,
             )
-            assert near(parts[1], 100 * share, 100)
-            assert (parts[2] is None) == (found.target == "population")
+            assert near(parts[1], 100 * inv, 100)
             if parts[2]:
-                assert abs(value(parts[2]) - n * share) <= 0.5 + 1e-6 * n * share
+                assert found.target == "users"
+                assert abs(value(parts[2]) - n * inv) <= 0.5 + 1e-6 * n * inv
+                assert value(parts[2]) <= n
             assert int(parts[3]) == round(100 * level)
             low, high = value(parts[4]), value(parts[5])
             assert 0 <= low <= high <= 100
             # It is Inv's own, so it holds Inv where that is a share.
-            inv = 100 * float(estimates(tuple(counts.tolist()), mechanism.epsilon)["inv"][top])
-            assert low <= 1.006 * inv + 1e-7
-            assert high >= min(0.994 * inv, 100) - 1e-7
+            assert low <= 100.6 * inv + 1e-7
+            assert high >= min(99.4 * inv, 100) - 1e-7
+            assert (parts[6] is None) == (name == "inv")
+            if parts[6]:
+                assert NAMED[parts[6]] == name
+                assert near(parts[7], 100 * share, 100)
+                off = max(low - 100 * share, 100 * share - high)
+                assert abs(off) < 0.006 * high + 1e-7 or (parts[8] is not None) == (off > 0)
 
 
 def test_the_advice_never_names_an_order_of_equal_estimates():

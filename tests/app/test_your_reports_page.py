@@ -60,8 +60,9 @@ def test_answer_and_table_are_those_of_the_core(finished):
     found = analyse(COUNTS, MECHANISM)
     text = said(finished)
     assert f"**4,000 reports, K = 6, ε = 2.** Of 6 categories {int(found.above.above.sum())} are told" in text
-    share = found.estimates["mle_star"].max()
-    assert f"“car”, has a share of {share * 100:.3g}%" in text
+    share = found.estimates["inv"].max()
+    assert f"“car”, has a share of {share * 100:.3g}% by Inv, about {round(4000 * share):,} of these" in text
+    assert f"MLE* gives it {found.estimates['mle_star'].max() * 100:.3g}%." in text
     table = finished.dataframe[0].value
     order = np.argsort(-COUNTS, kind="stable")
     assert list(table["Category"]) == [LABELS[i] for i in order]
@@ -97,7 +98,7 @@ def test_neither_target_nor_level_drops_anything_that_was_computed():
         text = said(checked(page.run()))
         assert "speaks against ε = 2" in text
         assert "from 1,000 simulated collections" in text
-        assert "by InvP" in text
+        assert "InvP gives it" in text
         assert len(charts(page)) == 3
         assert not [button for button in page.button if button.label.startswith("Simulate ")]
         assert page.session_state["_your_reports_result"][1] is simulated

@@ -61,7 +61,7 @@ def shown(
     }
     limits = interval(found, simultaneous=simultaneous)
     columns[f"{INTERVAL} from %"] = limits.low[chosen] * 100
-    columns[f"{INTERVAL} to %"] = limits.high[chosen] * 100
+    columns["to %"] = limits.high[chosen] * 100
     columns["People"] = shares[name] * found.used.n
     columns["Above zero?"] = analysis.above.above[chosen]
     columns["p (Holm)"] = analysis.above.adjusted[chosen]

@@ -48,22 +48,23 @@ def analysed(found: Results) -> str:
 
 
 def answer(found: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
-    """The result in two sentences, and a third when epsilon does not fit; by `estimator` when no name is given."""
+    """The result in a few sentences: by Inv, and by the named estimator, or `estimator` when none is named."""
     used, analysis, name = found.used, found.analysis, name or estimator(found)
     counts = used.collected.counts
     top = int(counts.argmax())
     also = int((counts == counts[top]).sum()) - 1
     equal = f" (and {also:,} more with as many reports)" if also else ""
-    share = float(analysis.estimates[name][top])
+    inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     limits = rows.interval(found, simultaneous=simultaneous)
-    people = (
-        f", about {round(share * used.n):,} of these {used.n:,} people" if found.target == "users" else ""
-    )
+    low, high = float(limits.low[top]), float(limits.high[top])
+    counted = found.target == "users" and inv <= 1
+    people = f", about {round(inv * used.n):,} of these {used.n:,} people" if counted else ""
+    beyond = "" if low - SAME <= share <= high + SAME else ", outside that interval"
     return (
         f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. The most "
-        f"reported, “{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(share)} by "
-        f"{QUANTITIES[name].name}{people}; the {found.level:.0%} interval of Inv, cut at 0 and 1, is "
-        f"{percent(float(limits.low[top]))} to {percent(float(limits.high[top]))}."
+        f"reported, “{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
+        f"{found.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
+        + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
