@@ -251,11 +251,8 @@ def few(found: Results) -> list[str]:
 
 
 def repaired() -> str:
-    """Why there is no interval of a repaired estimate."""
-    return (
-        "InvN, InvP and MLE* have none of their own: what a repair did to these very reports cannot be seen by repeating "
-        "the collection."
-    )
+    """Whose interval it is."""
+    return "InvN, InvP and MLE* have no interval of their own here."
 
 
 def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:
