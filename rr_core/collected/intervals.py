@@ -136,5 +136,8 @@ def _narrower(mean: Array, mechanism: RandomizedResponse, users: Users) -> Array
     """Standard deviation of a report frequency with this mean, as a share of that of the binomial."""
     inside = np.clip(mean, mechanism.q, mechanism.p)
     constant, linear, square = _variance(mechanism, users)
-    ratio: Array = np.sqrt((constant + linear * inside + square * inside**2) / (inside * (1 - inside)))
+    binomial = inside * (1 - inside)
+    # Both are zero where q underflows, or p is rounded to one.
+    variance = np.maximum(constant + linear * inside + square * inside**2, 0.0)
+    ratio: Array = np.sqrt(np.divide(variance, binomial, out=np.ones_like(inside), where=binomial > 0))
     return ratio

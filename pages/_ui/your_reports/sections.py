@@ -82,7 +82,7 @@ def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
     )
     k = found.used.mechanism.k
     most = (
-        f" (the table has room for {controls.MOST_ROWS:,}; the files hold all)"
+        f" (the table has room for {controls.MOST_ROWS:,}; CSV and Parquet hold all)"
         if k > controls.MOST_ROWS
         else ""
     )
