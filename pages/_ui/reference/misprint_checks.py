@@ -10,7 +10,7 @@ from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.recorded import recorded
 from rr_core.experiments.standing import standing
-from rr_core.experiments.wording import times
+from rr_core.experiments.wording import about
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.misprints import Checks, Worst, slope_of_inv
 from rr_core.misprints_lopuhaa import Value
@@ -73,8 +73,8 @@ def ties(found: Checks) -> str:
 def close(_: Checks) -> str:
     stand = standing(recorded(MAIN_GRID), "mse")
     return (
-        f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to about "
-        f"**{times(stand.largest, 2)}** the smallest, about {times(stand.typical, 2)} in the middle setting, "
+        f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to "
+        f"**{about(stand.largest, 2)}** the smallest, {about(stand.typical, 2)} in the middle setting, "
         f"and at most 1.5 times in {stand.near} of the {stand.apart} where the three differ."
     )
 
