@@ -176,3 +176,11 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
     ) in sentence(result, "mse")
     assert len(spots) == 600
     assert "over all 5 populations" in sentence(recorded(PRESETS["2a"].cells), "mse")
+
+
+def test_a_ratio_that_is_no_difference_is_told_so():
+    """InvN surely ahead of MLE*, by four in a thousand; and ahead by six."""
+    assert said([(1, 3, 1.004)] * 6, error=1e-6).endswith(
+        "its error is nowhere surely 0.5% above the smallest."
+    )
+    assert "up to about **1.01 times** the smallest" in said([(1, 3, 1.006)] * 6, error=1e-6)

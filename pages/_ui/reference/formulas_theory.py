@@ -21,7 +21,7 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
             r" \subseteq\mathrm{supp}(\mathrm{InvN})",
             "not in the sources; tested on random histograms",
             ("rr_core.Collinearity.supports",),
-            "InvP sets the most categories to zero, InvN the fewest.",
+            "What InvN sets to zero MLE\\* sets to zero too, and what MLE\\* does, InvP.",
         ),
         Formula(
             "Equal supports, any number of zeros",
@@ -33,7 +33,7 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
                 "rr_core.Collinearity.residual",
             ),
             "On a common support every estimate is $αφ+β$, so the three are collinear. $Φ$ is the share of the "
-            "reports in the support. With unequal supports they usually are not: the residual says by how much.",
+            "reports in the support. With unequal supports they need not be: the residual says how far off.",
         ),
     ),
     "Reports of one category, and negatives": (
