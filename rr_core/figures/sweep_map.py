@@ -43,7 +43,7 @@ _ROW = 84  # pixels of a single row
 # a name is wide, and on a narrow screen wider than a cell.
 _ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
 _COLOURS = "Smallest error; the paler, the closer the win"
-_LINES = "<br>Lines: MLE*'s error over the smallest, where it surely is not the smallest"
+_LINES = "<br>Lines: MLE*'s error over the smallest, where settled"
 _SMALL = {"size": 13}
 _STEADY = {"marker": {"opacity": 1}}  # a click must not fade the cells that were not clicked
 
