@@ -167,9 +167,10 @@ def _close(result: SweepResult) -> Finding:
         return Finding(paper, _COINCIDE, "not tested")
     if not stand.settled:
         return Finding(paper, "The collections settle in no cell which of the three is best.", "not settled")
+    middle = "hardly above" if alike(stand.typical) else times(stand.typical)
     near = (
-        f"By the means it is {times(stand.typical)} the smallest in the middle cell, and at most {CLOSE:g} times in "
-        f"{stand.near} of {stand.apart}."
+        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.near} of "
+        f"{stand.apart}."
     )
     largest = "Its mean error is nowhere surely above the smallest."
     if stand.where is not None:

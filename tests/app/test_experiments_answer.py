@@ -40,11 +40,10 @@ def test_what_is_settled_is_counted_and_the_rest_is_told():
     text = said([P] * 4 + [SHARED] + [(9, 1, 429.4)])
     assert "**InvP's in 5 settings, InvN's and MLE*'s in none**; in 1 two share it. MLE*" in text
     assert "about **430 times** the smallest, typically about 1.5 times." in text
-    assert (
-        "**MLE*'s in 6 settings, InvN's and InvP's in none**. MLE* is **surely the worst in none**, and its error is "
-        in (said([M] * 6))
-    )
-    assert said([M] * 6).endswith("nowhere surely above the smallest.")
+    assert said([M] * 6).endswith("is surely **MLE*'s in 6 settings, InvN's and InvP's in none**.")
+    assert ". MLE* is **surely the worst in none**, and its error is up to" in said([P] * 6)
+    alone = said([M] * 5 + [(1, 1.01, 1)])  # best or shared, and nobody surely ahead of it
+    assert alone.endswith("its error is nowhere surely above the smallest.")
 
 
 def test_a_part_of_a_sweep_says_which():
@@ -68,7 +67,7 @@ def test_where_all_coincide():
 
 def test_one_setting():
     assert said([P], GRID[:1]) == (
-        "**In short:** the smallest squared error on average is surely **InvP's**. MLE* is **surely the worst in none**, "
+        "**In short:** the smallest squared error on average is surely **InvP's**. MLE* is **surely not the worst**, "
         "and its error is about **1.5 times** the smallest."
     )
 
@@ -126,7 +125,7 @@ def test_the_cost_along_a_single_axis_has_its_place():
     )
     only = said([N] + [EQUAL] * 5, LINE)
     assert only.endswith(
-        "MLE* is **surely the worst in none**, and its error is about **2 times** the smallest (at ε = 1)."
+        "MLE* is **surely not the worst**, and its error is about **2 times** the smallest (at ε = 1)."
     )
     many = said([N, P], over(k=10, epsilon=1, n=(100, 100_000)))
     assert "at 2 values of N from 100 to 100,000:" in many

@@ -55,7 +55,7 @@ def _of_mse(result: SweepResult) -> str:
         return f"{head} {_unsettled(result, stand)}"
     axis = axis_of(result.sweep.cells)
     ranges = _ranges(result, axis) if axis else ""
-    return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}"
+    return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}".rstrip()
 
 
 def _head(result: SweepResult) -> str:
@@ -136,11 +136,15 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: Axis | None) -> str:
-    """How MLE* does, where the three differ."""
+    """How MLE* does, where the three differ; nothing where it is surely the best throughout."""
+    if stand.sure["mle_star"] == stand.apart:
+        return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
     if not count.yes and not count.no:
         return f"MLE*'s error is {size}."
     worst = f"surely the worst in {count.no:,}" if count.no else "surely the worst in none"
+    if stand.apart == 1:
+        worst = "surely the worst" if count.no else "surely not the worst"
     open_ = f" ({count.unsure:,} not settled)" if count.unsure else ""
     return f"MLE* is **{worst}**{open_}, and its error is {size}."
 
