@@ -70,6 +70,9 @@ def test_one_setting():
         "**In short:** the smallest squared error on average is surely **InvP's**. MLE* is **surely not the worst**, "
         "and its error is about **1.5 times** the smallest."
     )
+    assert said([(1, 2, 3)], GRID[:1]).endswith(
+        "MLE* is **surely the worst**, and its error is about **3 times** the smallest."
+    )
 
 
 def test_where_nothing_is_settled_nothing_more_is_said():
