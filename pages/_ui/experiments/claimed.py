@@ -97,6 +97,7 @@ def _elsewhere() -> None:
         on_click=who_wins.open_scenario,
         args=(WORST_AVERAGE,),
         key="exp_worst_average",
+        help="On the page Estimators, where the collection can be repeated 1,000 times.",
     )
 
 

@@ -81,8 +81,8 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
             r"\mathrm{MSE}=\frac{K^2+(2e^{ε}-3)K-2(e^{ε}-1)}{N\,(e^{ε}-1)^2}",
             "paper, Theorem 9, with its denominator mended (see Misprints)",
             ("rr_core.misprints.squared_error_of_inv",),
-            "For fixed users, whatever their shares. Along $K$ it grows like $K^2$ once $K$ is well above $e^ε$. InvP's is no "
-            "larger: a projection comes no farther from the truth.",
+            "For fixed users, whatever their shares. Along $K$ it grows like $K^2$ once $K$ is well above $e^ε$. "
+            "InvP's is no larger: a projection comes no farther from the truth.",
         ),
         Formula(
             "Total variation and largest error",
