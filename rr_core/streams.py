@@ -20,14 +20,12 @@ class Stream(Enum):
     USERS = (0,)  # who the users are, drawn from the population
     NOISE = (1,)  # their reports (in a sweep: number of the block of collections)
     REPEATS = (2,)  # the same collection again (number of the collection)
-    ANSWERS = (
-        3,
-    )  # one person's answers (their category; which answer): four numbers, so apart from the next two
+    # One person's answers (their category; which answer). Always four numbers, so apart from the next two.
+    ANSWERS = (3,)
     EMPTY = (3, 0, 0, 0)  # how often an empty category goes negative
     CLOUDS = (3, 0, 0)  # the clouds of the triangle (whose truth, from 1)
-    BOOTSTRAP = (4,)  # collected reports: intervals (number of the block)
+    FLOOR = (4,)  # collected reports: how few reports of the least reported categories are too few
     FIT = (5,)  # collected reports: the test of epsilon (number of the block)
-    HELD_OUT = (6,)  # collected reports: what is held out (number of the repetition)
     PLAN = (7,)  # the simulated curves of a plan (number of the point; first collection of the block)
     START = (8,)  # a random start of IBU
     MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
