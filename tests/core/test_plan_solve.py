@@ -211,7 +211,7 @@ def test_what_cannot_be_reached_says_why():
     assert "users" in many.reason
     few = required_epsilon(Target("max", 1e-3), 10, 100, None)
     assert isinstance(few, Unreachable)
-    assert "100 users" in few.reason
+    assert "N = 100 not even" in few.reason
     assert required_epsilon(Target("rmse", 1.0), 2, 10**9, None) == 0.01
     assert required_n(Target("rmse", 1.0), 2, 5.0, None) == 1
 

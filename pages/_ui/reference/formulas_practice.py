@@ -61,6 +61,14 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             ),
         ),
         Formula(
+            "Users for one named share",
+            r"N\approx\frac{z^2}{t^2}\cdot\frac{q(1-q)+θ(p-q)(1-p-q)}{(p-q)^2}",
+            "normal law of Inv for fixed users; $z=1.96$ for 95%",
+            ("rr_core.plan.solve.required_n", "rr_core.plan.fixed_tails.beyond"),
+            "So that the share $θ$ is within $±t$. For users drawn from a population $θ(1-θ)$ is added to the variance "
+            "of one user. The plan bounds the exact tails instead, which takes slightly more users.",
+        ),
+        Formula(
             "Variance of any pure protocol",
             r"\mathrm{Var}=\frac{q^*(1-q^*)}{N(p^*-q^*)^2}+θ\,\frac{1-p^*-q^*}{N(p^*-q^*)}",
             "Wang et al., USENIX Security 2017",

@@ -147,6 +147,12 @@ TERMS: tuple[Entry, ...] = (
         "geometry",
     ),
     Entry("Standard error", "The typical size of the error that chance causes: the square root of the variance."),
+    Entry(
+        "Subset selection",
+        "A protocol: each person names several categories, their own one more often among them than by chance. With one "
+        "category it is k-RR.",
+        "SS k-subset protocol",
+    ),
     Entry("Support", "The categories to which an estimate gives a positive share.", "zeros"),
     Entry("Total variation", "The share of the mass in the wrong category: half the sum of the absolute errors.", "TV"),
     Entry("Unbiased", "Right on average: too high in some collections, too low in others, in balance."),
