@@ -34,7 +34,7 @@ _EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``.
 
-    Only k-RR and subset selection depend on K; the mark is where they part.
+    Only k-RR and subset selection depend on K; the upright line is where they part.
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (
@@ -108,8 +108,12 @@ def _rmse(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.
         _line(PROTOCOLS[key], _WIDTHS[key], curves.x, rmse, symbol) for key, rmse in curves.rmse.items()
     ]
     if curves.x[0] <= curves.single <= curves.x[-1]:
-        where = last_whole(curves.single) if symbol == "K" else round_up(curves.single, 3)
-        name = f"k-RR best {'to' if symbol == 'K' else 'from'} {symbol} = {number(where)}"
+        # Where k-RR is as good as any of them; in few letters, for a legend of several columns.
+        name = (
+            f"K ≤ {last_whole(curves.single):,}"
+            if symbol == "K"
+            else f"ε ≥ {number(round_up(curves.single, 3))}"
+        )
         traces.append(upright(name, curves.single, span, "dash"))
     traces.append(_here(curves))
     least = min(curves.rmse_here.values())

@@ -38,7 +38,7 @@ def test_protocols(k, epsilon, n, users):
         here = named(figure, "here")
         assert set(values(here, "x")) == {curves.here}
         np.testing.assert_array_equal(values(here), list(curves.rmse_here.values()))
-        borders = [trace for trace in figure.data if trace.name.startswith("k-RR best")]
+        borders = [trace for trace in figure.data if trace.name.startswith(("K ≤", "ε ≥"))]
         assert len(borders) == (curves.x[0] <= curves.single <= curves.x[-1])
         assert all(set(values(border, "x")) == {curves.single} for border in borders)
         low, high = figure.layout.yaxis.range

@@ -85,11 +85,15 @@ def _table(compared: tuple[Protocol, ...]) -> str:
 
 def _notes(found: Planned) -> str:
     size = next(row.subset_size for row in at_plan(found) if row.key == "subset")
-    many = "1 category, so it is k-RR" if size == 1 else f"{size:,} categories"
+    sets = (
+        "Subset selection is best with 1 category per report here: that is k-RR."
+        if size == 1
+        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is e^ε "
+        "times as likely as one that does not."
+    )
     return (
-        f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}, over all categories. A report of subset "
-        f"selection names {many}; a set that holds one's own category is e^ε times as likely as one that does not. Unary "
-        "encoding sends one bit per category; local hashing a short value, and which hash function was drawn."
+        f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}, over all categories. {sets} Unary encoding "
+        "sends one bit per category; local hashing a short value, and which hash function was drawn."
     )
 
 
