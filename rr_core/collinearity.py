@@ -14,7 +14,7 @@ from rr_core.estimators import EDGE, inv_n_rule, inv_p_rule, mle_rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, as_rows, profile, table_size
 
-_ROUNDING = 1e-9  # of a residual, relative to the length; what differing supports do is far larger
+ROUNDING = 1e-9  # of a residual, relative to the length; what differing supports do is far larger
 _Result = TypeVar("_Result", "Collinearity", "Theorem2")
 
 
@@ -50,7 +50,7 @@ class Collinearity:
     @property
     def on_line(self) -> Any:
         """Off the line by no more than rounding; also true where InvP, MLE* and InvN coincide."""
-        return np.less_equal(self.residual, _ROUNDING * np.where(np.equal(self.length, 0), 1.0, self.length))
+        return np.less_equal(self.residual, ROUNDING * np.where(np.equal(self.length, 0), 1.0, self.length))
 
     @property
     def t(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.collinearity import collinearity
+from rr_core.collinearity import ROUNDING, collinearity
 from rr_core.scenario import Draw
 
 # Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
@@ -35,6 +35,12 @@ class Alignment:
     wider: int = 0
     neither: int = 0
     off: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def n_off(self) -> int:
+        """Number of collections off the line. Unequal supports may be on it too: all three repairs lie on one edge
+        where InvN keeps two categories, and InvP is MLE* where both keep one."""
+        return int((self.off > ROUNDING).sum())
 
 
 def align(draw: Draw, times: int) -> Iterator[Alignment]:
