@@ -124,6 +124,7 @@ def of_levels(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
     apart = cut_off & ~(same & (levels.values[:, 0] == near.cut)) & (length2 > 0)
     safe = np.where(apart, length2, 1.0)
     projected = (weight * (m - p) * (n - p)).sum(axis=-1) / safe
+    projected[np.abs(projected) < ROUNDING] = 0.0  # MLE* is InvP
     # (1 + nu) (p - q)/Phi, because InvN rises by 1/((1 + nu) (p - q) N) with every report.
     exact = 1 / (far.slope * best.kept_total)
     position = np.where(apart, np.where(same, exact, projected), np.nan)

@@ -109,7 +109,11 @@ def _pushed_reading(found: PushDown) -> str:
         for name, kept in zip(_DROPS, found.kept.T, strict=True)
         if kept.any() and not kept.all()
     ]
-    dropped = f"The category is dropped by {_listed(drops)} reports." if drops else "No repair drops the category."
+    dropped = (
+        f"The category is dropped by {_listed(drops)} reports."
+        if drops
+        else "Every repair drops the category."
+    )
     stretches = found.off_line
     if not stretches:
         return f"{dropped} MLE* is on the line at every count."
