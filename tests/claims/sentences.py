@@ -1,0 +1,111 @@
+"""The general claims that a reader can meet: every sentence of the app with a word like *always* or *on average*.
+
+They are read off the source, so that a sentence counts whether or not some scenario happens to show it. What an f-string
+fills in stands as ``{}``. Docstrings and the texts of exceptions are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_WORDS = re.compile(
+    r"\b(?:always|never|usual|usually|mostly|typically|generally|in general|often|rarely|seldom|on average|at most|"
+    r"at least|about half|half of|best|most(?! (?:frequent|reported)\b)|worst|optimal|guarantee\w*|impossible|cannot|"
+    r"whatever|however (?:many|much|few|large|small)|no matter|any number|tends? to|nearly|almost|surely|certain|"
+    r"nobody(?! (?:has|had|reported|is there)\b)|unbiased|exactly|nothing)\b",
+    re.IGNORECASE,
+)
+_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"”*)]*\s+(?=[^a-z])")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence with such a word, and where it stands."""
+
+    says: str
+    where: str
+
+
+def claims() -> list[Claim]:
+    """Every general claim of the app, in the order of the files."""
+    found: dict[str, Claim] = {}
+    for path in _sources():
+        for line, text in _texts(path):
+            for sentence in sentences(text):
+                if _WORDS.search(sentence) and " " in sentence:
+                    where = f"{path.relative_to(ROOT).as_posix()}:{line}"
+                    found.setdefault(sentence, Claim(sentence, where))
+    return list(found.values())
+
+
+def _sources() -> list[Path]:
+    rooms = [ROOT / "pages", ROOT / "rr_core"]
+    files = [path for room in rooms for path in room.rglob("*") if path.suffix in {".py", ".html", ".md"}]
+    return [ROOT / "app.py", *sorted(files)]
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    content = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        yield from strings(ast.parse(content))
+    else:
+        yield 1, html.unescape(re.sub(r"<(style|script).*?</\1>|<[^>]+>", "\n\n", content, flags=re.DOTALL))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """A text's sentences, each on one line; paragraphs and list items end one."""
+    for paragraph in _PARAGRAPH.split(text):
+        yield from (part.strip() for part in _SENTENCE.split(" ".join(paragraph.split())))
+
+
+def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every text of a module with its line; one that is put together from several is told once, whole."""
+    left_out = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Raise)} | set(_docstrings(tree))
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in left_out:
+            continue
+        text, inner = _text(node)
+        if text is None:
+            waiting += list(ast.iter_child_nodes(node))[::-1]
+        else:
+            assert isinstance(node, ast.expr)
+            yield node.lineno, text
+            waiting += inner[::-1]
+
+
+def _docstrings(tree: ast.Module) -> Iterator[int]:
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(tree):
+        if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr):
+            yield id(node.body[0].value)
+
+
+def _text(node: ast.AST) -> tuple[str | None, list[ast.AST]]:
+    """The text that an expression makes, if it makes one, and the expressions that fill its gaps."""
+    if isinstance(node, ast.Constant):
+        return (node.value if isinstance(node.value, str) else None), []
+    if isinstance(node, ast.FormattedValue):
+        return "{}", [node.value]
+    if isinstance(node, ast.JoinedStr):
+        parts = [_text(part) for part in node.values]
+        return "".join(text or "" for text, _ in parts), [gap for _, gaps in parts for gap in gaps]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left), _text(node.right)
+        if left[0] is None and right[0] is None:
+            return None, []
+        sides = [
+            (text, gaps) if text is not None else ("{}", [side])
+            for (text, gaps), side in ((left, node.left), (right, node.right))
+        ]
+        return sides[0][0] + sides[1][0], [*sides[0][1], *sides[1][1]]
+    return None, []
