@@ -57,7 +57,7 @@ def _reading(found: Mapping[str, Cloud]) -> str:
     repairs = [found[name] for name in ESTIMATES[1:]]
     biased = [QUANTITIES[name].name for name in ESTIMATES[1:] if found[name].is_biased]
     if not biased:
-        return f"Over {collections} collections the mean of no repair is farther from the truth than chance alone explains."
+        return f"Over {collections} collections the bias of no repair can be told from chance."
     farthest = [
         name
         for name in ESTIMATES[1:]
