@@ -61,6 +61,9 @@ def test_the_plane_says_where_mle_star_is():
             assert length < 1e-9
             assert "one point" in said or "same point" in said
             assert "coincide" in verdict
+        elif "MLE* and InvP are one point" in said:
+            np.testing.assert_allclose(mle_star(counts, mechanism), inv_p(counts, mechanism), atol=1e-15)
+            assert "off the line" not in verdict
         elif "exactly on the line" in said:
             assert not off
             assert "off the line" not in verdict
@@ -127,6 +130,8 @@ def test_the_triangle_says_where_mle_star_is():
             assert not negative
         elif "one and the same point" in said:
             assert length < 1e-9
+        elif "keep a single category" in said:
+            assert all((found.estimates[name] > 0).sum() == 1 for name in ("inv_p", "mle_star"))
         else:
             assert negative
             assert not off

@@ -176,12 +176,17 @@ def _why(found: Trio) -> str:
     if not found.place.cut_off:
         return (
             "Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **Make one share "
-            "negative**, or click near an edge of the triangle, where one category has few reports."
+            "negative**, or click on an edge of the triangle, where one category has no reports."
         )
     if not found.place.length:
         return (
             "Here only equal categories are left, so that the three repairs are **one point**. **Try:** press **Make one "
             "share negative**."
+        )
+    if not found.place.position:
+        return (
+            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one share "
+            "negative**."
         )
     return (
         "**Why in the middle?** To get rid of the negatives, InvP **subtracts the same amount** from every category "

@@ -136,10 +136,11 @@ def explain_pace(path: IBUPath) -> None:
 def _pace(rate: LocalRate) -> str:
     if rate.decay == 1:
         return "there is nothing to wait for: this start is the limit itself."
-    share = "nearly all" if rate.decay > _NEARLY_ALL else percent(rate.decay)
+    share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
     if rate.iterations_per_digit < _QUICK:
         return f"every iteration removes {share} of what is left of the error: here IBU is quick."
-    slowest = f"The slowest categories are those with **{rate.counts[rate.slowest]:,.0f} reports**"
+    reports = rate.counts[rate.slowest]
+    slowest = f"The slowest categories are those with **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
             f"the steps shrink faster than the error. {slowest}: they lie exactly on the border between staying above "
