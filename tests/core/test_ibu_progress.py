@@ -350,6 +350,20 @@ def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
 
 
+def test_the_whole_error_goes_at_once_only_where_there_is_none():
+    rng, seen = np.random.default_rng(8), 0
+    for trial in range(300):
+        k = int(rng.integers(2, 6))
+        histogram = rng.integers(0, 3, k) + np.eye(1, k, int(rng.integers(k)), dtype=int)[0]
+        start = [None, rng.dirichlet(np.ones(k)), histogram / histogram.sum(), np.eye(k)[0]][trial % 4]
+        epsilon = float(rng.choice([0.01, 1, 20]))
+        path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0], start)
+        at_limit = np.abs(path.thetas[0] - path.limit).max() < 1e-12
+        assert (local_rate(path).decay == 1) == at_limit, (histogram, epsilon, start)
+        seen += at_limit
+    assert 30 < seen < 270
+
+
 def test_with_nothing_left_to_do_the_rate_says_so():
     rate = local_rate(ibu_path([9, 9], RandomizedResponse(2, 1.0), [0]))
     assert (rate.decay, rate.factor, rate.iterations_per_digit) == (1, 0, 1)

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pages._ui.geometry.plane import _verdict
-from rr_core import RandomizedResponse, Scenario, collinearity, inv_n, inv_p, mle_star
+from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
 from rr_core.figures import clouds as cloud_figure
 from rr_core.figures.off_line import pushed_down, shares_of_draws
@@ -227,6 +227,19 @@ def exact_bias(users, epsilon):
         name: float(np.linalg.norm(chance @ make(reports, RandomizedResponse(3, epsilon)) - theta))
         for name, make in REPAIRS.items()
     }
+
+
+def test_inv_is_unbiased_and_repairs_give_a_category_that_nobody_has_too_much():
+    """By the exact law, at every corner of the range."""
+    for n, epsilon, where in itertools.product((1, 2, 13), EPSILONS, ("edge", "corner")):
+        users = (n - (n // 2 if where == "edge" else 0), n // 2 if where == "edge" else 0, 0)
+        reports, chance = law(users, epsilon)
+        mechanism = RandomizedResponse(3, epsilon)
+        unit = 1 / (mechanism.p - mechanism.q)
+        np.testing.assert_allclose(chance @ inv(reports, mechanism), np.array(users) / n, atol=1e-12 * unit)
+        for make in REPAIRS.values():
+            assert make(reports, mechanism).min() >= 0
+            assert chance @ make(reports, mechanism)[:, 2] > 0
 
 
 def said_of(found):

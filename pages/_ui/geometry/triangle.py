@@ -185,8 +185,8 @@ def _why(found: Trio) -> str:
         )
     if not found.place.position:
         return (
-            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one share "
-            "negative**."
+            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one "
+            "share negative**."
         )
     return (
         "**Why in the middle?** To get rid of the negatives, InvP **subtracts the same amount** from every category "
