@@ -111,10 +111,11 @@ def answer(found: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
+    stop = "may **never** stop" if "certificate" in found.never else f"may stop {when('certificate')}"
     st.markdown(
-        f"By its **certificate**, which anybody can compute, IBU may stop {when('certificate')} (near enough: "
-        f"{number(found.tolerance)}). It is as near as that {when('gap')} by the true gap in likelihood and "
-        f"{when('squared_distance')} by squared distance, but only MLE\\* tells."
+        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(found.tolerance)}). Only "
+        f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
+        f"{when('squared_distance')}."
     )
 
 
