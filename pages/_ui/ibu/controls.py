@@ -139,12 +139,12 @@ def _pace(rate: LocalRate) -> str:
         return "there is nothing to wait for: this start is the limit itself."
     share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
     if rate.iterations_per_digit < _QUICK:
-        return f"every iteration removes {share} of what is left of the error: here IBU is quick."
+        return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
     reports = rate.counts[rate.slowest]
     slowest = f"The slowest categories are those with **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
-            f"the steps shrink faster than the error. {slowest}: they lie exactly on the border between staying above "
+            f"the steps shrink faster than what is left of the way. {slowest}: they lie exactly on the border between staying above "
             "zero and tending to it."
         )
     own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
@@ -155,6 +155,6 @@ def _pace(rate: LocalRate) -> str:
         else f"they tend to zero, and each iteration takes away {own} of the share that they still have."
     )
     return (
-        f"every iteration removes {share} of what is left of the error, so each further digit costs "
+        f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "
         f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
     )
