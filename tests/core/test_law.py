@@ -255,10 +255,10 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
 
 
 def test_negatives_by_hand():
-    found = negatives([1.25, -0.25, 0.0, -0.125, -0.5, 0.625], [3, 0, 0, 1, 0, 4])
+    found = negatives([1.25, -0.25, 0.0, -0.125, -0.5, 0.625], [3, 0, 0, 1, 0, 4], MECHANISM)
     assert (found.count, found.total, found.lowest, found.share) == (3, -0.875, -0.5, 0.5)
     assert (found.empty, found.empty_negative) == (3, 2)
-    none = negatives([0.5, 0.5], [2, 1])
+    none = negatives([0.5, 0.5], [2, 1], MECHANISM)
     assert (none.count, none.total, none.lowest, none.share) == (0, 0.0, 0.5, 0.0)
     assert (none.empty, none.empty_negative) == (0, 0)
 
@@ -278,10 +278,10 @@ def test_negatives_by_hand():
         (lambda: report_band([1], 5, MECHANISM, 0), "level must be a number between 0 and 1, got 0.0"),
         (lambda: report_band([1], 5, MECHANISM, "a"), "level must be a number between 0 and 1, got 'a'"),
         (lambda: report_variance([9], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 9"),
-        (lambda: negatives([0.5, 0.5], [1, -1]), "true_counts must be whole numbers >= 0, got -1"),
-        (lambda: negatives([0.5], [1, 1]), "estimate must have a last axis of length k = 2, got shape (1,)"),
-        (lambda: negatives([[1, 2]], [1, 1]), "estimate must have shape (2,) like true_counts, got (1, 2)"),
-        (lambda: negatives([math.nan, 1], [1, 1]), "estimate must be finite, got nan at index [0]"),
+        (lambda: negatives([0.5, 0.5], [1, -1], MECHANISM), "true_counts must be whole numbers >= 0, got -1"),
+        (lambda: negatives([0.5], [1, 1], MECHANISM), "estimate must have a last axis of length k = 2, got shape (1,)"),
+        (lambda: negatives([[1, 2]], [1, 1], MECHANISM), "estimate must have shape (2,) like true_counts, got (1, 2)"),
+        (lambda: negatives([math.nan, 1], [1, 1], MECHANISM), "estimate must be finite, got nan at index [0]"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(call, said):

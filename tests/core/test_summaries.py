@@ -136,8 +136,9 @@ def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
 def test_the_standard_error_of_a_share():
     share = EmptyShare(30, 120, False)
     assert share.share == 0.25
-    assert share.standard_error == pytest.approx(math.sqrt(0.25 * 0.75 / 120))
-    assert EmptyShare(0, 5, True).standard_error == 0
+    assert share.standard_error(0.3) == pytest.approx(math.sqrt(0.3 * 0.7 / 120))
+    # One look shows all or nothing, which says nothing of how sure it is.
+    assert EmptyShare(0, 1, True).standard_error(0.5) == EmptyShare(1, 1, True).standard_error(0.5) == 0.5
 
 
 def test_closeness_is_the_total_variation_from_the_users_shares():
