@@ -60,10 +60,10 @@ GROUPS: dict[str, Sequence[Symbol]] = {
         Symbol("$t$", "–", "Stretch in Theorem 2, $(1-v)/(p-v)>1$ with $v$ the smallest $φ_i$."),
     ),
     "The errors": (
-        Symbol("$\\lVert\\hatθ-θ\\rVert^2$", "`squared_error`", "Sum of squared errors: 0 to 2, Inv's maybe more.", "MSE"),
+        Symbol("$\\lVert\\hatθ-θ\\rVert^2$", "`squared_error`", "Sum of squared errors: 0 to 2 (Inv: or more).", "MSE"),
         Symbol("MSE", "–", "Its mean over collections; the paper's figures show it divided by $K$."),
-        Symbol("TV", "`total_variation`", "Share of the mass in the wrong place: 0 to 1, Inv's maybe more."),
-        Symbol("max", "`max_error`", "The largest error of one category: 0 to 1, Inv's maybe more."),
+        Symbol("TV", "`total_variation`", "Share of the mass in the wrong place: 0 to 1 (Inv: or more)."),
+        Symbol("max", "`max_error`", "The largest error of one category: 0 to 1 (Inv: or more)."),
         Symbol("NLL", "`negative_log_likelihood`", "How badly an estimate fits the reports, in nats: lower is better."),
         Symbol("gap", "`optimality_gap`", "At most this many nats per report are missing to the maximum; 0 at MLE\\*."),
         Symbol("Var", "`inv_variance`", "Variance of each entry of Inv, a squared share."),
