@@ -44,9 +44,11 @@ chart.show(chance_against_users(scenario.n, draw.mechanism, observed.share), "ne
 left, right = st.columns(2)
 left.metric("Chance that an empty category goes negative", percent(exact))
 seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
-right.metric(f"Seen in {observed.looks:,} repetitions", seen)
+right.metric(f"Seen in {observed.looks:,} looks", seen)
 if observed.emptied:
-    st.caption("Every category is in use here, so the rarest one was emptied for the repetitions.")
+    st.caption(
+        "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
+    )
 st.markdown(
     "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most of "
     "the categories. Then raise **Users N**, and watch the two rows of the table."

@@ -100,7 +100,7 @@ def _reading(by_name: Mapping[str, Array], mechanism: RandomizedResponse) -> str
         )
     return (
         f"Of {len(n):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
-        f"InvP {zeros['inv_p']:,}; what they take from the others to make up for the negatives differs."
+        f"InvP {zeros['inv_p']:,}; they make up for the negatives in different ways."
     )
 
 

@@ -42,14 +42,21 @@ def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go
 
 
 def one_answer(mechanism: RandomizedResponse) -> str:
-    """What one answer alone tells, in a sentence: p is the chance that it is the truth, whatever the truth."""
+    """What one answer alone tells, in a sentence: it is the truth with chance p, whatever the truth."""
     chance = percent(mechanism.p)
     if mechanism.p >= _GIVEN_AWAY:
         return f"With these settings one answer nearly gives a person away: it is the truth with chance {chance}."
-    if chance == "50%":
-        return "One answer leaves doubt: it is as often true as false."
-    often = "false than true" if mechanism.p < 0.5 else "true than false"
-    return f"One answer leaves doubt: it is the truth with chance {chance}, more often {often}."
+    often = (
+        "as often false as true"
+        if chance == "50%"
+        else "more often false"
+        if mechanism.p < 0.5
+        else "more often true"
+    )
+    return (
+        f"One answer leaves doubt: it is the truth with chance {chance} ({percent(mechanism.keep)} because the coin says so, "
+        f"{percent(mechanism.q)} by accident), {often}."
+    )
 
 
 def two_ways(mechanism: RandomizedResponse) -> str:
