@@ -46,16 +46,13 @@ def one_answer(mechanism: RandomizedResponse) -> str:
     chance = percent(mechanism.p)
     if mechanism.p >= _GIVEN_AWAY:
         return f"With these settings one answer nearly gives a person away: it is the truth with chance {chance}."
-    often = (
-        "as often false as true"
-        if chance == "50%"
-        else "more often false"
-        if mechanism.p < 0.5
-        else "more often true"
-    )
+    if chance == "50%":
+        often = "as often false as true"
+    else:
+        often = "more often false" if mechanism.p < 0.5 else "more often true"
     return (
-        f"One answer leaves doubt: it is the truth with chance {chance} ({percent(mechanism.keep)} because the coin says so, "
-        f"{percent(mechanism.q)} by accident), {often}."
+        f"One answer leaves doubt: it is the truth with chance {chance} ({percent(mechanism.keep)} because the coin says "
+        f"so, {percent(mechanism.q)} by accident), {often}."
     )
 
 
