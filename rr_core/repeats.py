@@ -74,8 +74,8 @@ class Repeats:
         valid = self.errors[metric][:, 1:]
         excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
         mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / math.sqrt(self.done)
-        rounding = TIE * np.abs(valid).max()
-        settled = mean > -special.stdtrit(self.done - 1, _LEVEL / 2) * error + rounding
+        needed = np.maximum(-special.stdtrit(self.done - 1, _LEVEL / 2) * error, TIE * np.abs(valid).max())
+        settled = mean > needed
         return tuple(name for name, above in zip(VALID, settled, strict=True) if not above)
 
     def most_often_best(self, metric: str) -> tuple[str, ...]:

@@ -53,27 +53,19 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
 
 def _mean_reading(result: Repeats, metric: str) -> str:
     """Who has the smallest mean error, where the collections settle it."""
-    measure = METRIC_TITLES[metric]
-    start = f"Over {_collections(result.done)}"
+    over = _collections(result.done)
     if result.tied[metric] == result.done:
-        return f"{start} the three valid estimators have the same error ({_lower(measure)})."
-    means = result.errors[metric].mean(axis=0)
-    numbers = ", ".join(
-        f"{QUANTITIES[name].name} {number(float(means[list(ESTIMATORS).index(name)]), _DIGITS[metric])}"
-        for name in VALID
-    )
+        return f"{METRIC_TITLES[metric]}: the three valid estimators are equal in all of {over}."
+    means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
+    each = ", ".join(f"{QUANTITIES[name].name} {number(means[name], _DIGITS[metric])}" for name in VALID)
     least = [QUANTITIES[name].name for name in result.least_mean(metric)]
     if len(least) == 1:
-        said = f"{least[0]} has the smallest mean of the three valid estimators"
+        said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
     elif len(least) == 2:
-        said = f"{least[0]} and {least[1]} cannot be told apart; the third has a larger mean"
+        said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s, {over} do not tell which"
     else:
-        said = "the three valid estimators cannot be told apart"
-    return f"{measure}: {start[0].lower()}{start[1:]} {said} ({numbers})."
-
-
-def _lower(title: str) -> str:
-    return title[0].lower() + title[1:]
+        said = f"whose mean is the smallest of the three valid estimators, {over} cannot tell"
+    return f"{METRIC_TITLES[metric]}: {said} ({each})."
 
 
 def _collections(done: int) -> str:

@@ -199,5 +199,5 @@ def test_repeated_collections(query):
     checked(widget(page, "Repeat").click().run())
     readings = [chart["alt"] for chart in charts(page)]
     assert len(readings) == 4
-    assert all("50 collections" in readings[i] for i in (1, 3))
+    assert "50 collections" in readings[1]
     assert not page.info

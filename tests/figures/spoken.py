@@ -106,7 +106,7 @@ def clipped(counts, scenario):
 
 def chances_below(kinds, n: int, scenario: Scenario):
     """Pr(Binomial(t, p) + Binomial(n - t, q) < n q) for each t of ``kinds``: summed over the first where that takes
-    few terms, else by the normal law."""
+    few terms, else by the normal law; and by how much each may be off."""
     p, q = p_and_q(scenario)
     most = math.ceil(n * q * (1 - 1e-13)) - 1
     mean, variance = kinds * p + (n - kinds) * q, kinds * p * (1 - p) + (n - kinds) * q * (1 - q)
@@ -115,7 +115,7 @@ def chances_below(kinds, n: int, scenario: Scenario):
     low = np.maximum(0, np.floor(kinds * p - spread)).astype(np.int64)
     high = np.minimum(np.minimum(kinds, most), np.ceil(kinds * p + spread)).astype(np.int64)
     terms = np.maximum(high - low + 1, 0)
-    few = np.flatnonzero(terms <= 600)
+    few = np.flatnonzero(terms <= 300)
     t = np.repeat(kinds[few], terms[few])
     own = (
         np.arange(t.size)
@@ -124,4 +124,6 @@ def chances_below(kinds, n: int, scenario: Scenario):
     )
     weighed = stats.binom.pmf(own, t, p) * stats.binom.cdf(most - own, n - t, q)
     found[few] = np.bincount(np.repeat(np.arange(few.size), terms[few]), weighed, minlength=few.size)
-    return found
+    slack = 0.1 * found
+    slack[few] = 0.005 * found[few]
+    return found, slack
