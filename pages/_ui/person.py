@@ -15,6 +15,7 @@ from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, with_categories
 from rr_core.privacy import Report, answer, posterior_of_reports
+from rr_core.streams import Stream
 
 _MOST_SHOWN = 30
 _MOST_ANSWERS = 20
@@ -29,7 +30,7 @@ def section(work: Work) -> None:
     with left:
         truth = _pick_truth(work)
         answers = [
-            answer(truth, mechanism, work.scenario.stream(truth, i))
+            answer(truth, mechanism, work.scenario.stream(Stream.ANSWERS, truth, i))
             for i in range(st.session_state.setdefault(_ANSWERS, 1))
         ]
         with st.container(horizontal=True):

@@ -62,7 +62,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     if len(least) == 1:
         said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
     elif len(least) == 2:
-        said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s, {over} do not tell which"
+        said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s; {over} cannot tell"
     else:
         said = f"whose mean is the smallest of the three valid estimators, {over} cannot tell"
     return f"{METRIC_TITLES[metric]}: {said} ({each})."

@@ -20,6 +20,7 @@ from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.scenario import Draw
+from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
 from tests.figures.spoken import (
     chances_below,
@@ -218,7 +219,10 @@ def test_what_an_onlooker_believes_after_one_report_and_after_several(draws):
         scenario, prior = draw.scenario, draw.population.probabilities
         p, q = p_and_q(scenario)
         many, truth = 1 + i % 20, i % scenario.k
-        reports = [answer(truth, draw.mechanism, scenario.stream(truth, j)).report for j in range(many)]
+        reports = [
+            answer(truth, draw.mechanism, scenario.stream(Stream.ANSWERS, truth, j)).report
+            for j in range(many)
+        ]
         beliefs = [posterior_of_reports(reports[:m], prior, draw.mechanism) for m in sorted({1, many})]
         text = reading(belief(prior, beliefs, reports, truth, shown(scenario.k)))
 
