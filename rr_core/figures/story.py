@@ -68,11 +68,13 @@ def two_ways(mechanism: RandomizedResponse) -> str:
 def _reading(distance: Closeness, mechanism: RandomizedResponse) -> str:
     """Who is nearer to the truth in this draw; no order is told between distances that read the same."""
     far, near = percent(distance.reports), percent(distance.estimate)
-    if max(distance.reports, distance.estimate) < _ROUNDING:
-        return (
-            "In this draw the reports (blue) have exactly the shares of the hidden truth (grey), and so has the "
-            "estimate (green)."
+    if distance.reports < _ROUNDING:
+        also = (
+            "and so has the estimate (green)"
+            if distance.estimate < _ROUNDING
+            else f"and the estimate (green), which reckons with noise, is {near} away"
         )
+        return f"In this draw the reports (blue) have exactly the shares of the hidden truth (grey), {also}."
     if far == near:
         return f"In this draw reports (blue) and estimate (green) are both {far} away from the hidden truth (grey)."
     if distance.estimate < distance.reports:

@@ -96,7 +96,10 @@ def test_home_tells_who_is_nearer_only_where_one_is(draws):
         given = percents(text)
         if "exactly" in text:
             assert (draw.counts == draw.true_counts).all()
-            assert estimate < 1e-11
+            if "so has" in text:
+                assert estimate < 1e-11
+            else:
+                assert reads(given[0], estimate) or abs(given[0] - estimate) < 1e-12
             said.add("exactly")
         elif "both" in text:
             assert reads(given[0], reports)
