@@ -18,6 +18,7 @@ from rr_core.figures.one_report import belief, price
 from rr_core.figures.story import one_answer, story, two_ways
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
+from rr_core.law import report_band
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
@@ -146,6 +147,17 @@ def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(d
                 within += (upto[c] >= 0.025 - 1e-12) and ((upto[c - 1] if c else 0) < 0.975 + 1e-12)
             assert inside == within
     assert checked > 200
+
+
+def test_expected_counts_lie_between_truth_and_even_share_and_draw_together(draws):
+    for draw, _ in draws[::7]:
+        k, n = draw.scenario.k, draw.scenario.n
+        gap = draw.true_counts - n / k
+        for epsilon in (20.0, draw.scenario.epsilon, 0.01):
+            expected = report_band(draw.true_counts, n, RandomizedResponse(k, epsilon)).expected - n / k
+            assert (np.abs(expected) <= np.abs(gap) + 1e-9 * n).all()
+            assert (expected * gap >= -1e-9 * n * n).all()
+        assert np.abs(expected).max() <= 0.0051 * n
 
 
 def test_the_chance_that_an_empty_category_goes_negative(draws):

@@ -84,8 +84,7 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Local hashing",
-        "A protocol: each person hashes the answer to a few values and randomizes that. Reports stay short, however many "
-        "categories there are.",
+        "A protocol: each person hashes the answer to a few values and randomizes that, so reports are short.",
         "OLH protocol",
     ),
     Entry(
