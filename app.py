@@ -29,7 +29,7 @@ with right:
 
 columns = st.columns(3)
 columns[0].metric(
-    "A report is the truth with chance", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
+    "Chance of a true report", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
 )
 columns[1].metric(
     "Reports are off by", percent(closeness.reports), help="Share of the bars that is in the wrong place."

@@ -23,9 +23,7 @@ page.lead(figure, "noisy_histogram")
 
 summary = page.work.noise
 columns = st.columns(4)
-columns[0].metric(
-    "A report is the truth with chance", percent(summary.truthful), help=two_ways(draw.mechanism)
-)
+columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
 columns[1].metric(
     "Histogram displaced by", percent(summary.moved), help="Half the sum of |observed − true|, over N."
 )

@@ -64,7 +64,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     elif len(least) == 2:
         said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s; {over} cannot tell"
     else:
-        said = f"whose mean is the smallest of the three valid estimators, {over} cannot tell"
+        said = f"{over} cannot tell whose mean is the smallest of the three valid estimators"
     return f"{METRIC_TITLES[metric]}: {said} ({each})."
 
 

@@ -59,9 +59,8 @@ def one_answer(mechanism: RandomizedResponse) -> str:
 def two_ways(mechanism: RandomizedResponse) -> str:
     """How the chance of a true report comes about: p = (p − q) + q."""
     return (
-        f"A report is the truth with chance p = {percent(mechanism.p)}: on purpose, because the coin says so, with "
-        f"chance p − q = {percent(mechanism.keep)}, and by accident, as an answer at random, with chance "
-        f"q = {percent(mechanism.q)}."
+        f"A report is the truth with chance p = {percent(mechanism.p)}: {percent(mechanism.keep)} because the coin says "
+        f"so (p − q), and {percent(mechanism.q)} by accident, as an answer at random (q)."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pages._ui.reference import comparison
-from rr_core import RandomizedResponse, Scenario
+from rr_core import PRESETS, RandomizedResponse, Scenario
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.recorded import recorded
 from rr_core.figures.style import percent
@@ -140,3 +140,8 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     assert told[3:5] == [1.5, (ratio <= 1.5).sum()]
     assert told[5] == pytest.approx(ratio.max(), rel=0.006)
     assert wins.min() > 0  # so that no order of the three is told for all settings
+
+
+def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
+    (preset,) = [preset.scenario for preset in PRESETS if preset.scenario.k == 1_423_000]
+    assert 24 <= np.unique(preset.draw().counts).size <= 60
