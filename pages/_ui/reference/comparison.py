@@ -87,8 +87,8 @@ def show() -> None:
     st.subheader("What it costs, and what it sets to zero")
     table(("Estimator", "Time here", "Categories set to zero"), _COSTS)
     st.markdown(
-        "The sort is over the $D$ distinct counts, a few dozen in the preset of 1,423,000 categories. By the paper's Table 1: $O(K)$ "
-        "for Inv and InvN, $O(K\\log K)$ for InvP and MLE\\*, $O(K)$ per step for IBU."
+        "The sort is over the $D$ distinct counts, a few dozen in the preset of 1,423,000 categories. By the paper's "
+        "Table 1: $O(K)$ for Inv and InvN, $O(K\\log K)$ for InvP and MLE\\*, $O(K)$ per step for IBU."
     )
     st.subheader("When each is best")
     stacked(best())
