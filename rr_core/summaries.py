@@ -107,10 +107,14 @@ class ExpectedNegatives:
 
 def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
     """For a draw's users, or for ``times`` as many with the same shares."""
-    n, has = draw.scenario.n * times, draw.true_counts > 0
-    chances = negative_chances(draw.true_counts * times, n, draw.mechanism)
+    n, (users, categories) = draw.scenario.n * times, np.unique(draw.true_counts, return_counts=True)
+    expected, has = categories * negative_chances(users * times, n, draw.mechanism), users > 0
     return ExpectedNegatives(
-        n, int(has.sum()), int((~has).sum()), float(chances[has].sum()), float(chances[~has].sum())
+        n,
+        int(categories[has].sum()),
+        int(categories[~has].sum()),
+        float(expected[has].sum()),
+        float(expected[~has].sum()),
     )
 
 

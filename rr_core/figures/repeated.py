@@ -113,7 +113,7 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
         for name, spread in zip(ESTIMATES[1:], variance[1:], strict=True)
     )
     return (
-        f"Mean squared error is squared bias + variance. Inv has no bias, so all of its error is variance, here "
+        f"Mean squared error is squared bias + variance. Inv has no bias, up to chance: its error is variance, here "
         f"{number(variance[0])}; the valid estimators: {parts}."
     )
 

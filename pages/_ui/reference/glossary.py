@@ -107,7 +107,7 @@ TERMS: tuple[Entry, ...] = (
     Entry("Noise", "The part of a report that chance decides. It protects the person and blurs the histogram."),
     Entry(
         "Population",
-        "What the users are drawn from. Even without noise, a thousand users differ a little from their population.",
+        "What the users are drawn from. Even without noise, a thousand users may differ a little from it.",
         "sample",
     ),
     Entry(

@@ -47,7 +47,7 @@ GROUPS: dict[str, Sequence[Symbol]] = {
         Symbol("InvN", "`inv_n`", "Inv, negatives set to zero, rescaled to sum to 1."),
         Symbol("InvP", "`inv_p`", "The distribution nearest to Inv."),
         Symbol("MLE\\*", "`mle_star`", "The distribution under which the reports are most likely, in closed form."),
-        Symbol("IBU", "`ibu`", "The same by iteration: $θ^{(t)}$ after $t$ steps."),
+        Symbol("IBU", "`ibu`", "On the way there by iteration: $θ^{(t)}$ after $t$ steps."),
     ),
     "Inside the formulas": (
         Symbol("$E$", "–", "$e^ε-1=(p-q)/q$, positive."),
