@@ -40,18 +40,22 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
         _point("this scenario, exact", n, here, INV.colour, "circle"),
         _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
     ]
-    reading = (
-        f"A category that nobody has goes negative with chance {percent(here)} at N = {n:,}; with more and more "
-        "users the chance tends to one half, not to zero (the saw-tooth: reports are whole numbers)."
-    )
     half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
         axis("Chance of a negative estimate", tickformat=".0%", range=[-0.03, 1.05]),
-        reading,
+        chance_in_words(n, here),
         shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
         height=340,
+    )
+
+
+def chance_in_words(n: int, chance: float) -> str:
+    """What the figure says of this scenario's exact chance."""
+    return (
+        f"A category that nobody has goes negative with chance {percent(chance)} at N = {n:,}; with more and more "
+        "users the chance tends to one half, not to zero (the saw-tooth: reports are whole numbers)."
     )
 
 
