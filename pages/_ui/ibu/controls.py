@@ -144,8 +144,8 @@ def _pace(rate: LocalRate) -> str:
     slowest = f"The slowest categories are those with **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
-            f"the steps shrink faster than what is left of the way. {slowest}: they lie exactly on the border between staying above "
-            "zero and tending to it."
+            f"the steps shrink faster than what is left of the way. {slowest}: they lie exactly on the border between "
+            "staying above zero and tending to it."
         )
     own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
     why = (
