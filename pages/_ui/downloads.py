@@ -26,6 +26,7 @@ def row(
     name: str,
     data: Callable[[], bytes] | None = None,
     more: str = "",
+    alone: bool = False,
 ) -> None:
     """Three buttons; each file is made when its button is pressed, without a rerun.
 
@@ -35,11 +36,17 @@ def row(
         name: of the files, without ending.
         data: makes the CSV; the estimates by category when None.
         more: lines at the end of the script, which has ``draw`` and ``result``.
+        alone: whether these lines are all that it prints; it has ``draw`` then, and no ``result``.
     """
     files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
         ("Download data (CSV)", data or partial(data_csv, work), "csv", "text/csv"),
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
-        ("Download script (Python)", lambda: script_text(work.scenario) + more, "py", "text/x-python"),
+        (
+            "Download script (Python)",
+            lambda: joined(script_text(work.scenario), more, alone),
+            "py",
+            "text/x-python",
+        ),
     )
     with st.container(horizontal=True):
         for label, make, ending, mime in files:
@@ -87,6 +94,12 @@ def script_text(scenario: Scenario) -> str:
     return _SCRIPT.format(settings=settings, draw=_UPLOADED if scenario.dist == UPLOAD else _BUILT_IN)
 
 
+def joined(script: str, more: str, alone: bool) -> str:
+    """The script with more lines at its end, or (``alone``) from where it has ``draw``."""
+    return (script.partition(_FROM_HERE)[0] + "\n" if alone else script) + more
+
+
+_FROM_HERE = "result = compare("
 _SCRIPT = '''"""Recomputes the numbers of one scenario. Run it from the folder that holds rr_core."""
 
 from rr_core import Scenario
