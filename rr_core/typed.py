@@ -31,6 +31,20 @@ def number(text: str) -> float:
     return value
 
 
+def chance(text: str) -> float:
+    """A probability above 0 as a person writes it: as `number`, or in percent.
+
+    Raises:
+        ValueError: one plain sentence, when it is none of these.
+
+    >>> chance("12,5 %")
+    0.125
+    """
+    percent = text.strip().endswith("%")
+    value = number(text.strip().rstrip("% \u00a0\u202f") if percent else text)
+    return value / 100 if percent else value
+
+
 def _plain(text: str) -> float:
     above, slash, below = text.replace(",", ".").replace("_", "x").partition("/")
     return float(above) / float(below) if slash else float(above)
