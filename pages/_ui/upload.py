@@ -114,7 +114,7 @@ def _column_name(preview: Preview, position: int) -> str:
 def _understood(preview: Preview, read: Distribution) -> None:
     people = f"{read.total:,.6g} in all" if read.kind == "shares" else f"{read.total:,} people"
     st.success(markdown(f"Understood: {read.rows:,} rows, {read.k:,} categories, {people}."))
-    remarks = [f"{_form(preview)}."]
+    remarks = [f"{form(preview)}."]
     remarks += [
         f"Left out: {drop.rows:,} rows ({drop.reason}), the first in line {drop.first_line:,}."
         for drop in read.dropped
@@ -128,7 +128,8 @@ def _understood(preview: Preview, read: Distribution) -> None:
     st.text("First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:,.6g}" for label, weight in pairs))
 
 
-def _form(preview: Preview) -> str:
+def form(preview: Preview) -> str:
+    """Encoding, separator, header and compression, in words."""
     separators = {",": "comma", ";": "semicolon", "\t": "tab"}
     if preview.format == "parquet":
         return "Parquet table"

@@ -19,6 +19,7 @@ _DOMAINS = {
     "size": "their number is known",
     "listed": "given as a list",
 }
+_FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
 HELD_OUT = "held_out"
 MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
@@ -263,7 +264,7 @@ def settings(found: Results) -> list[tuple[str, str]]:
     said = [
         ("Reports (N)", f"{used.n:,}"),
         ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.said.domain or '', 'as read')}"),
-        ("ε", f"{mechanism.epsilon!r}{' (from p)' if used.said.privacy_is_p else ''}"),
+        ("ε", f"{mechanism.epsilon!r}{_FROM[used.said.privacy_kind]}"),
         ("p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
         ("Level of the intervals", f"{found.level:.0%}"),
         ("Shares of", "these people" if found.target == "users" else "their population"),
