@@ -140,7 +140,7 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
     lines = run(files.script(found), tmp_path, "--all")
     assert lines[-2] == "wrote results.csv"
     check([*lines[:-2], ""], found)
-    everything = (tmp_path / "results.csv").read_text("utf-8").removesuffix("\n").split("\n")
+    everything = (tmp_path / "results.csv").read_text("utf-8-sig").removesuffix("\n").split("\n")
     check_table(everything, found, np.arange(26))
 
 

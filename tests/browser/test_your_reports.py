@@ -84,7 +84,7 @@ def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
     assert lab.chart("your_reports").count() == lab.chart("reports_floor").count() == 1
     assert "speaks against ε = 3" in lab.words()
 
-    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8"), newline="")))
+    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
     assert [row["category"] for row in table] == [csv_cell(label) for label in labels]
     for column in ("inv", "inv_n", "inv_p", "mle_star"):
         assert [float(row[column]) for row in table] == found.estimates[column].tolist()
@@ -142,7 +142,7 @@ def test_hostile_names_stay_names(open_lab):
     main = lab.page.get_by_test_id("stMain")
     assert main.locator("img, iframe").count() == 0
     assert main.locator("a[href*=evil], a[href*=javascript]").count() == 0
-    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
     assert len(rows) == len(HOSTILE)
     lab.press("Other reports or settings")

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from pages._ui import downloads, link, state
+from pages._ui import link, state
+from pages._ui.csv_files import csv_bytes
 from pages._ui.safe_text import csv_cell
 from pages._ui.tables import (
     AllSeen,
@@ -186,7 +187,7 @@ def _labels(draw: Draw) -> Sequence[str]:
 
 
 def _csv(draw: Draw, labels: Iterable[str]) -> bytes:
-    return downloads.csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
+    return csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
 
 
 def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:

@@ -117,10 +117,22 @@ def fit(found: Results) -> list[str]:
         ]
     if not misfits(found):
         return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
-    said = (
-        f"These reports do not fit {epsilon}: some categories got fewer reports than its noise alone brings."
-    )
+    said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
+    if few := found.used.collected.too_few:
+        said += (
+            f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: leave such names "
+            "out under “Other reports or settings”. If they could, the noise was weaker than stated."
+        )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
+
+
+def _low(found: Results) -> str:
+    """The categories that are to blame, and what else they may be than categories."""
+    few = found.used.collected.too_few
+    if not few:
+        return "some categories"
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5])
+    return f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''}"
 
 
 def _plausible(found: Results) -> str:
@@ -133,7 +145,7 @@ def _plausible(found: Results) -> str:
             "response over these categories."
         )
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" They are plausible under ε of {number(plausible.low, 4)} or more{rough}."
+    return f" The reports are plausible under ε of {number(plausible.low, 4)} or more{rough}."
 
 
 def _too_many(found: Results) -> str:
