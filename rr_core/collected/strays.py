@@ -21,7 +21,8 @@ class Strays:
 
     Attributes:
         below: (m,) whether a name is one of them.
-        level: N q, the expected reports of an empty category, with K and N of the other names.
+        level: N q, the expected reports of an empty category, with K and N of the other names; of all names when the
+            strays are not outweighed.
         together: reports of all strays.
     """
 
@@ -51,7 +52,8 @@ def strays(
     law. A name is a stray when it has less than half of N q, and so few that Binomial(N, q) is as small with
     probability at most ``chance`` divided by the number of names (Bonferroni): of a collection without strays some
     name is called one with probability at most ``chance``, if epsilon is as stated or smaller. Strays found leave N,
-    and K too if it is not known; then q grows, and the search goes on until it finds no more.
+    and K too if it is not known; then q grows, and the search goes on until it finds no more, or too many to be
+    outweighed.
 
     Args:
         counts: (m,) reports of each name, whole numbers >= 0, in any order.
@@ -72,6 +74,8 @@ def strays(
     counts = np.asarray(counts)
     if counts.ndim != 1 or (counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0)):
         raise ValueError(f"counts must be whole numbers >= 0 in one dimension, got {counts!r:.60}")
+    if counts.size < 2:
+        return Strays(np.zeros(counts.size, dtype=bool), 0.0, 0)
     if k is not None:
         k = _validate.integer("k", k, 2)
     # Strays are the names with the fewest reports: a first part of the distinct counts.
@@ -80,9 +84,8 @@ def strays(
     reports = np.append(0, np.cumsum(values * multiplicities))
     cut, level = 0, 0.0
     while True:
-        left = counts.size - int(names[cut])
         try:
-            q = mechanism(max(left, 2) if k is None else k).q
+            q = mechanism(counts.size - int(names[cut]) if k is None else k).q
         except ValueError:
             break
         n = int(reports[-1] - reports[cut])
@@ -90,8 +93,10 @@ def strays(
         rare = stats.binom.cdf(values, n, q) * counts.size <= chance
         found = int(np.count_nonzero(rare & (values < level / 2)))
         found = min(found, int(np.searchsorted(names, counts.size - 2, side="right")) - 1)
-        if found <= cut:
+        if found <= cut or (cut and reports[found] >= level):
             break
         cut = found
+        if reports[cut] >= level:
+            break
     below = counts < values[cut] if cut < values.size else np.zeros(counts.size, dtype=bool)
     return Strays(below, level, int(reports[cut]))

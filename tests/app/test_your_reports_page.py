@@ -119,7 +119,7 @@ def test_what_is_missing_or_impossible_gets_its_sentence(privacy, domain, senten
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])  # p below and above one half
 def test_p_instead_of_epsilon(epsilon):
     page = give(opened(), ("travel.csv", TABLE))
-    one(page.button_group, "Privacy given as").set_value("p, the chance of a true report")
+    one(page.button_group, "Privacy given as").set_value("p, true report")
     checked(page.run())
     one(page.text_input, "Value of p").set_value("0.1")
     one(page.radio, "Which categories could people choose from?").set_value("seen")

@@ -20,8 +20,8 @@ _DOMAINS: dict[DomainKind, str] = {
 }
 _PRIVACY: dict[PrivacyKind, str] = {
     "epsilon": "ε",
-    "p": "p, the chance of a true report",
-    "redraw": "r, the chance of a uniform redraw",
+    "p": "p, true report",
+    "redraw": "r, uniform redraw",
 }
 _SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 

@@ -41,11 +41,12 @@ def show(reports: Reports, preview: Preview | None) -> None:
         remarks.append(
             f"{_many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row."
         )
-    st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
+    left, right = st.columns([3, 2])
+    left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
-        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="content")
+        right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="content")
 
 
 def decide(reports: Reports, said: Said) -> Said:
@@ -61,16 +62,12 @@ def decide(reports: Reports, said: Said) -> Said:
     except (UnreadableFile, WrongDomain, reading.Unclear):
         return said
     if reading.is_inverted(said, k):
-        said = dataclasses.replace(
-            said,
-            swapped=st.toggle(
-                "Swap the two answers",
-                said.swapped,
-                key="reports_swap",
-                help="With p below 1/2 a report is more often the other answer than the true one. With the two answers "
-                "exchanged, the same reports come from k-RR with 1 − p.",
-            ),
+        st.markdown(
+            "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
+            "swapped, the same reports come from k-RR with 1 − p."
         )
+        swapped = st.toggle("Swap the two answers", said.swapped, key="reports_swap")
+        said = dataclasses.replace(said, swapped=swapped)
     _say_what_comes(reports, said)
     return said
 
@@ -160,12 +157,12 @@ def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
     noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {_listed(few)}."
     if all(one.settled for one in odd if _is_too_few(one)):
         return [
-            f"{noise} Most likely the devices did not know such names. If people could choose them, the ε is larger "
+            f"{noise} Most likely the devices did not know such names. If people could choose them, the noise was weaker "
             "than stated."
         ]
     return [
-        f"{noise} Together these are more than one category's noise: rather the ε is larger than stated, so they are "
-        "counted. Leave them out if people could not choose them."
+        f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "
+        "are counted. Leave them out if people could not choose them."
     ]
 
 

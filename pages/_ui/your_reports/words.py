@@ -60,9 +60,10 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
     }
     inv = "" if name == "inv" else f"; of Inv {ends['inv']}, which holds the truth as often as it says"
     between = f" ({found.level:.0%} interval {ends[name]}{inv})" if name in ends else ""
+    most = "The most reported after the swap" if used.said.swapped else "The most reported"
     return (
-        f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. The most "
-        f"reported, “{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
+        f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. {most}, "
+        f"“{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
         f"{QUANTITIES[name].name}: about {round(share * used.n):,} people."
         + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
