@@ -81,14 +81,17 @@ class Hint:
 
     Attributes
     ----------
+    differs
+        All values different.
     numbers_people
-        All different, and counted from 0 or 1 or like a UUID: one row per person.
+        And counted from 0 or 1, or like a UUID: one row per person.
     repeats
         At most half as many values as rows: answers, rather than counts.
     bits
         Nothing but 0 and 1.
     """
 
+    differs: bool = False
     numbers_people: bool = False
     repeats: bool = False
     bits: bool = False
@@ -106,6 +109,7 @@ def _hint(cells: list[str]) -> Hint:
         return Hint(bits=bool(filled) and distinct <= {"0", "1"})
     unlike = len(distinct) == len(filled)
     return Hint(
+        differs=unlike,
         numbers_people=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
         repeats=2 * len(distinct) <= len(filled),
         bits=distinct <= {"0", "1"},

@@ -207,7 +207,9 @@ def numbers_people(table: Described, index: int) -> bool:
         return False
     if words & PERSON_WORDS:
         return True
-    return table.hints[index].numbers_people and any(hint.repeats for hint in others)
+    hint = table.hints[index]
+    alone = hint.differs if words == {"id"} else hint.numbers_people
+    return alone and any(other.repeats for other in others)
 
 
 def names_count(name: str) -> bool:
