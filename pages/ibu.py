@@ -12,8 +12,8 @@ page = open_page("ibu", "How many iterations does IBU need, and when may it stop
 work = page.work
 
 st.markdown(
-    "**IBU** (iterative Bayesian update) starts from any guess and improves it a little with every pass over the "
-    "reports. It creeps towards the most likely distribution, which **MLE\\*** gives in one step."
+    "**IBU** (iterative Bayesian update) starts from any guess and improves it with every pass over the "
+    "reports. It creeps towards the distribution that fits the reports best, which **MLE\\*** gives in one step."
 )
 with view_picker.row():
     start = controls.start(work)
@@ -21,7 +21,8 @@ with view_picker.row():
     tolerance = controls.tolerance()
     view = view_picker.pick(work, by_reports=True)
 path = run.path(work, start, length)
-controls.answer(path, tolerance)
+reached = run.reached(work, start, path, tolerance)
+controls.answer(reached, path)
 film = play(path, view)
 page.lead(film, "ibu")
 film_keys.listen()
@@ -31,25 +32,24 @@ controls.explain_start(path)
 st.subheader("When may it stop?")
 st.markdown(
     "Only somebody who knows MLE\\* could tell how far away IBU still is. The **certificate** needs no MLE\\*: it is the "
-    "largest factor by which the next iteration would multiply a category, minus one, and the likelihood can never "
-    "grow by more than that."
+    "largest factor by which the next iteration would multiply a category, minus one, and the log-likelihood per "
+    "report can never grow by more than that."
 )
 chart.show(convergence(path, tolerance), "ibu_convergence")
 triangle.section(work, path)
 
 st.subheader("Which categories come last?")
-chart.show(stragglers(path, controls.nearness()), "ibu_stragglers")
+chart.show(stragglers(path, run.settled(work, start, path, controls.nearness())), "ibu_stragglers")
 controls.explain_pace(path)
 
 st.markdown(
     "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "
     "play again. Start from **One category at zero** and see that IBU never brings it back. Start from "
-    "**The reports φ**: a better guess saves hardly any iterations, because "
-    "the slow categories stay slow."
+    "**The reports φ**: how many iterations does a better guess save?"
 )
 
-several.section(work, length)
-cost.section(work, path, start, tolerance)
+several.section(work, length, tolerance)
+cost.section(work, reached, start)
 downloads.row(work, path, start, film)
 
 with st.expander("Formulas"):
@@ -57,8 +57,12 @@ with st.expander("Formulas"):
         r"""
 One iteration (paper, eq. 5) multiplies every category by its factor:
 
-$$\theta_i \leftarrow \theta_i\,m_i, \qquad
-m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.$$
+$$
+\begin{gathered}
+\theta_i \leftarrow \theta_i\,m_i, \\[6pt]
+m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.
+\end{gathered}
+$$
 
 It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
 

@@ -42,8 +42,12 @@ with st.expander("Formulas"):
         r"""
 A user with category $x$ reports $y$ with probability (paper, eq. 1)
 
-$$\Pr(y \mid x) = p = \frac{e^\varepsilon}{e^\varepsilon + K - 1}\ \text{if } y = x, \qquad
-q = \frac{1}{e^\varepsilon + K - 1}\ \text{otherwise.}$$
+$$
+\begin{gathered}
+\Pr(y \mid x) = p = \frac{e^\varepsilon}{e^\varepsilon + K - 1}\ \text{if } y = x, \\[6pt]
+\Pr(y \mid x) = q = \frac{1}{e^\varepsilon + K - 1}\ \text{otherwise.}
+\end{gathered}
+$$
 
 The expected share of reports is $q + (p-q)\,\theta$. A bar with $t$ true users among $N$ is
 $\mathrm{Binomial}(t, p) + \mathrm{Binomial}(N - t, q)$; its 95% band comes from that law.

@@ -8,7 +8,7 @@ counts), not O(k); and many histograms, each with its own mechanism, advance tog
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.iteration.levels import Levels, distribution, levels_of
-from rr_core.iteration.record import IBUPath, made_path, odds_of
+from rr_core.iteration.record import IBUPath, made_path, odds_of, weighted_sum
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
 
-__all__ = ["IBUPath", "ibu", "ibu_channel", "ibu_path", "ibu_paths"]
+__all__ = ["IBUPath", "ibu", "ibu_channel", "ibu_path", "ibu_paths", "iterates"]
 
 Progress = Callable[[int], bool]
 
@@ -113,6 +113,27 @@ def ibu_paths(
     return _record(checked, mechanisms, iterations, start, progress)
 
 
+def iterates(path: IBUPath, last: int) -> Iterator[tuple[int, Array]]:
+    """Run IBU again from the start of a path, and give every estimate, not only the recorded ones.
+
+    Args:
+        path: one histogram or a batch; what it recorded does not matter.
+        last: the last iteration, >= 0.
+
+    Yields:
+        The iteration number of the first of some successive estimates, and those estimates (steps, rows, levels) on
+        the levels of the flattened batch; first the start alone, then pieces of some 10 ms of work.
+    """
+    batch = _Batch(path._levels, odds_of(path.mechanisms))
+    yield 0, batch.theta()[None]
+    # Short pieces first: many a run is near enough after a few iterations.
+    while batch.done < last:
+        first = batch.done + 1
+        seen = np.empty((min(_looks(batch), first + 7, last - batch.done), *batch.shape))
+        batch.advance(len(seen), seen)
+        yield first, batch.normalised(seen)
+
+
 def ibu_channel(
     histogram: ArrayLike, channel: ArrayLike, n_iterations: int, start: ArrayLike | None = None
 ) -> Array:
@@ -170,9 +191,11 @@ class _Batch:
         self._gain = odds * levels.phi
         self._weights = levels.multiplicities / odds
         self._v = odds * levels.start
+        self.shape = self._v.shape
         self.done = 0
 
-    def advance(self, steps: int) -> None:
+    def advance(self, steps: int, seen: Array | None = None) -> None:
+        """Go on; ``seen`` (steps, rows, levels) takes v after every step."""
         v, gain, weights = self._v, self._gain, self._weights
         factor, one, redraws = np.empty_like(v), np.array(1.0), np.empty(len(v))
         column = redraws[:, None]
@@ -181,7 +204,7 @@ class _Batch:
         head, head_weights = factor[:, pieces[0]], weights[:, pieces[0]]
         add, divide, multiply, vecdot = np.add, np.divide, np.multiply, np.vecdot
         for first in range(0, steps, _SWEEP):
-            for _ in range(min(_SWEEP, steps - first)):
+            for step in range(first, min(first + _SWEEP, steps)):
                 add(v, one, factor)
                 divide(gain, factor, factor)
                 vecdot(head, head_weights, redraws)
@@ -190,15 +213,19 @@ class _Batch:
                     add(redraws, dot, redraws)
                 add(factor, column, factor)
                 multiply(v, factor, v)
+                if seen is not None:
+                    seen[step] = v
             v[v < _NOTHING] = 0.0
         self.done += steps
 
     def theta(self) -> Array:
-        """(rows, levels), its sum made one again: the rounding of S adds up where S is nearly one."""
-        if not self.done:
-            return self.levels.start.copy()
-        theta = self._v / self._odds
-        theta /= np.vecdot(theta, self.levels.multiplicities)[:, None]
+        """(rows, levels) the estimate."""
+        return self.normalised(self._v) if self.done else self.levels.start.copy()
+
+    def normalised(self, v: Array) -> Array:
+        """(..., rows, levels) theta, its sum made one again: the rounding of S adds up where S is nearly one."""
+        theta: Array = v / self._odds
+        theta /= weighted_sum(theta, self.levels.multiplicities)[..., None]
         return theta
 
 
@@ -223,9 +250,14 @@ def _record(
     )
 
 
+def _looks(batch: _Batch) -> int:
+    """How many iterations are done between two looks at the clock."""
+    return max(1, _ENTRIES_PER_LOOK // (batch.levels.counts.size + _ENTRIES_PER_CALL))
+
+
 def _stops(batch: _Batch, marks: list[int], progress: Progress | None) -> Iterable[int]:
     """Advance the batch, pausing at each mark; and where progress asks to stop, a last time."""
-    longest = max(1, _ENTRIES_PER_LOOK // (batch.levels.counts.size + _ENTRIES_PER_CALL))
+    longest = _looks(batch)
     called = time.perf_counter()
     for mark in marks:
         while batch.done < mark:

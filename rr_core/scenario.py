@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core import _validate, limits, sampling
+from rr_core import _validate, limits, sampling, streams
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
-
-_USERS, _NOISE, _REPEATS, _OTHER = 0, 1, 2, 3  # independent random streams of one seed
+from rr_core.streams import Stream
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,9 @@ class Scenario:
     def mechanism(self) -> RandomizedResponse:
         return RandomizedResponse(self.k, self.epsilon)
 
-    def stream(self, *key: int) -> np.random.Generator:
-        """A random stream of this scenario's seed for anything else that is drawn, by any integers >= 0."""
-        return _stream(self.seed, _OTHER, *key)
+    def stream(self, stream: Stream, *numbers: int) -> np.random.Generator:
+        """A random stream of this scenario's seed; arguments as in `rr_core.streams.key`."""
+        return streams.generator(self.seed, stream, *numbers)
 
     def population(self) -> Population:
         """The population, for every distribution but an upload."""
@@ -77,12 +76,12 @@ class Scenario:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
         if population.counts is not None and self.n == population.total:
             return Users(population, population.counts)
-        stream = _stream(self.seed, _USERS)
-        return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, stream)))
+        rng = self.stream(Stream.USERS)
+        return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, rng)))
 
     def collect(self, users: Users) -> Draw:
         """One noisy histogram of these users' reports."""
-        counts = self.mechanism.randomize_histogram(users.counts, _stream(self.seed, _NOISE))
+        counts = self.mechanism.randomize_histogram(users.counts, self.stream(Stream.NOISE))
         return Draw(self, users.population, users.counts, _frozen(counts))
 
     def draw(self, population: Population | None = None) -> Draw:
@@ -160,7 +159,7 @@ class Draw:
         truths = np.empty((how_many, self.scenario.k), dtype=np.int64)
         reports = np.empty_like(truths)
         for i in range(how_many):
-            rng = _stream(self.scenario.seed, _REPEATS, first + i)
+            rng = self.scenario.stream(Stream.REPEATS, first + i)
             truths[i] = (
                 sampling.multinomial(self.scenario.n, self.population.probabilities, rng)
                 if new_users
@@ -173,10 +172,6 @@ class Draw:
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     counts.flags.writeable = False
     return counts
-
-
-def _stream(*key: int) -> np.random.Generator:
-    return np.random.default_rng(key)
 
 
 @dataclass(frozen=True)

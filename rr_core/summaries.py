@@ -11,11 +11,11 @@ from rr_core._validate import Array
 from rr_core.errors import total_variation
 from rr_core.law import most_negative, report_band
 from rr_core.scenario import Draw
+from rr_core.streams import Stream
 
 # Empty categories looked at, and time spent, when the share of negatives is observed over draws.
 _CELLS = 300_000
 _DRAWS = 1000
-_WATCH = (0, 0, 0)  # its own random stream
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def empty_negative_share(draw: Draw) -> EmptyShare:
         rarest = int(truth.argmin())
         moved, truth[rarest] = truth[rarest], 0
         truth[truth.argmax()] += moved
-    rng = draw.scenario.stream(*_WATCH)
+    rng = draw.scenario.stream(Stream.EMPTY)
     reports = draw.mechanism.randomize_histogram(np.broadcast_to(truth, (draws, truth.size)), rng)
     below = reports[:, truth == 0] <= most_negative(draw.scenario.n, draw.mechanism)
     return EmptyShare(int(below.sum()), int(below.size), emptied)

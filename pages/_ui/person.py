@@ -13,6 +13,7 @@ from rr_core.figures.labels import names, plain
 from rr_core.figures.one_report import LARGEST_MATRIX, belief, channel
 from rr_core.figures.view import Bars, bars, natural_order, with_category
 from rr_core.privacy import answer, posterior
+from rr_core.streams import Stream
 
 _MOST_SHOWN = 30
 
@@ -26,7 +27,7 @@ def section(work: Work) -> None:
         truth = _pick_truth(work)
         tries = st.session_state.setdefault("_person_tries", 0)
         st.button("Answer again", on_click=_again, help="Toss the coin again for the same person.")
-        report = answer(truth, mechanism, work.scenario.stream(truth, tries))
+        report = answer(truth, mechanism, work.scenario.stream(Stream.ANSWERS, truth, tries))
         st.markdown(
             f"1. Their truth is **{_name(work, truth)}**.\n"
             + (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import _validate, sampling
+from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
 from rr_core.collected.intervals import Interval
 from rr_core.collected.replicates import LONG_ROW, Progress, checked_plan, new_users, same_users, simulate
@@ -25,9 +25,9 @@ from rr_core.errors import Users, check_users, variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Rows, profile, table_size
+from rr_core.streams import Stream
 
 METRICS = ("mse", "tv", "max")
-_STREAM = 4  # apart from the streams of a scenario
 _GROUPS, _MEMBERS = 256, 512  # what is followed: different values of MLE*, and categories in all
 
 
@@ -137,7 +137,7 @@ def bootstrap(
     largest = np.empty((replicates, 4))
     ratios = np.empty((4, replicates, followed.members.size))
     done = 0
-    for block in simulate(sampler, k, replicates, (seed, _STREAM), progress):
+    for block in simulate(sampler, k, replicates, streams.key(seed, Stream.BOOTSTRAP), progress):
         part = slice(done, done + len(block))
         reports, aims, weights = cells.reduce(block)
         some, some_aims = block[:, followed.members], truth[followed.members]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rr_core import streams
 from rr_core._validate import Array
 from rr_core.collected.replicates import Progress, checked_plan, new_users, simulate
 from rr_core.collected.reports import Counts, collected, level_between
@@ -22,8 +23,8 @@ from rr_core.estimators import inv, mle_rule, mle_star
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
+from rr_core.streams import Stream
 
-_STREAM = 5  # apart from those of a scenario and of the bootstrap
 _ROUNDING = 8 * np.finfo(np.float64).eps
 _NOTHING = -6.0  # the score where MLE* drops no category: below every other value that matters
 _STEP = 1.002  # the smallest plausible epsilon is found to this factor
@@ -144,7 +145,7 @@ def fit_test(
     ratio, dropped, observed = _statistics(checked[None], mechanism)
     sampler = new_users(null_shares(checked, mechanism), n, mechanism)
     null, lowest, done = np.empty(replicates), np.empty(replicates, dtype=np.int64), 0
-    for block in simulate(sampler, mechanism.k, replicates, (seed, _STREAM), progress):
+    for block in simulate(sampler, mechanism.k, replicates, streams.key(seed, Stream.FIT), progress):
         part = slice(done, done + len(block))
         null[part] = _statistics(block, mechanism)[2]
         lowest[part] = block.min(axis=-1)

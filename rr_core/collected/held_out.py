@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rr_core import streams
 from rr_core._validate import Array
 from rr_core.collected.advice import Ranking
 from rr_core.collected.replicates import Progress, checked_plan
@@ -25,10 +26,10 @@ from rr_core.errors import variance_at
 from rr_core.estimators import inv
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
+from rr_core.streams import Stream
 
 FOLDS = 5
 _NAMES = ("inv", *VALID)
-_STREAM = 6  # apart from those of a scenario, of the bootstrap and of the test
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def held_out(
     for repetition in range(repetitions):
         if progress is not None and progress(repetition):
             break
-        rng = np.random.default_rng((seed, _STREAM, repetition))
+        rng = streams.generator(seed, Stream.HELD_OUT, repetition)
         parts = [part for part in rng.multinomial(checked, [1 / FOLDS] * FOLDS).T if part.sum() > 1]
         for part in parts:
             error, estimates = _against(part, checked - part, mechanism)

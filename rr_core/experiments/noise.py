@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rr_core import sampling
+from rr_core import sampling, streams
 from rr_core._validate import Array
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import Population
 from rr_core.sampling import Counts
-
-_USERS, _NOISE = 0, 1  # independent random streams
+from rr_core.streams import Stream
 
 # Uniform users per category above which Poisson counts are quicker than users one by one, and users per squared
 # number of categories above which a tree of binomials is quicker again (measured).
@@ -45,14 +44,14 @@ class Collector:
         n: users.
         theta: (k,) the population.
         people: (k,) the users' own counts when they are fixed, else None.
-        stream: what the random streams of the cell start from.
+        stream: the four numbers that stand for a seed in the cell's random streams.
     """
 
     mechanism: RandomizedResponse
     n: int
     theta: Array
     people: Counts | None
-    stream: tuple[int, ...]
+    stream: streams.Key
 
     @classmethod
     def of(cls, cell: Cell, settings: Settings, given: Mapping[str, Population]) -> Collector:
@@ -60,7 +59,7 @@ class Collector:
         population = cell.population(given)
         people = None if settings.users == "sampled" else _people(cell, settings, population)
         words = _words(f"{cell.key} {settings.users} {settings.people} seed={settings.seed}")
-        return cls(cell.mechanism, cell.n, population.probabilities, people, (*words, _NOISE))
+        return cls(cell.mechanism, cell.n, population.probabilities, people, words)
 
     @property
     def truth(self) -> Array:
@@ -69,7 +68,7 @@ class Collector:
 
     def block(self, number: int, rows: int) -> Counts:
         """(rows, k) the reports of block ``number``: always the same for the same cell, settings and rows."""
-        rng = np.random.default_rng((*self.stream, number))
+        rng = streams.generator(self.stream, Stream.NOISE, number)
         k, keep = self.mechanism.k, self.mechanism.keep
         if self.people is None:
             kept = _kept_of_new_users(self.n, self.theta, keep, rows, rng)
@@ -120,7 +119,7 @@ def _people(cell: Cell, settings: Settings, population: Population) -> Counts:
     if settings.people == "rounded":
         return sampling.whole_users(population.probabilities, cell.n)
     # Without epsilon: along it the users stay the same.
-    rng = np.random.default_rng((*_words(f"{cell.source} n={cell.n} seed={settings.seed}"), _USERS))
+    rng = streams.generator(_words(f"{cell.source} n={cell.n} seed={settings.seed}"), Stream.USERS)
     return sampling.multinomial(cell.n, population.probabilities, rng)
 
 
@@ -142,7 +141,7 @@ def _kept_of_new_users(n: int, theta: Array, keep: float, rows: int, rng: np.ran
     return rng.multinomial(totals, theta)
 
 
-def _words(text: str) -> tuple[int, ...]:
+def _words(text: str) -> streams.Key:
     """Four 32-bit numbers of a text."""
     digest = hashlib.sha256(text.encode()).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, SERIES, axis, figure, number, percent
 from rr_core.iteration.compared import Compared
-from rr_core.iteration.progress import slowest
+from rr_core.iteration.progress import TOLERANCES, Settling
 from rr_core.iteration.record import IBUPath
 
 IBU, BEST, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
@@ -37,8 +37,8 @@ def convergence(run: IBUPath, tolerance: float) -> go.Figure:
         for name, values, dash, width in lines
     ]
     reading = (
-        "The certificate lies above the true gap at every iteration, so whoever stops when it is "
-        f"{number(tolerance)} (horizontal line) knows that nothing is more likely by more than that."
+        "The certificate is never below the true gap, so whoever stops when it is "
+        f"{number(tolerance)} (horizontal line) knows that no distribution fits the reports better by more than that."
     )
     if (np.diff(run.squared_distance) > _FLOOR).any():
         reading += " The likelihood never falls, yet the squared distance rises on the way."
@@ -53,12 +53,13 @@ def convergence(run: IBUPath, tolerance: float) -> go.Figure:
     )
 
 
-def several(runs: Compared, about: str, *, logarithmic: bool = True) -> go.Figure:
+def several(runs: Compared, about: str, tolerance: float, *, logarithmic: bool = True) -> go.Figure:
     """Squared distance to MLE* against iterations for several privacy budgets.
 
     Args:
-        runs: at most six, which differ in epsilon.
+        runs: at most six, in increasing order of epsilon.
         about: what they have in common, for the reading.
+        tolerance: the squared distance that is near enough, one of TOLERANCES; marked by a line.
         logarithmic: axes as powers of ten; linear ones, as printed in the paper, otherwise.
     """
     names = [f"ε = {scenario.epsilon:g}" for scenario in runs.scenarios]
@@ -66,34 +67,59 @@ def several(runs: Compared, about: str, *, logarithmic: bool = True) -> go.Figur
         _line(name, runs.iterations, distance, style, logarithmic=logarithmic)
         for name, distance, style in zip(names, runs.squared_distance, SERIES, strict=False)
     ]
-    last = int(runs.iterations[-1])
-    ends = "; ".join(
-        f"{number(distance[-1])} at {name}"
-        for name, distance in zip(names, runs.squared_distance, strict=True)
-    )
-    reading = f"{about}: after {last:,} iterations the squared distance to MLE* is {ends}."
     if logarithmic:
         x = _iterations_axis(runs.iterations)
         y = _log_axis("Squared distance to MLE*", list(runs.squared_distance))
     else:
-        x = axis("Iterations", tickformat="~s", range=[0, last])
+        x = axis("Iterations", tickformat="~s", range=[0, int(runs.iterations[-1])])
         y = axis("Squared distance to MLE*", rangemode="tozero")
-    return figure(traces, x, y, reading, hovermode="x unified")
+    reading = f"{about}. {_slower(runs, names, tolerance)}"
+    return figure(traces, x, y, reading, hovermode="x unified", shapes=[_level(tolerance)])
 
 
-def stragglers(path: IBUPath, part: float) -> go.Figure:
+def _slower(runs: Compared, names: Sequence[str], tolerance: float) -> str:
+    """Whether a smaller epsilon needs more iterations, and how many each needs."""
+    last = int(runs.iterations[-1])
+    needed = runs.reached[:, TOLERANCES.index(tolerance)]
+    told = ", ".join(
+        f"{f'more than {last:,}' if np.isnan(many) else f'{many:,.0f}'} at {name}"
+        for many, name in zip(needed, names, strict=True)
+    )
+    return f"{_order(needed)}Iterations to a squared distance of {number(tolerance)} from MLE*: {told}."
+
+
+def _order(needed: Array) -> str:
+    """What the iterations needed say of epsilon, which grows along them; nan is more than were run."""
+    # Two runs that did not arrive cannot be told apart.
+    unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
+    beyond = np.nan_to_num(needed, nan=np.inf)
+    falls, rises = (beyond[1:] < beyond[:-1]), (beyond[1:] > beyond[:-1])
+    if needed.size < 2:
+        return ""
+    if unknown.all():
+        return "No run came near enough to tell. "
+    if rises.any():
+        mixed = falls.any() or unknown.any()
+        return "Here not at every step of ε. " if mixed else "Here no: a smaller ε needs no more iterations. "
+    if not falls.any():
+        return "Here it makes no difference. "
+    if not (falls | unknown).all():
+        return "Here yes, but not at every step of ε. "
+    return "Here yes, as far as these runs came. " if unknown.any() else "Here yes, at every step of ε. "
+
+
+def stragglers(path: IBUPath, settling: Settling) -> go.Figure:
     """How many iterations each category needs until its estimate stays put, by the reports it received.
 
     Args:
         path: the record of one histogram.
-        part: how near to its limit an estimate must stay, as a part of the average share 1/k.
+        settling: when each of its levels has settled.
     """
-    last, k = int(path.iterations[-1]), path.mechanisms[0].k
-    settling = slowest(path, part / k)
+    last = int(path.iterations[-1])
     kept, there = settling.limit > 0, ~np.isnan(settling.iterations)
     shown = {
         "stays above zero": (kept & there, BEST.colour, "circle"),
-        "tends to zero": (~kept & there, IBU.colour, "x"),
+        "zero in the end": (~kept & there, IBU.colour, "x"),
         f"not yet after {last:,}": (~there, OBSERVED.colour, "triangle-up"),
     }
     iterations = np.where(there, settling.iterations, last)
@@ -102,13 +128,8 @@ def stragglers(path: IBUPath, part: float) -> go.Figure:
         for name, (which, colour, symbol) in shown.items()
         if which.any()
     ]
-    late = settling.counts[iterations == iterations.max()]
-    most = f"{late.min():,.0f}" + (f" to {late.max():,.0f}" if late.max() > late.min() else "")
-    border, where = _border(settling.counts, kept)
-    reading = (
-        f"The last to stay within {percent(settling.tolerance)} of users of their limit are categories with {most} "
-        f"reports; {where}"
-    )
+    border, where = _border(path)
+    reading = f"{_late(settling, last)} {where}"
     x = axis("Reports that the category received", tickformat="~s")
     y = _needed_axis(iterations)
     return figure(traces, x, y, reading, shapes=border, showlegend=True)
@@ -187,13 +208,39 @@ def _level(tolerance: float) -> dict[str, Any]:
     }
 
 
-def _border(counts: Array, kept: NDArray[np.bool_]) -> tuple[list[dict[str, Any]], str]:
-    """A band between the largest count that tends to zero and the smallest that does not, and its sentence."""
+def _late(settling: Settling, last: int) -> str:
+    """Which categories come to stay near their limit last."""
+    near, needed = percent(settling.tolerance), settling.iterations
+    if np.isnan(needed).any():
+        which = _with_reports(settling.counts, np.isnan(needed))
+        return f"At iteration {last:,} not yet within {near} of users of their limit: categories {which}."
+    if needed.min() == needed.max():
+        when = "from the start" if not needed.max() else f"from iteration {needed.max():,.0f} on"
+        return f"All categories are within {near} of users of their limit {when}."
+    which = _with_reports(settling.counts, needed == needed.max())
+    when = f"from iteration {needed.max():,.0f} on"
+    return f"Last to stay within {near} of users of their limit, {when}: categories {which}."
+
+
+def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
+    """The counts of some levels in words: each of a few, or from what to what they go."""
+    chosen = np.unique(counts[which])
+    if chosen.size <= 3:
+        *firsts, final = (f"{count:,.0f}" for count in chosen)
+        return f"with {', '.join(firsts)} and {final} reports" if firsts else f"with {final} reports"
+    low, high = chosen[0], chosen[-1]
+    every = np.isin(counts[(counts >= low) & (counts <= high)], chosen).all()
+    return f"with {'' if every else 'some counts from '}{low:,.0f} to {high:,.0f} reports"
+
+
+def _border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
+    """A band between the largest count that MLE* drops and the smallest that it keeps, and its sentence."""
+    kept = path.mle_star > 0
+    if path.cut_off:
+        return [], "A category that started at zero stays there, however many reports it has."
     if kept.all():
-        return [], "no category tends to zero here, so there is no border to linger at."
-    dropped, smallest = float(counts[~kept].max()), float(counts[kept].min())
-    if dropped >= smallest:
-        return [], "a category that started at zero stays there, however many reports it has."
+        return [], "No category tends to zero here, so there is no border to linger at."
+    dropped, smallest = float(path.counts[~kept].max()), float(path.counts[kept].min())
     band = {
         "type": "rect",
         "yref": "paper",

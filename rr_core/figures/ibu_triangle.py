@@ -38,8 +38,8 @@ def way(path: IBUPath, found: Trio, names: Sequence[str]) -> go.Figure:
         _mark("MLE*", to_plane(found.estimates["mle_star"]), BEST.symbol, BEST, 12),
     ]
     reading = (
-        f"IBU climbs from its start across the curves of equal likelihood; after {path.iterations[-1]:,} iterations it "
-        f"is {number(float(path.squared_distance[-1] ** 0.5))} away from MLE*, taking ever shorter steps."
+        f"IBU's way from its start, across the curves of equal likelihood: after {path.iterations[-1]:,} iterations it "
+        f"is {number(float(path.squared_distance[-1] ** 0.5))} away from MLE*."
     )
     x, y = triangle.axes(names, drawn)
     notes = triangle.corner_names(names)

@@ -13,6 +13,7 @@ from rr_core._validate import Array
 from rr_core.comparison import ESTIMATORS
 from rr_core.geometry.simplex import CORNERS, Frame, to_plane
 from rr_core.scenario import Draw
+from rr_core.streams import Stream
 
 Where = Literal["own", "edge", "corner"]
 PLACES: tuple[Where, ...] = get_args(Where)
@@ -69,8 +70,7 @@ def clouds(draw: Draw, where: Where = "own") -> dict[str, Cloud]:
         A cloud for each of "inv", "inv_n", "inv_p" and "mle_star".
     """
     users = true_counts(draw, where)
-    # Streams are told apart by their last number; a zero there would be the same as none.
-    rng = draw.scenario.stream(0, 0, 1 + PLACES.index(where))
+    rng = draw.scenario.stream(Stream.CLOUDS, 1 + PLACES.index(where))
     reports = draw.mechanism.randomize_histogram(np.broadcast_to(users, (COLLECTIONS, 3)), rng)
     theta = users / users.sum()
     return {name: Cloud(estimate(reports, draw.mechanism), theta) for name, estimate in ESTIMATORS.items()}

@@ -126,8 +126,8 @@ def side_by_side(
 def iterations_needed(
     histogram: ArrayLike, mechanism: RandomizedResponse, tolerance: float, seconds: float = 0.3
 ) -> Needed:
-    """Iterations of IBU from the uniform start to a certificate of at most ``tolerance``, to the resolution of
-    30 recorded iterations in each decade; given up after about ``seconds`` or a million iterations."""
+    """Iterations of IBU from the uniform start to a certificate of at most ``tolerance``; given up after about
+    ``seconds`` or a million iterations."""
     counts = _one_row(histogram, mechanism)
     tolerance = _validate.real("tolerance", tolerance, "a number > 0")
     if tolerance <= 0:

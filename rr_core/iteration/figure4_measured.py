@@ -141,11 +141,11 @@ def verdict() -> tuple[str, ...]:
     widest, longest = measured(0.01, 10_000, 0.5, MEANT), measured(0.01, 500_000, 0.5, 1e-6)
     return (
         "The paper does not say how near counts as reached; at a squared distance of 0.001 from MLE* all four "
-        "of its figures are true, and its figure, on linear axes up to 0.12, hardly shows anything nearer.",
+        "of its numbers hold to within a sixth, and its figure, on linear axes up to 0.12, hardly shows anything nearer.",
         f"Medians over {len(SEEDS)} seeds, for s = {EXPONENTS[0]:g} and s = {EXPONENTS[1]:g}: "
         + "; ".join(_beside(claim) for claim in CLAIMS)
         + ".",
-        f"At a tenfold or a tenth of that distance they are not: n = 10,000 at ε = 1 takes {far} iterations "
+        f"At a tenfold or a tenth of that distance they do not: n = 10,000 at ε = 1 takes {far} iterations "
         f"to 0.01, and {near} to 0.0001.",
         f"Draws differ: n = 10,000 at ε = 0.5 and s = 0.01 takes from {widest.fewest:,.0f} to {widest.most:,.0f}.",
         "There is no last iteration, only a distance one is content with: to 0.000001, n = 500,000 at ε = 0.5 "

@@ -29,6 +29,8 @@ from scipy.optimize import brentq
 from rr_core._validate import Array
 from rr_core.iteration.record import IBUPath, odds_of, one_histogram
 
+_ROUNDING = 1e-13  # of a decay
+
 
 @dataclass(frozen=True, eq=False)
 class LocalRate:
@@ -39,24 +41,31 @@ class LocalRate:
         support: whether the limit is positive there.
         own_decay: h_i, the share of its own error that a category loses in one iteration; nan where the
             start is zero, and nothing ever moves.
+        believed: (p-q) theta_i/(q + (p-q) theta_i), the share of its reports that are truthful by the limit.
         pace: r, which no h_i exceeds; 0 when IBU stands still from the start.
         decay: the share of the whole error that one iteration removes in the end, from 0 to 1. At 0 (a
-            category exactly on the border) convergence is slower than geometric; 1 when nothing is left.
-        mode: the error that decays this slowly, largest entry 1 in size: where the last error sits.
+            category exactly on the border) convergence is slower than geometric; 1 when the start is the limit.
+        mode: the error that decays this slowly, largest entry 1 in size.
     """
 
     counts: Array
     multiplicities: Array
     support: NDArray[np.bool_]
     own_decay: Array
+    believed: Array
     pace: float
     decay: float
     mode: Array
 
     @property
-    def slowest_count(self) -> float:
-        """Reports of the categories on which the largest part of the last error sits."""
-        return float(self.counts[np.argmax(np.abs(self.mode))])
+    def slowest(self) -> int:
+        """The level with the smallest pace of its own."""
+        return int(np.nanargmin(self.own_decay))
+
+    @property
+    def on_border(self) -> bool:
+        """Whether a category lies exactly on the border, up to rounding."""
+        return self.decay < _ROUNDING
 
     @property
     def factor(self) -> float:
@@ -66,8 +75,8 @@ class LocalRate:
     @property
     def iterations_per_digit(self) -> float:
         """Iterations that divide the error by ten in the end (its square by a hundred)."""
-        if self.decay in (0, 1):
-            return math.inf if self.decay == 0 else 1.0
+        if self.on_border or self.decay == 1:
+            return math.inf if self.on_border else 1.0
         return -math.log(10) / math.log1p(-self.decay)
 
 
@@ -91,7 +100,7 @@ def local_rate(path: IBUPath) -> LocalRate:
     pace = float(gain[first] / (1 + odds * theta[first]))
     own = np.where(alive, np.where(support, pace * clear, np.maximum(pace - gain, 0)), np.nan)
     decay, mode = _slowest(own, theta, sizes, alive & ~support) if pace else (1.0, np.zeros_like(theta))
-    return LocalRate(path.counts, sizes, support, own, pace, decay, mode)
+    return LocalRate(path.counts, sizes, support, own, clear, pace, decay, mode)
 
 
 def _slowest(own: Array, theta: Array, sizes: Array, off: NDArray[np.bool_]) -> tuple[float, Array]:

@@ -17,6 +17,44 @@ from rr_core.profile import Profile
 
 # Entries of the recorded estimates that are measured at once.
 _ENTRIES_AT_ONCE = 500_000
+# Dot products beyond 10,000 entries are split among threads, which wait for each other where processors are busy.
+_LONGEST_DOT = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """How far estimates (t, rows, levels) on the levels of a batch are from the maximum-likelihood ones.
+
+    Attributes:
+        levels: of the batch.
+        odds: (rows, 1) see `odds_of`.
+        best: (rows, levels) MLE*.
+    """
+
+    levels: Levels
+    odds: Array
+    best: Array
+
+    def squared_distance(self, thetas: Array) -> Array:
+        """(t, rows) ||theta - MLE*||^2."""
+        moved = self.best - thetas
+        return weighted_sum(moved * moved, self.levels.multiplicities)
+
+    def gap(self, thetas: Array) -> Array:
+        """(t, rows) log-likelihood per report of MLE* minus that of theta, in nats."""
+        seen = 1 + self.odds * thetas
+        # log of (1 + odds best)/seen; by log1p where the two are close, else by log, as log1p(-1) is no number.
+        change = self.odds * (self.best - thetas) / seen
+        ratio = np.log((1 + self.odds * self.best) / seen)
+        np.log1p(change, out=ratio, where=np.abs(change) < 0.5)
+        return weighted_sum(ratio, self.levels.multiplicities * self.levels.phi)
+
+    def certificate(self, thetas: Array) -> Array:
+        """(t, rows) max_i m_i - 1."""
+        share = self.levels.phi / (1 + self.odds * thetas)
+        redraw = weighted_sum(share, self.levels.multiplicities)
+        found: Array = (self.odds * share).max(axis=-1) + redraw - 1
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +99,12 @@ class IBUPath:
     def start(self) -> Array:
         """(..., levels) what one category of each level started with."""
         return self._levels.start.reshape(self.counts.shape)
+
+    @property
+    def measures(self) -> Measures:
+        """What measures other estimates on the levels of the flattened batch."""
+        levels = self._levels
+        return Measures(levels, odds_of(self.mechanisms), self.mle_star.reshape(levels.counts.shape))
 
     @property
     def level_of(self) -> NDArray[np.intp]:
@@ -116,6 +160,15 @@ def one_histogram(path: IBUPath) -> None:
         )
 
 
+def weighted_sum(values: Array, weights: Array) -> Array:
+    """Sum over the last axis of values times weights."""
+    total: Array
+    total = (
+        np.vecdot(values, weights) if values.shape[-1] <= _LONGEST_DOT else (values * weights).sum(axis=-1)
+    )
+    return total
+
+
 def odds_of(mechanisms: Sequence[RandomizedResponse]) -> Array:
     """(rows, 1) e^eps - 1 = (p - q)/q: the truth's weight against the blur's.
 
@@ -139,7 +192,12 @@ def made_path(
     ones = np.ones_like(levels.start)
     best = _limit(levels, ones, mechanisms)
     limit = _limit(levels, levels.start, mechanisms)
-    distance, gap, certificate = _measure(levels, odds_of(mechanisms), thetas, best)
+    measures = Measures(levels, odds_of(mechanisms), best)
+    step = max(1, _ENTRIES_AT_ONCE // max(1, best.size))
+    distance, gap, certificate = (
+        np.concatenate([measure(thetas[first : first + step]) for first in range(0, len(thetas), step)]).T
+        for measure in (measures.squared_distance, measures.gap, measures.certificate)
+    )
     cut_off = ((best > 0) & (levels.start == 0)).any(axis=-1)
     batch = shape[:-1]
     on_levels, over_time = (*batch, levels.counts.shape[1]), (*batch, len(thetas))
@@ -187,32 +245,6 @@ def _rows_by(mechanisms: Sequence[RandomizedResponse]) -> list[tuple[RandomizedR
     for row, mechanism in enumerate(mechanisms):
         rows.setdefault((mechanism.truth, mechanism.blur), []).append(row)
     return [(mechanisms[group[0]], group) for group in rows.values()]
-
-
-def _measure(levels: Levels, odds: Array, thetas: Array, best: Array) -> tuple[Array, Array, Array]:
-    """(rows, t) each: squared distance to ``best``, MLE* on levels; log-likelihood gap; certificate."""
-    step = max(1, _ENTRIES_AT_ONCE // max(1, best.size))
-    parts = [
-        _measure_some(levels, odds, thetas[first : first + step], best)
-        for first in range(0, len(thetas), step)
-    ]
-    distance, gap, certificate = (np.concatenate(part).T for part in zip(*parts, strict=True))
-    return distance, gap, certificate
-
-
-def _measure_some(levels: Levels, odds: Array, thetas: Array, best: Array) -> tuple[Array, Array, Array]:
-    phi, multiplicities = levels.phi, levels.multiplicities
-    moved = best - thetas
-    seen = 1 + odds * thetas
-    distance = np.vecdot(moved * moved, multiplicities)
-    # log of (1 + odds best)/seen; by log1p where the two are close, else by log, as log1p(-1) is no number.
-    change = odds * moved / seen
-    near = np.abs(change) < 0.5
-    ratio = np.log((1 + odds * best) / seen)
-    gap = np.vecdot(np.log1p(change, out=ratio, where=near), multiplicities * phi)
-    share = phi / seen
-    factors = odds * share + np.vecdot(share, multiplicities)[..., None]
-    return distance, gap, factors.max(axis=-1) - 1
 
 
 def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rr_core import _validate, typed
+from rr_core import _validate, streams, typed
 from rr_core._validate import Array
+from rr_core.streams import Stream
 
 STARTS = {
     "uniform": "Uniform",
@@ -61,7 +62,7 @@ class Start:
         if self.kind == "reports":
             return _shares(counts)
         if self.kind == "random":
-            return np.random.default_rng(self.seed).dirichlet(np.ones(k))
+            return streams.generator(self.seed, Stream.START).dirichlet(np.ones(k))
         if self.kind == "typed":
             return _shares(_validate.histogram(np.array(self.weights), k))
         category = _validate.integer("category", self.category, 0, k - 1)

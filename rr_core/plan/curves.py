@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import _validate, sampling
+from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
 from rr_core.comparison import ESTIMATORS
 from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
@@ -21,6 +21,7 @@ from rr_core.plan.guess import Guess
 from rr_core.plan.promise import Channels
 from rr_core.plan.solve import checked_epsilon
 from rr_core.plan.targets import Target
+from rr_core.streams import Stream
 
 Along = Literal["epsilon", "n"]
 Progress = Callable[[int], bool]
@@ -181,7 +182,7 @@ def _blocks(
     called = time.perf_counter()
     for first in range(0, replicates, block):
         for point, setting in enumerate(settings):
-            rng = np.random.default_rng([seed, point, first])
+            rng = streams.generator(seed, Stream.PLAN, point, first)
             # A block is drawn whole, so that its collections do not depend on how many are wanted.
             errors = setting.errors(block, rng)[..., : replicates - first]
             done[point] += errors.shape[-1]

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, Scenario, ibu_path
-from rr_core.ibu import ibu_paths
-from rr_core.iteration.progress import FirstReached, first_reached, first_reached_each, slowest
+from rr_core import RandomizedResponse, Scenario, ibu_path, mle_star
+from rr_core.ibu import ibu_paths, iterates
+from rr_core.iteration.progress import first_reached, slowest
 from rr_core.iteration.rate import local_rate
 from rr_core.iteration.record import log_spaced
+from rr_core.iteration.starts import Start
 from tests.core.histograms import counts, everyday_epsilons
 
 HISTOGRAM = [50, 30, 20, 20, 10, 2]
@@ -38,15 +39,17 @@ def test_log_spaced_refuses_what_is_not_a_count():
         log_spaced(10, 0)
 
 
-@pytest.mark.parametrize("tolerance", [0.5, 0.01, 1e-4, 1e-8, 0.0])
-def test_first_reached_by_every_measure(tolerance):
-    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 40, 3), 100, 250])
-    found = first_reached(path, tolerance)
+@pytest.mark.parametrize("tolerance", [0.5, 0.01, 1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("marks", [[250], [*range(0, 40, 3), 100, 250], range(251)])
+def test_first_reached_by_every_measure_whatever_was_recorded(tolerance, marks):
+    every = ibu_path(HISTOGRAM, MECHANISM, range(251))
+    found = first_reached(ibu_path(HISTOGRAM, MECHANISM, marks), tolerance)
     for name in ("certificate", "gap", "squared_distance"):
-        measure = getattr(path, "log_likelihood_gap" if name == "gap" else name)
-        wanted = next((t for t, x in zip(path.iterations, measure, strict=True) if x <= tolerance), None)
+        measure = getattr(every, "log_likelihood_gap" if name == "gap" else name)
+        wanted = next((t for t, x in enumerate(measure) if x <= tolerance), None)
         assert getattr(found, name) == wanted, name
     assert found.tolerance == tolerance
+    assert not found.never  # a longer run would get there
 
 
 def test_a_tolerance_that_is_met_exactly_is_reached():
@@ -72,26 +75,108 @@ def test_the_gap_reaches_a_tolerance_no_later_than_the_certificate():
         assert found.gap < found.certificate
 
 
-def test_first_reached_each_of_a_batch():
-    rows, mechanisms = (
-        [HISTOGRAM, HISTOGRAM[::-1], [9] * 6],
-        [MECHANISM, RandomizedResponse(6, 4.0), MECHANISM],
+def test_every_iterate_is_an_estimate_of_ibu():
+    batch = ibu_paths([HISTOGRAM, HISTOGRAM[::-1]], [MECHANISM, RandomizedResponse(6, 4.0)], [7])
+    seen = 0
+    for first, thetas in iterates(batch, 300):
+        assert first == seen
+        seen += len(thetas)
+        for i in (0, len(thetas) - 1):
+            at = ibu_paths([HISTOGRAM, HISTOGRAM[::-1]], batch.mechanisms, [first + i])
+            np.testing.assert_array_equal(thetas[i].reshape(at.thetas[0].shape), at.thetas[0])
+    assert seen == 301
+
+
+def plain_iterations(histogram, mechanism, start, last):
+    """Certificate, gap and squared distance at every iteration by the update and the definitions, on categories."""
+    phi, theta = np.array(histogram) / np.sum(histogram), np.array(start, dtype=float)
+    best, q, keep = mle_star(histogram, mechanism), mechanism.q, mechanism.keep
+    rows = []
+    for _ in range(last + 1):
+        seen = q + keep * theta
+        factors = q * (phi / seen).sum() + keep * phi / seen
+        gap = phi @ np.log((q + keep * best) / seen)
+        rows.append((factors.max() - 1, gap, ((theta - best) ** 2).sum()))
+        theta = theta * factors
+    return np.array(rows)
+
+
+def test_random_runs_against_iterating_one_by_one():
+    """Corners of the ranges and random histograms, starts with zeros among them: the first iteration by each measure,
+    and what is said to be never is not within a longer run."""
+    rng = np.random.default_rng(20261122)
+    told = {"certificate": 0, "gap": 0, "squared_distance": 0}
+    for trial in range(150):
+        k = int(rng.choice([2, 3, 4, 7, 12]))
+        epsilon = float(rng.choice([0.01, 0.1, 0.5, 1, 2, 4, 20]))
+        n = int(rng.choice([1, 2, 10, 100, 3000, 10**9]))
+        histogram = rng.multinomial(n, rng.dirichlet(np.full(k, 0.7)))
+        mechanism = RandomizedResponse(k, epsilon)
+        start = rng.dirichlet(np.ones(k)) if trial % 3 else np.full(k, 1 / k)
+        if trial % 5 == 0 and k > 2:
+            start[int(rng.integers(k))] = 0
+            start /= start.sum()
+        tolerance = 10.0 ** -int(rng.integers(2, 8))
+        path = ibu_path(histogram, mechanism, log_spaced(400), start)
+        found = first_reached(path, tolerance)
+        plain = plain_iterations(histogram, mechanism, start, 1000)
+        for column, name in enumerate(told):
+            measure, said = plain[:, column], getattr(found, name)
+            clear = np.abs(measure / tolerance - 1) > 1e-6  # else rounding decides
+            if said is None:
+                assert (measure[:401][clear[:401]] > tolerance).all(), (trial, name)
+                if name in found.never:
+                    assert (measure > tolerance).all(), (trial, name)
+                    told[name] += 1
+            else:
+                assert measure[said] <= tolerance * (1 + 1e-6), (trial, name)
+                assert (measure[:said][clear[:said]] > tolerance).all(), (trial, name)
+    assert all(told.values())
+
+
+def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
+    """Scenario() started without its most reported category: the certificate stays where its limit is."""
+    draw = Scenario().draw()
+    start = Start("zero", int(np.argmax(draw.counts))).distribution(draw.counts)
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(1000), start)
+    assert first_reached(path, 1e-6).never == {"certificate", "gap", "squared_distance"}
+    # Where the likelihood comes near enough and the certificate does not, only the end of the run can tell.
+    limit = ibu_path(draw.counts, draw.mechanism, [0], path.spread(path.limit))
+    between = float(np.sqrt(limit.certificate[0] * limit.log_likelihood_gap[0]))
+    assert limit.log_likelihood_gap[0] < between < limit.certificate[0]
+    found = first_reached(path, between)
+    assert found.certificate is None
+    assert found.gap is not None
+    assert "certificate" in found.never
+    assert (
+        "certificate" not in first_reached(ibu_path(draw.counts, draw.mechanism, [1], start), between).never
     )
-    found = first_reached_each(ibu_paths(rows, mechanisms, range(60)), 1e-3)
-    alone = [ibu_path(row, mechanism, range(60)) for row, mechanism in zip(rows, mechanisms, strict=True)]
-    assert found == [first_reached(path, 1e-3) for path in alone]
-    assert found[2] == FirstReached(1e-3, 0, 0, 0)
-    assert found[0].certificate > found[1].certificate > 0
+
+
+def test_the_divergence_from_the_limit_never_rises():
+    """What bounds the rest of a run; also towards the limit of a start with a zero."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        k = int(rng.integers(2, 9))
+        start = rng.dirichlet(np.ones(k))
+        start[: int(rng.integers(0, k - 1))] = 0
+        path = ibu_path(
+            rng.integers(0, 60, k) + 1, RandomizedResponse(k, 1.0), range(200), start / start.sum()
+        )
+        kept = path.limit > 0
+        weight = (path.multiplicities * path.limit)[kept]
+        divergence = np.log(path.limit[kept] / path.thetas[:, kept]) @ weight
+        assert (np.diff(divergence) < 1e-13).all()
 
 
 @pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
 @pytest.mark.parametrize("start", [None, [0.3, 0.0, 0.3, 0.2, 0.1, 0.1]])
 def test_each_level_settles_when_it_stays_near_its_limit(tolerance, start):
-    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 60, 2), 61, 90], start)
-    found = slowest(path, tolerance)
+    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 60, 20), 61, 90], start)
+    found, every = slowest(path, tolerance), ibu_path(HISTOGRAM, MECHANISM, range(91), start)
     for level, settled in enumerate(found.iterations):
-        near = np.abs(path.thetas[:, level] - path.limit[level]) <= tolerance
-        wanted = next((t for i, t in enumerate(path.iterations) if near[i:].all()), None)
+        near = np.abs(every.thetas[:, level] - path.limit[level]) <= tolerance
+        wanted = next((t for t in range(91) if near[t:].all()), None)
         assert (None if np.isnan(settled) else settled) == wanted
     np.testing.assert_array_equal(found.counts, path.counts)
     np.testing.assert_array_equal(found.limit, path.limit)

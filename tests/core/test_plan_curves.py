@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star
+from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, streams
 from rr_core.plan import curves
 from rr_core.plan.curves import inv_curve, simulate_curve
 from rr_core.populations import uniform, zipf
 from rr_core.sampling import whole_users
+from rr_core.streams import Stream
 
 ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
 
@@ -118,7 +119,7 @@ def test_wrong_arguments_are_named():
 
 def test_mean_and_standard_error_of_five_collections_by_hand():
     setting = curves._Setting.of(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed")
-    errors = setting.errors(64, np.random.default_rng([8, 0, 0]))[..., :5]
+    errors = setting.errors(64, streams.generator(8, Stream.PLAN, 0, 0))[..., :5]
     curve = simulate_curve(4, uniform(4), "n", [90], 1.0, 5, seed=8)
     for index, name in enumerate(ESTIMATORS):
         squares, largest = errors[0, index], errors[1, index]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+from dataclasses import replace
 from functools import cache
+from math import nan
 
 import numpy as np
 import pytest
 
 from rr_core import Scenario, mle_star
-from rr_core.figures.ibu_curves import convergence, several, stragglers
+from rr_core.figures.ibu_curves import _order, _with_reports, convergence, several, stragglers
 from rr_core.figures.ibu_play import play
 from rr_core.figures.ibu_triangle import way
 from rr_core.figures.style import reading
@@ -17,7 +21,7 @@ from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.geometry.three import trio
 from rr_core.ibu import ibu_path
 from rr_core.iteration.compared import under_each
-from rr_core.iteration.progress import slowest
+from rr_core.iteration.progress import TOLERANCES, slowest
 from rr_core.iteration.record import log_spaced
 from rr_core.iteration.starts import Start
 from tests.figures.samples import SIZES, drawn, named, spec, values
@@ -47,8 +51,8 @@ def film(k, start=UNIFORM):
 def test_every_figure_is_valid_small_and_says_itself(k):
     check(film(k))
     check(convergence(run(k), 1e-6))
-    check(stragglers(run(k), 0.1))
-    check(several(under_each(drawn(k), [0.5, 1, 8], 300), "these users"))
+    check(stragglers(run(k), slowest(run(k), 0.1 / k)))
+    check(several(under_each(drawn(k), [0.5, 1, 8], 300), "these users", 1e-6))
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -162,7 +166,7 @@ def test_a_rising_distance_is_told():
 def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
     path = run(12)
     settling = slowest(path, 0.1 / 12)
-    figure = stragglers(path, 0.1)
+    figure = stragglers(path, settling)
     drawn_points = {
         (x, y) for trace in figure.data for x, y in zip(values(trace, "x"), values(trace), strict=True)
     }
@@ -180,7 +184,7 @@ def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
 def test_stragglers_without_a_border():
     draw = Scenario("uniform", 4, 0, 5.0, 100_000, 1).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(100))
-    figure = stragglers(path, 0.1)
+    figure = stragglers(path, slowest(path, 0.1 / 4))
     check(figure)
     assert not figure.layout.shapes
     assert "no border" in reading(figure)
@@ -189,7 +193,8 @@ def test_stragglers_without_a_border():
 def test_a_category_cut_off_by_its_start():
     counts = drawn(12).counts
     top = int(np.argmax(counts))
-    figure = stragglers(run(12, Start("zero", top)), 0.1)
+    path = run(12, Start("zero", top))
+    figure = stragglers(path, slowest(path, 0.1 / 12))
     assert not figure.layout.shapes
     assert "started at zero" in reading(figure)
     frames = film(12, Start("zero", top)).frames
@@ -198,7 +203,7 @@ def test_a_category_cut_off_by_its_start():
 
 def test_several_draws_every_run_in_its_own_look():
     runs = under_each(drawn(12), [0.5, 1, 2, 4, 8, 16], 500)
-    figure = several(runs, "these users")
+    figure = several(runs, "these users", 1e-6)
     assert [trace.name for trace in figure.data] == [f"ε = {e}" for e in ("0.5", "1", "2", "4", "8", "16")]
     assert (
         len({trace.line.color for trace in figure.data})
@@ -208,7 +213,7 @@ def test_several_draws_every_run_in_its_own_look():
     for trace, distance in zip(figure.data, runs.squared_distance, strict=True):
         expected = np.where(distance > 1e-15, distance, np.nan)
         np.testing.assert_array_equal(values(trace), expected)
-    linear = several(runs, "these users", logarithmic=False)
+    linear = several(runs, "these users", 1e-6, logarithmic=False)
     assert linear.layout.xaxis.type is None
     np.testing.assert_array_equal(values(linear.data[0]), runs.squared_distance[0])
 
@@ -223,3 +228,84 @@ def test_way_through_the_triangle():
     for i in (0, 10, -1):
         _, b, c = path.estimate(i)
         np.testing.assert_allclose([x[i], y[i]], [b * side + c * side / 2, c * height], atol=1e-6)
+
+
+def test_whether_more_privacy_is_slower_is_told_from_the_runs():
+    """Iterations to the tolerance by ε in increasing order; "more than" where a run did not arrive."""
+    for epsilons, tolerance in itertools.product(([0.5, 1, 2], [4, 8, 16], [0.01]), TOLERANCES):
+        runs = under_each(drawn(12), epsilons, 400)
+        said = reading(several(runs, "these users", tolerance))
+        needed = []
+        for epsilon in epsilons:
+            draw = replace(drawn(12).scenario, epsilon=epsilon).draw()
+            every = ibu_path(draw.counts, draw.mechanism, range(401)).squared_distance
+            needed.append(next((t for t in range(401) if every[t] <= tolerance), None))
+        for epsilon, many in zip(epsilons, needed, strict=True):
+            assert f"{'more than 400' if many is None else many} at ε = {epsilon}" in said
+        known = [many for many in needed if many is not None]
+        if "at every step" in said and "not" not in said:
+            assert len(known) >= len(needed) - 1
+            assert sorted(set(known), reverse=True) == known
+            assert needed[1:] == known[len(known) - len(needed) + 1 :]
+        if "no difference" in said:
+            assert len(set(needed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"),
+    [
+        ([9, 5, 2], "Here yes, at every step of ε. "),
+        ([nan, 5, 2], "Here yes, at every step of ε. "),
+        ([nan, nan, 2], "Here yes, as far as these runs came. "),
+        ([nan, nan], "No run came near enough to tell. "),
+        ([5, 5, 2], "Here yes, but not at every step of ε. "),
+        ([nan, nan, 2, 2], "Here yes, but not at every step of ε. "),
+        ([5, 7, 2], "Here not at every step of ε. "),
+        ([5, nan, 2], "Here not at every step of ε. "),
+        ([5, nan, nan], "Here not at every step of ε. "),
+        ([2, 2], "Here it makes no difference. "),
+        ([2, 4], "Here no: a smaller ε needs no more iterations. "),
+        ([2, 2, nan], "Here no: a smaller ε needs no more iterations. "),
+        ([2], ""),
+    ],
+)
+def test_every_order_of_the_iterations_has_its_word(needed, words):
+    assert _order(np.array(needed, dtype=float)) == words
+
+
+@pytest.mark.parametrize("start", [UNIFORM, Start("zero", 0), Start("leaning", 1, 0.99)])
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon"), [(2, 1, 0.01), (2, 10, 20), (3, 1, 1), (3, 300, 0.5), (12, 2000, 1)]
+)
+def test_who_comes_last_is_told_from_every_iteration(k, n, epsilon, start):
+    draw = Scenario("zipf", k, 1.5, epsilon, n, 5).draw()
+    begin = start.distribution(draw.counts)
+    every = ibu_path(draw.counts, draw.mechanism, range(501), begin)
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(500), begin)
+    for part in (1.0, 0.1, 1e-4):
+        off = np.abs(every.thetas - every.limit) > part / k
+        settled = [int(np.flatnonzero(column)[-1]) + 1 if column.any() else 0 for column in off.T]
+        said = reading(stragglers(path, slowest(path, part / k)))
+        late = max(settled)
+        named = {count for count, when in zip(every.counts, settled, strict=True) if when == late}
+        if late > 500:
+            assert said.startswith("At iteration 500 not yet")
+        elif len(set(settled)) == 1:
+            assert said.startswith("All categories")
+            assert ("from the start" if late == 0 else f"from iteration {late} on") in said
+        else:
+            assert f"from iteration {late} on: categories with" in said
+        if not said.startswith("All") and len(named) <= 3:
+            listed = re.findall(r"[\d,]+", said.partition("categories with ")[2].partition(" reports")[0])
+            assert {int(count.strip(",").replace(",", "")) for count in listed if count != ","} == named
+
+
+def test_counts_in_words():
+    counts = np.array([9, 7, 5, 4, 3, 1])
+    for which, words in (
+        ([0], "with 9 reports"),
+        ([0, 3], "with 4 and 9 reports"),
+        ([1, 2, 3, 4], "with 3 to 7 reports"),
+        ([1, 2, 4, 5], "with some counts from 1 to 7 reports"),
+    ):
+        assert _with_reports(counts, np.isin(np.arange(6), which)) == words

@@ -6,15 +6,15 @@ import streamlit as st
 
 from pages._ui.work import Work
 from rr_core.figures.style import number, percent
-from rr_core.iteration.progress import first_reached
-from rr_core.iteration.rate import local_rate
+from rr_core.iteration.progress import TOLERANCES, FirstReached
+from rr_core.iteration.rate import LocalRate, local_rate
 from rr_core.iteration.record import IBUPath
 from rr_core.iteration.starts import LARGEST_RANDOM, LARGEST_TYPED, STARTS, Start, parse_weights
 
 _LARGEST = {"random": LARGEST_RANDOM, "typed": LARGEST_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)
-_TOLERANCES = tuple(float(f"1e-{i}") for i in range(2, 13))
 _QUICK = 10  # iterations per digit
+_NEARLY_ALL = 0.999
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
@@ -73,8 +73,8 @@ def tolerance() -> float:
     """How near is near enough, in nats per report."""
     return st.select_slider(
         "Near enough",
-        _TOLERANCES,
-        value=_TOLERANCES[4],
+        TOLERANCES,
+        value=TOLERANCES[4],
         key="ibu_tolerance",
         format_func=number,
         width=260,
@@ -94,19 +94,27 @@ def nearness() -> float:
     )
 
 
-def answer(path: IBUPath, tolerance: float) -> None:
+def answer(found: FirstReached, path: IBUPath) -> None:
     """When the run came near enough: by what one can compute, and by what only MLE* tells."""
-    found, last = first_reached(path, tolerance), int(path.iterations[-1])
+    last = int(path.iterations[-1])
 
-    def when(iteration: int | None) -> str:
-        if iteration is None:
-            return f"more than {last:,} iterations"
-        return "1 iteration" if iteration == 1 else f"{iteration:,} iterations"
+    def when(measure: str) -> str:
+        iteration: int | None = getattr(found, measure)
+        if iteration is not None:
+            return "after **1 iteration**" if iteration == 1 else f"after **{iteration:,} iterations**"
+        if measure in found.never:
+            return "**never**"
+        # A run that does not tend to MLE* may or may not arrive later.
+        return (
+            f"**not in the first {last:,} iterations**"
+            if path.cut_off
+            else f"after **more than {last:,} iterations**"
+        )
 
     st.markdown(
-        f"Near enough ({number(tolerance)}) after **{when(found.certificate)}** by the certificate, which anybody can "
-        f"compute; after **{when(found.gap)}** by the true gap in likelihood and **{when(found.squared_distance)}** by "
-        "squared distance, which only MLE\\* tells."
+        f"By its **certificate**, which anybody can compute, IBU may stop {when('certificate')} (near enough: "
+        f"{number(found.tolerance)}). It is as near as that {when('gap')} by the true gap in likelihood and "
+        f"{when('squared_distance')} by squared distance, but only MLE\\* tells."
     )
 
 
@@ -121,22 +129,30 @@ def explain_start(path: IBUPath) -> None:
 
 
 def explain_pace(path: IBUPath) -> None:
-    """How fast the run is in the end, where its last error sits, and why."""
-    rate = local_rate(path)
+    """How fast the run is in the end, which categories hold it up, and why."""
+    st.markdown(f"**In the end** {_pace(local_rate(path))}")
+
+
+def _pace(rate: LocalRate) -> str:
+    if rate.decay == 1:
+        return "there is nothing to wait for: this start is the limit itself."
+    share = "nearly all" if rate.decay > _NEARLY_ALL else percent(rate.decay)
     if rate.iterations_per_digit < _QUICK:
-        st.markdown(
-            f"**In the end** every iteration here removes {percent(rate.decay)} of what is left of the error: with so "
-            "little noise IBU is quick. Lower ε and watch it slow down."
+        return f"every iteration removes {share} of what is left of the error: here IBU is quick."
+    slowest = f"The slowest categories are those with **{rate.counts[rate.slowest]:,.0f} reports**"
+    if rate.on_border:
+        return (
+            f"the steps shrink faster than the error. {slowest}: they lie exactly on the border between staying above "
+            "zero and tending to it."
         )
-        return
-    pace = (
-        f"every iteration removes {percent(rate.decay)} of what is left of the error, so each further digit costs "
-        f"{rate.iterations_per_digit:,.0f} iterations"
-        if rate.decay > 0
-        else "the steps shrink faster than the error, because a category lies exactly on the border"
+    own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
+    why = (
+        f"each iteration corrects {own} of their own error, for IBU moves a category only by the reports that it "
+        f"believes to be truthful: of theirs {percent(believed)}."
+        if believed
+        else f"they tend to zero, and each iteration takes away {own} of the share that they still have."
     )
-    st.markdown(
-        f"**In the end** {pace}. That last error sits on categories with **{rate.slowest_count:,.0f} reports**. Why so "
-        "slow? IBU moves a category by the share of its reports that it believes to be truthful. Around the border of "
-        "the support nearly every report looks like noise, so those categories hardly move."
+    return (
+        f"every iteration removes {share} of what is left of the error, so each further digit costs "
+        f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
     )

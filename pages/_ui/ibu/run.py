@@ -10,6 +10,7 @@ from pages._ui import long_run, state
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.iteration.budget import at_once, marks_per_decade
+from rr_core.iteration.progress import FirstReached, Settling, first_reached, slowest
 from rr_core.iteration.record import IBUPath, log_spaced
 from rr_core.iteration.starts import Start
 from rr_core.populations import UPLOAD
@@ -28,6 +29,34 @@ def path(work: Work, start: Start, length: int) -> IBUPath:
         return state.latest("ibu", _about(work, start, length), lambda: _quick(work, start, length))
     kept = _large if work.scenario.k > LARGE else _small
     return kept(work.scenario, start, length, work)
+
+
+def reached(work: Work, start: Start, shown: IBUPath, tolerance: float) -> FirstReached:
+    """When the run that is shown is near enough."""
+    about = (work.scenario, start, int(shown.iterations[-1]), tolerance)
+    if work.scenario.dist == UPLOAD:
+        key = (work.draw.population.key, *about)
+        return state.latest("ibu_reached", key, lambda: first_reached(shown, tolerance))
+    return _reached(*about, shown)
+
+
+def settled(work: Work, start: Start, shown: IBUPath, part: float) -> Settling:
+    """When each category has come to stay near its limit: to this part of the average share."""
+    about = (work.scenario, start, int(shown.iterations[-1]), part / work.scenario.k)
+    if work.scenario.dist == UPLOAD:
+        key = (work.draw.population.key, *about)
+        return state.latest("ibu_settled", key, lambda: slowest(shown, about[-1]))
+    return _settled(*about, shown)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _reached(scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath) -> FirstReached:
+    return first_reached(_path, tolerance)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _settled(scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath) -> Settling:
+    return slowest(_path, tolerance)
 
 
 def go_on(work: Work, start: Start, length: int, shown: IBUPath) -> None:

@@ -41,4 +41,10 @@ def in_two_columns(entries: Sequence[Entry]) -> None:
 
 def stacked(entries: Iterable[Entry]) -> None:
     """One entry below the other."""
-    st.markdown("\n\n".join(f"**{entry.title}** — {entry.body}" for entry in entries))
+    st.markdown("\n\n".join(map(_as_markdown, entries)))
+
+
+def _as_markdown(entry: Entry) -> str:
+    # The dollars of a displayed formula must begin a line.
+    between = "\n\n" if entry.body.startswith("$$") else " — "
+    return f"**{entry.title}**{between}{entry.body}"

@@ -1,0 +1,59 @@
+"""The random streams of the project: one table, so that no two purposes ever draw the same random numbers.
+
+A stream is named by a seed, the numbers of its purpose below, and as many further numbers as the purpose has. NumPy
+fills a key of fewer than four numbers up with zeros, so that (5, 2), (5, 2, 0) and (5, 2, 0, 0) are one stream: two keys
+are apart only if they still differ after that. Seeds are below 2^32; a larger one would be read as two numbers.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+Key = tuple[int, ...]
+
+
+class Stream(Enum):
+    """What is drawn: the numbers after the seed. In brackets, what follows them."""
+
+    USERS = (0,)
+    """Who the users are, drawn from the population."""
+    NOISE = (1,)
+    """Their reports. (In a sweep: number of the block of collections.)"""
+    REPEATS = (2,)
+    """The same collection again. (Number of the collection.)"""
+    ANSWERS = (3,)
+    """One person's answers. (Their category; which answer.) Always four numbers, so apart from the next two."""
+    EMPTY = (3, 0, 0, 0)
+    """How often an empty category goes negative."""
+    CLOUDS = (3, 0, 0)
+    """The clouds of the triangle. (Whose truth, from 1.)"""
+    BOOTSTRAP = (4,)
+    """Collected reports: intervals. (Number of the block.)"""
+    FIT = (5,)
+    """Collected reports: the test of epsilon. (Number of the block.)"""
+    HELD_OUT = (6,)
+    """Collected reports: what is held out. (Number of the repetition.)"""
+    PLAN = (7,)
+    """The simulated curves of a plan. (Number of the point; first collection of the block.)"""
+    START = (8,)
+    """A random start of IBU."""
+    MISPRINTS = (9,)
+    """The check of "never the worst"."""
+
+
+def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
+    """The key of a stream.
+
+    Args:
+        seed: from 0 to 2^32 - 1; a sweep has the four numbers of a text instead, see `rr_core.experiments.noise`.
+        stream: what is drawn.
+        numbers: what follows, integers >= 0, as the table says.
+    """
+    return (*(seed if isinstance(seed, tuple) else (seed,)), *stream.value, *numbers)
+
+
+def generator(seed: int | Key, stream: Stream, *numbers: int) -> np.random.Generator:
+    """A NumPy generator at the beginning of a stream; arguments as in `key`."""
+    return np.random.default_rng(key(seed, stream, *numbers))

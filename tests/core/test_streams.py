@@ -1,0 +1,147 @@
+"""No two purposes draw the same random numbers: of one seed, of two seeds, or of a sweep."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, inv, streams
+from rr_core.errors import max_error
+from rr_core.experiments import grid
+from rr_core.experiments.noise import Collector
+from rr_core.iteration.starts import Start
+from rr_core.plan.curves import simulate_curve
+from rr_core.scenario import Scenario
+from rr_core.streams import Stream
+
+ROOT = Path(__file__).resolve().parents[2]
+# How many numbers follow each purpose, and the smallest that the first of them takes.
+FOLLOW = {
+    Stream.USERS: (0, 0),
+    Stream.NOISE: (0, 0),
+    Stream.REPEATS: (1, 0),
+    Stream.ANSWERS: (2, 0),
+    Stream.EMPTY: (0, 0),
+    Stream.CLOUDS: (1, 1),
+    Stream.BOOTSTRAP: (1, 0),
+    Stream.FIT: (1, 0),
+    Stream.HELD_OUT: (1, 0),
+    Stream.PLAN: (2, 0),
+    Stream.START: (0, 0),
+    Stream.MISPRINTS: (0, 0),
+}
+SEEDS = (0, 1, 2, 3, 5, 7, 2**32 - 1)
+NUMBERS = (0, 1, 2, 3, 7, 63, 1_499_999)
+
+
+def keys(seed):
+    """Keys of every purpose, with what may follow."""
+    for stream, (count, least) in FOLLOW.items():
+        for numbers in itertools.product([n for n in NUMBERS if n >= least], repeat=count):
+            yield streams.key(seed, stream, *numbers)
+
+
+def padded(key):
+    """As NumPy reads it."""
+    return (*key, *(0 for _ in range(4 - len(key))))
+
+
+def test_numpy_fills_up_with_zeros():
+    """What the table has to reckon with: to four numbers, and no further."""
+    for key in ((5,), (5, 2), (5, 2, 7)):
+        for longer in ((*key, 0), padded(key)):
+            assert np.random.default_rng(key).random() == np.random.default_rng(longer).random()
+    assert np.random.default_rng((5, 2, 7, 0)).random() != np.random.default_rng((5, 2, 7, 0, 0)).random()
+
+
+def test_every_purpose_is_in_the_table():
+    assert set(FOLLOW) == set(Stream)
+    assert len(Stream.__members__) == len(Stream)  # two names of one value would be one member
+
+
+def test_no_two_streams_have_one_key():
+    seen = [padded(key) for seed in SEEDS for key in keys(seed)]
+    assert len(set(seen)) == len(seen)
+
+
+def test_no_two_purposes_can_have_one_key_whatever_the_seed_and_the_numbers():
+    """As NumPy reads them they are of unlike length, or differ at a place where neither can be anything else."""
+    for one, other in itertools.combinations(FOLLOW, 2):
+        first, second = possible(one), possible(other)
+        assert len(first) != len(second) or any(not a & b for a, b in zip(first, second, strict=True))
+
+
+def possible(stream):
+    """What may stand at each place after the seed: the number itself, or 0 and "more" for any number."""
+    count, least = FOLLOW[stream]
+    places = [{number} for number in stream.value]
+    places += [{"more"} if place == 0 and least else {0, "more"} for place in range(count)]
+    return places + [{0}] * (3 - len(places))
+
+
+def test_the_streams_themselves_are_all_unlike():
+    """First numbers of 64 bits: by chance two of some thousand agree once in 10^12 runs of this test."""
+    first = [np.random.default_rng(key).integers(2**63) for seed in SEEDS for key in keys(seed)]
+    assert len(set(first)) == len(first)
+
+
+def test_nobody_else_makes_a_stream():
+    """Only the table, the blocks of a simulation, which take a key of it, and what takes a seed from its caller. (A sweep
+    shuffles the order of its work by other means; no number depends on it.)"""
+    allowed = {"streams.py", "collected/replicates.py", "mechanism.py", "privacy.py"}
+    made = re.compile(r"default_rng\(|SeedSequence\(|RandomState\(")
+    sources = [ROOT / "app.py", *(ROOT / "rr_core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    makers = {path for path in sources if made.search(path.read_text(encoding="utf-8"))}
+    assert makers <= {ROOT / "rr_core" / name for name in allowed}
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**32 - 1])
+def test_a_plan_does_not_draw_what_its_scenario_draws(seed):
+    """Points 0, 1 and 2 of the curves once drew from the streams of the scenario's users, noise and first repeat."""
+    people, mechanism = np.full(5, 100_000), RandomizedResponse(5, 1.0)
+    curve = simulate_curve(5, np.ones(5), "epsilon", [1.0] * 3, 500_000, 1, seed=seed)
+    errors = {}
+    for name, key in (("scenario", lambda point: (seed, point)), ("plan", lambda point: (seed, 7, point))):
+        rows = [
+            mechanism.randomize_histogram(
+                np.broadcast_to(people, (64, 5)), np.random.default_rng(key(point))
+            )[0]
+            for point in range(3)
+        ]
+        errors[name] = [max_error(inv(row, mechanism), np.full(5, 0.2)) for row in rows]
+    assert curve.mean["max"]["inv"] == pytest.approx(errors["plan"], rel=1e-12)
+    assert not np.isclose(curve.mean["max"]["inv"], errors["scenario"], rtol=1e-9).any()
+
+
+def test_what_links_gave_they_give():
+    """The numbers of the table are those of every link that people have."""
+    for seed in SEEDS:
+        scenario = Scenario(seed=seed)
+        for stream, numbers, key in (
+            (Stream.USERS, (), (seed, 0)),
+            (Stream.NOISE, (), (seed, 1)),
+            (Stream.REPEATS, (3,), (seed, 2, 3)),
+            (Stream.ANSWERS, (4, 0), (seed, 3, 4, 0)),
+            (Stream.EMPTY, (), (seed, 3, 0, 0, 0)),
+            (Stream.CLOUDS, (2,), (seed, 3, 0, 0, 2)),
+            (Stream.BOOTSTRAP, (0,), (seed, 4, 0)),
+            (Stream.FIT, (1,), (seed, 5, 1)),
+            (Stream.HELD_OUT, (1,), (seed, 6, 1)),
+        ):
+            assert scenario.stream(stream, *numbers).random() == np.random.default_rng(key).random()
+
+
+def test_the_cells_of_a_sweep_and_a_random_start_have_their_own():
+    settings = grid.Settings(seeds=2)
+    cells = grid.over(s=(1.0,), k=(8,), epsilon=(1.0, 2.0), n=(100,))
+    words = [Collector.of(cell, settings, {}).stream for cell in cells]
+    assert len({len(one) for one in words} | {4}) == 1
+    assert words[0] != words[1]
+    histogram = np.arange(1.0, 6.0)
+    start = Start("random", seed=5).distribution(histogram)
+    users = np.random.default_rng((5, 0)).dirichlet(np.ones(5))
+    assert not np.allclose(start, users)
