@@ -44,7 +44,7 @@ floor = sections.fit(found)
 st.subheader("Which estimate to report?")
 errors = sections.advice(found)
 intervals.section()
-downloads.row(found, [lead, floor, *errors])
+downloads.row(found, shown, [lead, floor, *errors])
 warehouse.section()
 
 if to_run:

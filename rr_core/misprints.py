@@ -18,8 +18,9 @@ from rr_core._validate import Array
 from rr_core.errors import inv_variance, squared_error, total_variation
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.ibu import ibu
-from rr_core.law import report_distribution
 from rr_core.mechanism import RandomizedResponse
+from rr_core.misprints_averages import NotBetween, WorstAverage, not_between, worst_average
+from rr_core.misprints_lopuhaa import LopuhaaChecks, Printed, lopuhaa_checks
 from rr_core.populations import zipf
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
@@ -73,6 +74,84 @@ def growth_with_k() -> tuple[Growth, ...]:
         corrected = float(inv_variance(theta, n, mechanism).sum()) * n / k
         rows.append(Growth(k, simulated, corrected, corrected * mechanism.keep))
     return tuple(rows)
+
+
+def squared_error_of_inv(k: int, epsilon: float) -> float:
+    """N times the mean squared error of Inv for fixed users, whatever their shares: eq. (8) with N (p - q)^2, summed
+    over the k categories; (k^2 + (2 e^eps - 3) k - 2 (e^eps - 1)) / (e^eps - 1)^2."""
+    power = math.exp(epsilon)
+    return (k**2 + (2 * power - 3) * k - 2 * (power - 1)) / (power - 1) ** 2
+
+
+def slope_of_inv(k: tuple[int, int], epsilon: float) -> float:
+    """Slope of log mean squared error of Inv over log k, between two values of k."""
+    low, high = (math.log(squared_error_of_inv(one, epsilon)) for one in k)
+    return (high - low) / math.log(k[1] / k[0])
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """N times the mean squared error at ``k`` and ``epsilon``, fixed users, any shares: Inv from RR, and the unbiased
+    estimate from subset selection with subsets of the best size."""
+
+    k: int
+    epsilon: float
+    rr: float
+    subset_selection: float
+    size: int
+
+
+def not_optimal(k: int = 10, epsilon: float = 1.0) -> Optimal:
+    """Section 1 and the poster: RR is not optimal among all LDP mechanisms while K < 3 e^eps + 2; up to there it beats
+    unary encoding and local hashing (Wang et al. 2017)."""
+    found = {size: _subset_selection(k, epsilon, size) for size in range(1, k)}
+    best = min(found, key=found.__getitem__)
+    return Optimal(k, epsilon, squared_error_of_inv(k, epsilon), found[best], best)
+
+
+def _subset_selection(k: int, epsilon: float, size: int) -> float:
+    """Each report is a set of ``size`` categories, e^eps times as likely for each set that holds the truth (Ye and
+    Barg 2018). A category is in it with chance p if it is the truth and q if it is not."""
+    power = math.exp(epsilon)
+    p = size * power / (size * power + k - size)
+    q = (p * (size - 1) + (1 - p) * size) / (k - 1)
+    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (p - q) ** 2
+
+
+@dataclass(frozen=True)
+class DropCondition:
+    """g(0), g(1), ... of Lemma 3 for the ``counts``, and how many entries MLE* sets to zero."""
+
+    counts: tuple[int, ...]
+    g: tuple[float, ...]
+    zeros: int
+
+
+def drop_condition() -> DropCondition:
+    """Lemma 3 (d) and the proof of Theorem 7: phi_(n-1) = phi_n should be phi_n = phi_(n+1). Ascending as there."""
+    counts, q = (1, 1, 4, 6), _EXAMPLE.q
+    phi = np.array(counts) / sum(counts)
+    g = tuple(float((1 - n * q) * phi[n] - q * phi[n:].sum()) for n in range(len(counts)))
+    return DropCondition(counts, g, int((mle_star(phi, _EXAMPLE) == 0).sum()))
+
+
+@dataclass(frozen=True)
+class OneZero:
+    """Second and third formula in the proof of Theorem 8 for every category i but the dropped one n: the right sides,
+    and what they are called on the left as printed (entry n of InvN and of MLE*) and corrected (entry i)."""
+
+    right_sides: Array
+    printed: Array
+    corrected: Array
+
+
+def one_zero() -> OneZero:
+    """Theorem 8: on the left of two formulas stands a subscript n where i is meant."""
+    phi, p, q = np.array([5, 3, 3, 1]) / 12, _EXAMPLE.p, _EXAMPLE.q
+    v, rest = phi[-1], phi[:-1]
+    right = np.stack([(rest - q) / (p - v), rest * (1 - q) / ((p - q) * (1 - v)) - q / (p - q)])
+    both = np.stack([inv_n(phi, _EXAMPLE), mle_star(phi, _EXAMPLE)])
+    return OneZero(right, np.repeat(both[:, -1:], 3, axis=1), both[:, :-1])
 
 
 @dataclass(frozen=True)
@@ -198,38 +277,6 @@ def _worst(epsilon: float, seed: int) -> Worst:
     return Worst(epsilon, draws, int(negative.sum()), int(worst.sum()))
 
 
-@dataclass(frozen=True)
-class Printed:
-    """One estimate as a printed formula gives it, and corrected."""
-
-    printed: Array
-    corrected: Array
-
-
-def lopuhaa_algorithm() -> Printed:
-    """Lopuhaä-Zwakenberg et al., Algorithm 1, last line: (a - k)/(e^eps - 1) + 1 with a categories, not n
-    users. On the example; corrected it is MLE*."""
-    counts, odds = np.array(EXAMPLE_COUNTS), math.expm1(_EXAMPLE.epsilon)
-    a, n, k, ranked = counts.size, int(counts.sum()), 0, np.sort(counts)
-    while a - k + odds - ranked[k:].sum() / ranked[k] < 0:
-        k += 1
-    share = counts / ranked[k:].sum()
-    made = [np.maximum(0.0, share * ((of - k) / odds + 1) - 1 / odds) for of in (n, a)]
-    return Printed(*made)
-
-
-def lopuhaa_two_categories() -> Printed:
-    """Their eq. (64): the -1 must be -n. Exact mean of both over all reports of 40 users, 28 of them in the
-    first category; unbiased means (0.7, 0.3)."""
-    n, mechanism = 40, RandomizedResponse(2, 0.9)
-    first, chance = report_distribution(28, n, mechanism)
-    mean = float(chance @ (first + np.arange(chance.size)))
-    counts, power = np.array([mean, n - mean]), math.exp(mechanism.epsilon)
-    # Both are linear in the counts, so the mean of the formula is the formula of the mean.
-    made = [((power + 1) * counts - less) / (n * (power - 1)) for less in (1, n)]
-    return Printed(*made)
-
-
 def poster_formula() -> Printed:
     """The poster's proof sketch: an entry of the MLE that is not zero is phi_i/lambda - q/(p - q), not Inv_i.
     On the example; the printed one does not sum to one."""
@@ -287,16 +334,20 @@ class Checks:
     threshold: Thresholds
     drift: Drift
     worst: tuple[Worst, ...]
-    lopuhaa_algorithm: Printed
-    lopuhaa_two_categories: Printed
     poster: Printed
     stopped: tuple[Stopped, ...]
     blog: BlogNames
     shares: dict[float, float]
+    average: WorstAverage
+    between: NotBetween
+    optimal: Optimal
+    drop: DropCondition
+    one_zero: OneZero
+    lopuhaa: LopuhaaChecks
 
 
 def all_checks() -> Checks:
-    """Run them all: about a third of a second on two cores."""
+    """Run them all: about half a second."""
     return Checks(
         variance_of_inv(),
         growth_with_k(),
@@ -304,10 +355,14 @@ def all_checks() -> Checks:
         threshold(),
         listing_drift(),
         worst_draws(),
-        lopuhaa_algorithm(),
-        lopuhaa_two_categories(),
         poster_formula(),
         stopped_early(),
         blog_names(),
         largest_shares(),
+        worst_average(),
+        not_between(),
+        not_optimal(),
+        drop_condition(),
+        one_zero(),
+        lopuhaa_checks(),
     )

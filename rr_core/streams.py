@@ -29,12 +29,10 @@ class Stream(Enum):
     """How often an empty category goes negative."""
     CLOUDS = (3, 0, 0)
     """The clouds of the triangle. (Whose truth, from 1.)"""
-    BOOTSTRAP = (4,)
-    """Collected reports: intervals. (Number of the block.)"""
+    FLOOR = (4,)
+    """Collected reports: how few reports of the least reported categories are too few."""
     FIT = (5,)
     """Collected reports: the test of epsilon. (Number of the block.)"""
-    HELD_OUT = (6,)
-    """Collected reports: what is held out. (Number of the repetition.)"""
     PLAN = (7,)
     """The simulated curves of a plan. (Number of the point; first collection of the block.)"""
     START = (8,)

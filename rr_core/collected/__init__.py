@@ -1,1 +1,1 @@
-"""Statistics of collected reports, whose truth nobody knows: intervals, tests, bootstrap, advice."""
+"""Statistics of collected reports, whose truth nobody knows: intervals, tests, which estimate is nearest."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from rr_core._validate import Array
 from rr_core.collected.above_zero import AboveZero, above_zero
 from rr_core.collected.intervals import Interval, inv_interval
+from rr_core.collected.nearest import Nearest, nearest
 from rr_core.collected.reports import Counts, collected
 from rr_core.comparison import RULES
 from rr_core.errors import Users
@@ -28,6 +29,7 @@ class Analysis:
         estimates: (k,) by estimator.
         interval, simultaneous: for Inv, of each category and of all at once.
         above: the tests of each category against zero.
+        nearest: which estimate is nearest to that truth.
     """
 
     counts: Counts
@@ -38,6 +40,7 @@ class Analysis:
     interval: Interval
     simultaneous: Interval
     above: AboveZero
+    nearest: Nearest
 
     @property
     def n(self) -> int:
@@ -48,7 +51,7 @@ class Analysis:
 def analyse(
     counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.95, users: Users = "fixed"
 ) -> Analysis:
-    """The four estimates, the intervals for Inv and the tests against zero.
+    """The four estimates, the intervals for Inv, the tests against zero, and which estimate is nearest to the truth.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -67,4 +70,5 @@ def analyse(
     interval = inv_interval(checked, mechanism, level, users=users)
     together = inv_interval(checked, mechanism, level, users=users, simultaneous=True)
     above = above_zero(checked, mechanism, 1 - level)
-    return Analysis(checked, mechanism, level, users, estimates, interval, together, above)
+    compared = nearest(checked, mechanism, users)
+    return Analysis(checked, mechanism, level, users, estimates, interval, together, above, compared)

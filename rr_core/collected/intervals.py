@@ -33,6 +33,12 @@ class Interval:
     level: float
     simultaneous: bool
 
+    def cut(self) -> Interval:
+        """The interval cut to [0, 1]. No share that it held is lost, since all lie there. One wholly below 0
+        becomes the point 0, one above 1 the point 1: so shares of 0 and 1 are held more often."""
+        low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
+        return Interval(low, high, self.level, self.simultaneous)
+
 
 def too_few(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
     """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
@@ -130,5 +136,8 @@ def _narrower(mean: Array, mechanism: RandomizedResponse, users: Users) -> Array
     """Standard deviation of a report frequency with this mean, as a share of that of the binomial."""
     inside = np.clip(mean, mechanism.q, mechanism.p)
     constant, linear, square = _variance(mechanism, users)
-    ratio: Array = np.sqrt((constant + linear * inside + square * inside**2) / (inside * (1 - inside)))
+    binomial = inside * (1 - inside)
+    # Both are zero where q underflows, or p is rounded to one.
+    variance = np.maximum(constant + linear * inside + square * inside**2, 0.0)
+    ratio: Array = np.sqrt(np.divide(variance, binomial, out=np.ones_like(inside), where=binomial > 0))
     return ratio

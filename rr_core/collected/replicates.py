@@ -16,9 +16,7 @@ from rr_core.mechanism import RandomizedResponse
 Progress = Callable[[int], bool]
 Sampler = Callable[[np.random.Generator, int], Counts]  # (stream, how many) -> (how many, k) reports
 
-LONG_ROW = (
-    8192  # from so many categories on a block is one collection, whose distinct counts are few beside k
-)
+_LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
 _SECONDS = 0.05  # between two calls of a progress function
 
@@ -43,7 +41,7 @@ def simulate(
         progress: called with the number of collections done, about every 50 ms and after the last; True asks
             to stop.
     """
-    size = 1 if k >= LONG_ROW else min(_ROWS, _CELLS // k)
+    size = 1 if k >= _LONG_ROW else min(_ROWS, _CELLS // k)
     told = time.monotonic()
     for first in range(0, replicates, size):
         rng = np.random.default_rng((*stream, first // size))
@@ -53,16 +51,6 @@ def simulate(
             if progress(done):
                 return
             told = time.monotonic()
-
-
-def same_users(true_counts: Counts, mechanism: RandomizedResponse) -> Sampler:
-    """The same users report again."""
-
-    def draw(rng: np.random.Generator, rows: int) -> Counts:
-        again = np.broadcast_to(true_counts, (rows, mechanism.k))
-        return mechanism.randomize_histogram(again, rng)
-
-    return draw
 
 
 def new_users(theta: Array, n: int, mechanism: RandomizedResponse) -> Sampler:

@@ -21,7 +21,7 @@ class Stretch:
     Attributes:
         first, last: values, equal where it is a single one.
         best: who has the smallest mean error there, alone or shared, where the seeds settle it; all three where they
-            coincide; nobody where it is not settled.
+            are equal; nobody where it is not settled.
         opens, closes: whether the sweep has no value below or above it.
     """
 
@@ -60,5 +60,5 @@ def _best(result: SweepResult, cell: Cell, metric: str) -> tuple[str, ...] | Non
     done = result.by_cell.get(cell)
     if done is None:
         return None
-    won, best = leading(result, done, metric)
-    return best if won.sure or won.name is None else ()
+    lead = leading(result, done, metric)
+    return lead.best if lead.sure or lead.equal else ()

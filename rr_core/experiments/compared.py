@@ -29,8 +29,7 @@ class Count:
     Attributes:
         yes, no: cells where the seeds settle it.
         unsure: cells where they do not.
-        equal: cells where the estimators are one and the same, so that the question does not arise.
-        by_means: of the cells asked, those where the means say yes, settled or not.
+        equal: cells where the mean errors are equal, so that the question does not arise.
         exceptions: the cells that say no.
     """
 
@@ -38,7 +37,6 @@ class Count:
     no: int
     unsure: int
     equal: int
-    by_means: int
     exceptions: tuple[Cell, ...]
 
     @property
@@ -46,18 +44,13 @@ class Count:
         """Cells where the question arises."""
         return self.yes + self.no + self.unsure
 
-    @property
-    def share(self) -> tuple[float, float]:
-        """Between which shares of the cells asked the answer is yes, at FAMILY_LEVEL; nan when none is asked."""
-        if not self.asked:
-            return float("nan"), float("nan")
-        return self.yes / self.asked, (self.yes + self.unsure) / self.asked
-
 
 def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
     """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences,
     at FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not: whatever
-    part of a sweep is asked about, and however far it is, a cell is held to the same.
+    part of a sweep is asked about, and however far it is, a cell is held to the same. The level holds as far as the
+    mean of the differences is about normal; differences that are all the same tell nothing about their spread, and
+    settle nothing.
 
     Raises:
         ValueError: when the sweep has no such metric or estimator.
@@ -65,7 +58,7 @@ def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second:
     by_means, difference, error = _difference(result, cell, metric, first, second)
     if by_means == 0:
         return 0
-    if cell.seeds < 2:
+    if cell.seeds < 2 or error <= TIE * difference:
         return None
     level = FAMILY_LEVEL / (2 * len(VALID) * len(result.sweep.cells))
     settled = difference > -special.stdtrit(cell.seeds - 1, level) * error
@@ -73,49 +66,46 @@ def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second:
 
 
 @dataclass(frozen=True)
-class Winner:
-    """The valid estimator with the smallest mean error in a cell.
+class Leader:
+    """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        name: which; None where all three are equal.
-        margin: the next larger mean error over the smallest, >= 1; 1 where they are equal.
-        sure: whether the seeds settle it against both others.
+        best: those whose mean is the smallest, in the order of `comparison.VALID`: one, two that are equal, or all three.
+        possible: those that the seeds leave as the one with the smallest: ``best``, and any other that is not settled
+            to be larger than one of the three.
+        margin: the next larger mean error over the smallest, >= 1; 1 where all three are equal.
     """
 
-    name: str | None
+    best: tuple[str, ...]
+    possible: tuple[str, ...]
     margin: float
-    sure: bool
+
+    @property
+    def equal(self) -> bool:
+        """Whether the three means are equal, so that nobody leads."""
+        return len(self.best) == len(VALID)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the seeds settle that ``best`` have the smallest, and nobody else."""
+        return not self.equal and self.possible == self.best
 
 
-def winner(result: SweepResult, cell: CellResult, metric: str) -> Winner:
-    """Who wins in a cell, and by how much. Two equal winners go by the first name, with a margin of 1, unsettled."""
-    means = {name: _mean(result, cell, metric, name) for name in VALID}
-    name = min(VALID, key=lambda one: means[one])
-    others = _others(name)
-    if not any(_difference(result, cell, metric, name, other)[0] for other in others):
-        return Winner(None, 1.0, False)
-    sure = all(sign(result, cell, metric, name, other) == -1 for other in others)
-    return Winner(name, _ratio(min(means[other] for other in others), means[name]), sure)
+def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
+    """Who leads in a cell, and by how much. Equal means share: rounding decides nothing.
 
-
-def leading(result: SweepResult, cell: CellResult, metric: str) -> tuple[Winner, tuple[str, ...]]:
-    """Who wins, and who shares it: rounding must not decide between two estimates that are one and the same.
-
-    Returns:
-        The winner, MLE* where it shares, with its margin over the next one that is not equal to it; and that estimator
-        with those equal to it, in the order of `comparison.VALID`: all three where there is no winner.
+    Raises:
+        ValueError: as `sign`.
     """
-    won = winner(result, cell, metric)
-    if won.name is None:
-        return won, VALID
-    first = won.name
-    best = tuple(name for name in VALID if sign(result, cell, metric, first, name) == 0)
-    if len(best) == 1:
-        return won, best
-    (other,) = set(VALID) - set(best)
-    sure = all(sign(result, cell, metric, name, other) == -1 for name in best)
-    shown = "mle_star" if "mle_star" in best else first
-    return Winner(shown, regret(result, cell, metric, other), sure), best
+    means = {name: _mean(result, cell, metric, name) for name in VALID}
+    first = min(VALID, key=lambda one: means[one])
+    best = tuple(name for name in VALID if _difference(result, cell, metric, first, name)[0] == 0)
+    # Who is surely larger than anyone is not the smallest; over a sweep all these calls are right together.
+    possible = tuple(
+        name for name in VALID if all(sign(result, cell, metric, name, other) != 1 for other in _others(name))
+    )
+    rest = [means[name] for name in VALID if name not in best]
+    return Leader(best, possible, _ratio(min(rest), means[first]) if rest else 1.0)
 
 
 def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
@@ -124,12 +114,13 @@ def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> flo
 
 
 def never_worst(result: SweepResult, metric: str, name: str) -> Count:
-    """In which cells a valid estimator's mean error is not the largest of the three."""
+    """In which cells a valid estimator's mean error is not the largest of the three. One that was equal to another in all
+    collections, and not smaller than the third, may still be a little larger."""
 
     def question(signs: list[Sign]) -> bool | None:
-        if any(one in (-1, 0) for one in signs):
+        if -1 in signs:
             return True
-        return False if None not in signs else None
+        return False if signs.count(1) == len(signs) else None
 
     return _count(result, metric, name, _others(name), question)
 
@@ -156,19 +147,15 @@ def _others(name: str) -> tuple[str, ...]:
 
 def _count(result: SweepResult, metric: str, name: str, others: tuple[str, ...], question: Question) -> Count:
     answers: dict[Cell, bool | None] = {}
-    by_means = 0
     for cell in result.cells:
-        means: list[Sign] = [_difference(result, cell, metric, name, other)[0] for other in others]
-        if any(means):
+        if any(_difference(result, cell, metric, name, other)[0] for other in others):
             answers[cell.cell] = question([sign(result, cell, metric, name, other) for other in others])
-            by_means += question(means) is True
     values = list(answers.values())
     return Count(
         yes=values.count(True),
         no=values.count(False),
         unsure=values.count(None),
         equal=len(result.cells) - len(values),
-        by_means=by_means,
         exceptions=tuple(cell for cell, answer in answers.items() if answer is False),
     )
 

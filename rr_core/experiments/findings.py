@@ -1,6 +1,6 @@
 """What the paper says of one of its figures, beside what a run of it shows.
 
-The numbers have the last word. Cells where the three estimators coincide (nothing negative) are not counted.
+The numbers have the last word. Cells where the mean errors of the three are equal are not counted.
 """
 
 from __future__ import annotations
@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from rr_core.comparison import VALID
 from rr_core.experiments.claims import Verdict, has, mle_lowest_nll, mle_never_worst, verdict_on
-from rr_core.experiments.compared import Count, always_best, below
+from rr_core.experiments.compared import Count, always_best, below, sign
 from rr_core.experiments.grid import POINT, Cell
 from rr_core.experiments.names import ESTIMATOR_NAMES, cell_name, population_name
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import CONCENTRATED, NEAR_UNIFORM, Shape, shape_of
 from rr_core.experiments.standing import standing
 from rr_core.experiments.summary import CellResult
-from rr_core.experiments.wording import alike, counted, times
+from rr_core.experiments.wording import about, alike, counted, times
 
 # A mean error of up to this many times the smallest one counts as close to it.
 CLOSE = 1.5
@@ -29,7 +27,7 @@ KOSARAK = 41_270  # categories of the paper's click-stream
 _CLOSE = "MLE* is close to the best: “often” (6.2), “reliably”, in all settings (end of 6.2, supplement D)."
 _CLOSE_REAL = "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
 _CHANGE = "the ranking of InvP and InvN can change with ε or N"
-_COINCIDE = "The three coincide in every cell."
+_COINCIDE = "The three are equal in every cell."
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def _called(cell: Cell, shape: Shape) -> str:
 def _surely_best(part: SweepResult, name: str) -> tuple[Verdict, str]:
     count = always_best(part, "mse", name)
     more = (
-        f" {ESTIMATOR_NAMES[name]} is surely the best in {count.yes}, surely not in {count.no}."
+        f" {ESTIMATOR_NAMES[name]} is surely the best, or shares it, in {count.yes}, surely not in {count.no}."
         if count.asked
         else ""
     )
@@ -120,13 +118,15 @@ def _of_kosarak(part: SweepResult) -> Finding:
 
 
 def _wins(part: SweepResult) -> str:
-    """In how many cells each has the smallest mean."""
+    """In how many cells each surely has the smallest mean."""
     stand = standing(part, "mse")
     if not stand.apart:
         return _COINCIDE
-    each = ", ".join(f"{ESTIMATOR_NAMES[name]} in {wins}" for name, wins in stand.wins.items())
-    equal = f" (in {stand.equal} more they coincide)" if stand.equal else ""
-    return f"Smallest mean in {counted(stand.apart, 'cell')}{equal}: {each}."
+    each = ", ".join(f"{ESTIMATOR_NAMES[name]} in {wins}" for name, wins in stand.sure.items())
+    rest = [f"two share it in {stand.shared}"] if stand.shared else []
+    rest += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
+    equal = f" (in {stand.equal} more they are equal)" if stand.equal else ""
+    return f"Surely the smallest mean, in {counted(stand.apart, 'cell')}{equal}: {', '.join([each, *rest])}."
 
 
 def _alternating(part: SweepResult) -> tuple[Verdict, str]:
@@ -163,15 +163,23 @@ def _close(result: SweepResult) -> Finding:
     """How far MLE* is from the best, where the three differ."""
     stand = standing(result, "mse", CLOSE)
     paper = _CLOSE_REAL if any(cell.cell.uploaded for cell in result.cells) else _CLOSE
-    if stand.where is None:
+    if not stand.apart:
         return Finding(paper, _COINCIDE, "not tested")
-    if alike(stand.largest):
-        return Finding(paper, "Its mean error is nowhere above the smallest by 0.5% or more.", "holds")
-    found = (
-        f"Its mean error is up to {times(stand.largest)} the smallest ({cell_name(stand.where)}); "
-        f"{times(stand.typical)} in the middle cell; at most {CLOSE:g} times in {stand.near} of {stand.apart}."
+    if not stand.settled:
+        return Finding(paper, "The collections settle in no cell which of the three is best.", "not settled")
+    middle = "hardly above" if alike(stand.typical) else times(stand.typical)
+    near = (
+        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.near} of "
+        f"{stand.apart}."
     )
-    return Finding(paper, found, _share(stand.near, stand.apart))
+    largest = "Its mean error is nowhere surely above the smallest."
+    if stand.where is not None:
+        largest = (
+            f"Its mean error is up to {about(stand.largest)} the smallest (for {cell_name(stand.where)})."
+        )
+        if alike(stand.largest):
+            largest = "Its mean error is nowhere surely above the smallest by 0.5% or more."
+    return Finding(paper, f"{largest} {near}", _share(stand.near, stand.apart))
 
 
 def _share(yes: int, of: int) -> Verdict:
@@ -193,15 +201,15 @@ def _poorer(result: SweepResult) -> Finding:
     m, best = settings.metrics.index("nll"), settings.estimators.index("mle_star")
     sentences, counts = [], []
     for name in ("inv_n", "inv_p"):
-        count = below(result, "nll", "mle_star", name)
         e = settings.estimators.index(name)
-        excess = [float(cell.difference[m, e, best]) for cell in result.cells]
-        most = int(np.argmax(excess))
-        sentences.append(
-            f"{ESTIMATOR_NAMES[name]}'s is surely higher in {count.yes} of {len(result.cells)}, by up to "
-            f"{excess[most]:.2g} nats per report ({cell_name(result.cells[most].cell)})."
-        )
-        counts.append(count)
+        higher = [cell for cell in result.cells if sign(result, cell, "nll", "mle_star", name) == -1]
+        sentence = f"{ESTIMATOR_NAMES[name]}'s is surely higher in {len(higher)} of {len(result.cells)}"
+        if higher:
+            most = max(higher, key=lambda cell: float(cell.difference[m, e, best]))
+            by = float(most.difference[m, e, best])
+            sentence += f", by up to about {by:.2g} nats per report (for {cell_name(most.cell)})"
+        sentences.append(f"{sentence}.")
+        counts.append(below(result, "nll", "mle_star", name))
     verdict = _often(counts, len(result.cells) / 2)
     return Finding("InvN and InvP often fit the reports less well.", " ".join(sentences), verdict)
 

@@ -189,7 +189,6 @@ class Preset:
         cells: what is computed.
         metric: what the paper draws of it; "mse" there is the mean over categories, ours divided by k.
         along: what its horizontal axis is.
-        claim: what the paper says of it.
     """
 
     key: str
@@ -197,7 +196,6 @@ class Preset:
     cells: tuple[Cell, ...]
     metric: Literal["mse", "nll"]
     along: Literal["epsilon", "n"]
-    claim: str
 
 
 EXPONENTS = (0.01, 1.3, 2.5)
@@ -215,11 +213,6 @@ def _spread_out(k: int, epsilon: float | tuple[float, ...], n: int | tuple[int, 
     return zipf + over(dist=POINT, k=k, epsilon=epsilon, n=n)
 
 
-_MSE_CLAIM = (
-    "InvP has the smallest MSE where the population is highly concentrated, InvN where it is near uniform; "
-    "MLE* lies between them, never the worst."
-)
-_NLL_CLAIM = "MLE* has the lowest negative log-likelihood in every configuration."
 _ALONG_N = _spread_out(10_000, 4.0, SIZES)
 _ALONG_EPSILON = _spread_out(10_000, EPSILONS, 10**6)
 _LEVELS = {0.01: "near uniform", 1.3: "moderate", 2.5: "concentrated"}
@@ -227,19 +220,18 @@ _LEVELS = {0.01: "near uniform", 1.3: "moderate", 2.5: "concentrated"}
 
 def _supplement(number: int, s: float, metric: Literal["mse", "nll"]) -> Preset:
     cells = over(s=s, k=(50, 100, 1000, 5000, 10_000), epsilon=(1.0, 2.0, 4.0, 10.0), n=SIZES)
-    claim = _MSE_CLAIM if metric == "mse" else _NLL_CLAIM
     return Preset(
-        str(number), f"Figure {number}: {metric.upper()}, s = {s:g} ({_LEVELS[s]})", cells, metric, "n", claim
+        str(number), f"Figure {number}: {metric.upper()}, s = {s:g} ({_LEVELS[s]})", cells, metric, "n"
     )
 
 
 PRESETS: dict[str, Preset] = {
     preset.key: preset
     for preset in (
-        Preset("1a", "Figure 1a: MSE along N", _ALONG_N, "mse", "n", _MSE_CLAIM),
-        Preset("1b", "Figure 1b: NLL along N", _ALONG_N, "nll", "n", _NLL_CLAIM),
-        Preset("2a", "Figure 2a: MSE along ε", _ALONG_EPSILON, "mse", "epsilon", _MSE_CLAIM),
-        Preset("2b", "Figure 2b: NLL along ε", _ALONG_EPSILON, "nll", "epsilon", _NLL_CLAIM),
+        Preset("1a", "Figure 1a: MSE along N", _ALONG_N, "mse", "n"),
+        Preset("1b", "Figure 1b: NLL along N", _ALONG_N, "nll", "n"),
+        Preset("2a", "Figure 2a: MSE along ε", _ALONG_EPSILON, "mse", "epsilon"),
+        Preset("2b", "Figure 2b: NLL along ε", _ALONG_EPSILON, "nll", "epsilon"),
         *(_supplement(5 + i, s, "mse") for i, s in enumerate(EXPONENTS)),
         *(_supplement(8 + i, s, "nll") for i, s in enumerate(EXPONENTS)),
     )

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.comparison import VALID
-from rr_core.experiments.compared import regret, winner
 from rr_core.experiments.grid import EXPONENTS, Cell, Preset, Settings, Sweep
 from rr_core.experiments.run import SweepResult
+from rr_core.experiments.standing import Standing, standing
 from rr_core.experiments.summary import QUANTILES, CellResult
 from rr_core.populations import Population
 
@@ -158,22 +158,16 @@ class Lines:
         seeds: collections behind every mean.
         band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
             errors of a paired difference to either side; "none" for PARTS.
-        wins: by valid estimator, in how many of the cells drawn it alone has the smallest mean error; empty for PARTS.
-        equal: in how many all three are equal.
-        cells: cells drawn that are done.
-        regret: MLE*'s largest mean error over the smallest one in its cell, >= 1; nan without the three.
-        regret_at: in which cell.
+        cells: cells chosen that are done.
+        standing: how the three stand in them; None for PARTS, and without the three.
     """
 
     choice: Choice
     rows: tuple[Row, ...]
     seeds: int
     band: Literal["seeds", "error", "none"]
-    wins: dict[str, int]
-    equal: int
     cells: int
-    regret: float
-    regret_at: Cell | None
+    standing: Standing | None
 
 
 def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Population] | None = None) -> Lines:
@@ -195,18 +189,14 @@ def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Populat
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
     errors = choice.measure not in PARTS
-    wins, equal = _wins(result, drawn, choice.metric) if errors else ({}, 0)
-    worst, at = _regret(result, drawn, choice.metric)
+    told = errors and set(VALID) <= set(result.sweep.settings.estimators)
     return Lines(
         choice,
         rows,
         result.sweep.settings.seeds,
         "none" if not errors else "error" if choice.measure == "excess" else "seeds",
-        wins,
-        equal,
         len(drawn),
-        worst,
-        at,
+        standing(SweepResult(result.sweep, tuple(drawn)), choice.metric) if told else None,
     )
 
 
@@ -288,18 +278,3 @@ def _excess(cells: list[CellResult], m: int, e: int, best: int) -> Line:
     error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
     around = _ERRORS * np.nan_to_num(error)
     return Line(mean, mean - around, mean + around)
-
-
-def _wins(result: SweepResult, cells: list[CellResult], metric: str) -> tuple[dict[str, int], int]:
-    if not set(VALID) <= set(result.sweep.settings.estimators):
-        return {}, 0
-    names = [winner(result, cell, metric).name for cell in cells]
-    return {name: names.count(name) for name in VALID}, names.count(None)
-
-
-def _regret(result: SweepResult, cells: list[CellResult], metric: str) -> tuple[float, Cell | None]:
-    if not cells or not set(VALID) <= set(result.sweep.settings.estimators):
-        return float("nan"), None
-    regrets = [regret(result, cell, metric, "mle_star") for cell in cells]
-    most = max(range(len(cells)), key=regrets.__getitem__)
-    return regrets[most], cells[most].cell

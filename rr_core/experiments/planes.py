@@ -14,7 +14,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import VALID
 from rr_core.experiments.along import Axis
-from rr_core.experiments.compared import Winner, leading, regret
+from rr_core.experiments.compared import Leader, leading, regret
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.names import ESTIMATOR_NAMES
 from rr_core.experiments.run import SweepResult
@@ -90,19 +90,16 @@ class Spot:
     Attributes:
         cell: what lies there.
         result: its numbers; None while it has not been run, and then the rest is empty.
-        winner: which valid estimator has the smallest mean error, and its margin over the next one that is not equal
-            to it.
-        best: that estimator and those equal to it, in the order of `comparison.VALID`: all three where there is no
-            winner. MLE* stands for those that it shares with.
-        regret: mean error of MLE* over the smallest, >= 1; nan where nothing was run.
+        lead: which valid estimators have the smallest mean error, and which may have it.
+        regret: mean error of MLE* over the smallest, where the collections settle that it is not the smallest; else 1;
+            nan where nothing was run.
         errors: of all estimators of the sweep.
         tied: collections in which all valid ones tied.
     """
 
     cell: Cell
     result: CellResult | None = None
-    winner: Winner | None = None
-    best: tuple[str, ...] = ()
+    lead: Leader | None = None
     regret: float = math.nan
     errors: tuple[Error, ...] = ()
     tied: float = 0.0
@@ -145,7 +142,7 @@ class Plane:
         return tuple(spot for spot in self.spots if spot.result is not None)
 
     def regrets(self) -> Array:
-        """(y, x) regret of MLE*; nan where nothing was run."""
+        """(y, x) regret of MLE*, see `Spot`; nan where nothing was run."""
         return np.array([[math.nan if spot is None else spot.regret for spot in row] for row in self.rows])
 
     def place(self, x: float, y: float) -> tuple[float, float] | None:
@@ -246,9 +243,9 @@ def _spot(result: SweepResult, cell: Cell, metric: str) -> Spot:
     errors = tuple(
         Error(name, *row) for name, row in zip(result.sweep.settings.estimators, numbers, strict=True)
     )
-    won, best = leading(result, found, metric)
-    cost = 1.0 if "mle_star" in best else regret(result, found, metric, "mle_star")
-    return Spot(cell, found, won, best, cost, errors, float(found.tied[m]))
+    lead = leading(result, found, metric)
+    cost = 1.0 if "mle_star" in lead.possible else regret(result, found, metric, "mle_star")
+    return Spot(cell, found, lead, cost, errors, float(found.tied[m]))
 
 
 def _existing(cells: tuple[Cell, ...], key: str) -> dict[tuple[Value, Value], list[Cell]]:

@@ -24,6 +24,8 @@ class Slopes:
         groups: one cell's worth of axes per group, as text: what its cells share.
         fitted: (groups,) least squares over all values of the axis.
         last: (groups,) between the two largest values: nearer to what holds in the limit.
+        error: (groups,) standard error of ``last``, by that of the two means; nan from one collection.
+        seeds: collections behind every mean.
     """
 
     along: Along
@@ -31,6 +33,8 @@ class Slopes:
     groups: tuple[str, ...]
     fitted: Array
     last: Array
+    error: Array
+    seeds: int
 
 
 def slopes(result: SweepResult, metric: str, along: Along, estimator: str) -> Slopes:
@@ -41,17 +45,30 @@ def slopes(result: SweepResult, metric: str, along: Along, estimator: str) -> Sl
     groups: dict[str, list[CellResult]] = {}
     for cell in result.cells:
         groups.setdefault(_shared(cell, along), []).append(cell)
-    names, fitted, last = [], [], []
+    names, fitted, last, errors = [], [], [], []
     for name, cells in groups.items():
-        points = sorted((getattr(cell.cell, along), float(cell.mean[m, e])) for cell in cells)
-        if len(points) < 3 or any(error <= 0 for _, error in points):
+        points = sorted(
+            (getattr(cell.cell, along), float(cell.mean[m, e]), float(cell.standard_error[m, e]))
+            for cell in cells
+        )
+        if len(points) < 3 or any(mean <= 0 for _, mean, _ in points):
             continue
-        x, y = np.log(np.array(points, dtype=np.float64)).T
+        at, means, spread = np.array(points, dtype=np.float64).T
+        x, y, relative = np.log(at), np.log(means), spread / means
         centred = x - x.mean()
         names.append(name)
         fitted.append(float((centred * y).sum() / (centred**2).sum()))
         last.append(float((y[-1] - y[-2]) / (x[-1] - x[-2])))
-    return Slopes(along, estimator, tuple(names), np.array(fitted), np.array(last))
+        errors.append(float(np.hypot(relative[-1], relative[-2]) / (x[-1] - x[-2])))
+    return Slopes(
+        along,
+        estimator,
+        tuple(names),
+        np.array(fitted),
+        np.array(last),
+        np.array(errors),
+        result.sweep.settings.seeds,
+    )
 
 
 def _shared(cell: CellResult, along: Along) -> str:

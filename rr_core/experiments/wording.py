@@ -20,6 +20,11 @@ def times(ratio: float, digits: int = 3) -> str:
     return f"{ratio:.3g} times" if rounded < 1.1 else f"{rounded:,.12g} times"
 
 
+def about(ratio: float, digits: int = 3) -> str:
+    """As `times`, of a ratio of two simulated means."""
+    return times(ratio, digits) if math.isinf(ratio) else f"about {times(ratio, digits)}"
+
+
 def alike(ratio: float) -> bool:
     """Whether two errors of this ratio are the same for every purpose."""
     return ratio < _ALIKE

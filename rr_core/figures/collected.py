@@ -1,8 +1,8 @@
-"""Collected reports drawn: estimates with their intervals, the floor under the reports, expected errors."""
+"""Collected reports drawn: estimates with their intervals, the floor under the reports, which estimate is nearest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.collected.advice import Advice
 from rr_core.collected.floor import Floor
-from rr_core.collected.held_out import HeldOut
 from rr_core.collected.intervals import Interval
+from rr_core.collected.nearest import ERRORS, Nearest
 from rr_core.comparison import VALID
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
@@ -24,39 +23,37 @@ _OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
 def with_intervals(
     estimates: Mapping[str, Array],
     chosen: str,
-    intervals: Mapping[str, Interval],
+    interval: Interval,
     above: NDArray[np.bool_],
     n: int,
     view: Bars,
     zoom: bool = False,
 ) -> go.Figure:
-    """One estimator and Inv with an interval per category, the others as small markers beside them.
+    """One estimator with the interval of each category beside it, the others as small markers.
 
     Args:
         estimates: (k,) by estimator name.
-        chosen: the estimator that the intervals are for.
-        intervals: (k,) limits, of "inv" and of the chosen one.
+        chosen: the estimator that is drawn large.
+        interval: (k,) limits: those of Inv, cut to [0, 1].
         above: (k,) whether the category is told from zero; the others get open markers.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    with_bars = dict.fromkeys(("inv", chosen))
-    others = [name for name in ESTIMATES if name not in with_bars]
+    others = [name for name in ESTIMATES if name != chosen]
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
-    traces += [_bars_of_error(name, estimates[name], intervals[name], above, n, view) for name in with_bars]
-    interval = intervals[chosen]
+    traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
     first = int(view.categories[0])
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Told from zero (filled): {int(above.sum()):,} of {above.size:,} categories. The first one shown has a share "
-        f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}, interval "
-        f"{percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
+        f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of Inv, cut at 0 and "
+        f"1, is {percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
         f"meant to hold the truth in {interval.level:.0%} of collections."
     )
     y = axis("Share of users", tickformat=SHARE)
     if zoom:
-        y["range"] = without_the_largest(view, estimates[chosen], intervals["inv"])
+        y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
 
 
@@ -115,12 +112,19 @@ def reports_floor(found: Floor) -> go.Figure:
     ]
     below = found.too_few
     level = number(found.level, 4)
-    reading = (
-        f"Even a category that nobody has should get about N·q = {level} reports; {below:,} of the "
-        f"{found.ranks.size:,} ranks drawn lie in the grey region, where chance leads {found.chance:.0%} of the time."
+    ranks = (
+        f"{below:,} of the {found.ranks.size:,} ranks drawn {'lies' if below == 1 else 'lie'}"
         if below
-        else f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; no "
-        "rank lies in the grey region of too few."
+        else ""
+    )
+    reading = (
+        f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
+        + (
+            f"{ranks} in the grey region of too few, where chance alone puts any of them in at most "
+            f"{found.chance:.0%} of collections."
+            if below
+            else "no rank lies in the grey region of too few."
+        )
     )
     wide = found.ranks[-1] > 60
     x: dict[str, Any] = {"type": "log", "dtick": 1, "tickformat": ",d"} if wide else {"tickformat": ",d"}
@@ -136,70 +140,42 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def expected_errors(found: Advice, title: str) -> go.Figure:
-    """Mean error of each estimator over simulated collections, with two standard errors."""
-    means = np.array([found.means[name] for name in ESTIMATES])
-    best, least = QUANTITIES[found.best].name, found.means[found.best]
-    inv = f"{number(found.means['inv'] / least)} times as much" if least > 0 else number(found.means["inv"])
+def nearest_errors(found: Nearest) -> go.Figure:
+    """How much larger the squared error of each distribution is than the smallest one's, estimated."""
+    more = np.array([found.differences[name] for name in VALID])
+    give = np.array([ERRORS * found.standard_errors[name] for name in VALID])
+    larger = " and ".join(QUANTITIES[name].name for name in VALID if name not in found.tied)
+    tied = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
+    best = QUANTITIES[found.best].name
     reading = (
-        f"Mean error over simulated collections like this one: {best} has the smallest of the three valid estimators, "
-        f"{number(least)}{_rivals(found)}; Inv has {inv}."
+        f"The squared error of {larger} is larger than that of {best}, beyond chance"
+        + (f"; that of {tied} cannot be told from it." if tied else ".")
+        if larger
+        else f"No squared error can be told to be larger than that of {best}."
     )
-    wide = means.min() > 0 and means.max() > 10 * means.min()
-    step = 1 if means.max() > 100 * means.min() else "D2"
-    scale: dict[str, Any] = {"type": "log", "dtick": step} if wide else {"rangemode": "tozero", "nticks": 6}
-    x = axis(title + (" (logarithmic)" if wide else ""), exponentformat="power", **scale)
-    return _dots(ESTIMATES, means, found, x, reading)
-
-
-def held_out_errors(found: HeldOut) -> go.Figure:
-    """How much larger the squared error of each valid estimator is than the best one's, on reports held out, with two
-    standard errors. (What all share, the noise of the held-out reports, is far larger than these differences.)"""
-    more = np.array([found.means[name] - found.means[found.best] for name in VALID])
-    others = ", ".join(
-        f"{QUANTITIES[name].name} {number(value)}"
-        for name, value in zip(VALID, more, strict=True)
-        if name != found.best
-    )
-    reading = (
-        f"On reports held out {QUANTITIES[found.best].name} has the smallest squared error of the three valid "
-        f"estimators{_rivals(found)}; the others have more: {others}."
-    )
-    x = axis(
-        "Squared error beyond the smallest one, summed over categories", exponentformat="power", nticks=6
-    )
-    return _dots(VALID, more, found, x, reading)
-
-
-def _rivals(found: Advice | HeldOut) -> str:
-    rivals = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
-    return f", not told apart from {rivals}" if rivals else ""
-
-
-def _dots(
-    names: Sequence[str], errors: Array, found: Advice | HeldOut, x: dict[str, Any], reading: str
-) -> go.Figure:
-    """One dot per estimator with two standard errors."""
     trace = {
         "type": "scatter",
         "mode": "markers",
-        "y": [QUANTITIES[name].name for name in names],
-        "x": errors,
+        "y": [QUANTITIES[name].name for name in VALID],
+        "x": more,
         "marker": {
-            "color": [QUANTITIES[name].colour for name in names],
-            "symbol": [QUANTITIES[name].symbol for name in names],
+            "color": [QUANTITIES[name].colour for name in VALID],
+            "symbol": [QUANTITIES[name].symbol for name in VALID],
             "size": 14,
         },
         "error_x": {
             "type": "data",
-            "array": np.array([2 * found.standard_errors[name] for name in names]),
+            "array": np.where(np.isfinite(give), give, 0.0),
             "thickness": 2,
             "width": 7,
             "color": "#808080",
         },
         "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
     }
-    y = axis("Estimator", autorange="reversed", range=[len(names) - 0.4, -0.6])
+    x = axis(
+        "Squared error beyond the smallest one, summed over categories", exponentformat="power", nticks=6
+    )
+    y = axis("Estimator", autorange="reversed", range=[len(VALID) - 0.4, -0.6])
     return figure([trace], x, y, reading, showlegend=False, height=260)
 
 
@@ -217,39 +193,44 @@ def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
     }
 
 
-def _bars_of_error(
-    chosen: str, estimate: Array, interval: Interval, above: NDArray[np.bool_], n: int, view: Bars
-) -> dict[str, Any]:
-    quantity = QUANTITIES[chosen]
-    middle = view.pick(estimate)
+def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
+    """The intervals, as lines with a mark at both ends: one that is a single point is seen too."""
     low, high = view.pick(interval.low), view.pick(interval.high)
-    fill = np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)")
-    rows = zip(view.names, low, high, middle * n, strict=True)
+    gap = np.full(low.size, np.nan)
+    colour = QUANTITIES["inv"].colour
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "interval of Inv, cut at 0 and 1",
+        "x": np.repeat(view.x + _OFFSETS[chosen], 3),
+        "y": np.stack([low, high, gap], axis=1).ravel(),
+        "customdata": np.repeat(view.names, 3),
+        "line": {"color": colour, "width": 2.5 if low.size <= 30 else 1.5},
+        "marker": {
+            "symbol": "line-ew",
+            "size": 10 if low.size <= 30 else 4,
+            "line": {"color": colour, "width": 2},
+        },
+        "hovertemplate": "%{customdata}<br>the interval of Inv ends at %{y:.4~%}<extra></extra>",
+    }
+
+
+def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view: Bars) -> dict[str, Any]:
+    quantity, values = QUANTITIES[chosen], view.pick(estimate)
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"{quantity.name} with its interval",
+        "name": quantity.name,
         "x": view.x + _OFFSETS[chosen],
-        "y": middle,
-        "customdata": [[name, float(a), float(b), float(people)] for name, a, b, people in rows],
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            # A basic interval need not hold its estimate: a bar cannot have a negative length.
-            "array": np.maximum(high - middle, 0.0),
-            "arrayminus": np.maximum(middle - low, 0.0),
-            "thickness": 2.5,
-            "width": 5 if view.x.size <= 30 else 2,
-            "color": quantity.colour,
-        },
+        "y": values,
+        "customdata": [[name, float(people)] for name, people in zip(view.names, values * n, strict=True)],
         "marker": {
-            "color": fill,
+            "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),
             "symbol": quantity.symbol,
             "size": 11 if view.x.size <= 60 else 7,
             "line": {"color": quantity.colour, "width": 2},
         },
         "hovertemplate": "%{customdata[0]}<br>"
         + quantity.name
-        + ": %{y:.4~%} (%{customdata[3]:,.0f} people)<br>"
-        "%{customdata[1]:.4~%} to %{customdata[2]:.4~%}<extra></extra>",
+        + ": %{y:.4~%} (%{customdata[1]:,.0f} people)<extra></extra>",
     }

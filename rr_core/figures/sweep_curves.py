@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.experiments.lines import PARTS, Line, Lines, Row
 from rr_core.experiments.names import SYMBOLS, population_name
+from rr_core.experiments.standing import Standing
 from rr_core.experiments.wording import counted
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
@@ -124,7 +125,7 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
 
 
 def reading_of(drawn: Lines) -> str:
-    """The figure in one sentence: who has the smallest mean in how many cells, and how far MLE* is from it."""
+    """The figure in one sentence: who surely has the smallest mean in how many cells, and how far MLE* is from it."""
     choice = drawn.choice
     what = {"mse": "mean squared error", "tv": "total variation", "max": "largest error", "nll": "NLL"}[
         choice.metric
@@ -132,36 +133,37 @@ def reading_of(drawn: Lines) -> str:
     if not drawn.cells:
         return "No cell of these panels is computed yet, so there is nothing to see so far."
     if choice.measure == "excess":
-        ends = [
-            f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
-            for name in ("inv_n", "inv_p")
-            if (largest := _largest(drawn, name)) is not None
-        ]
-        return (
-            f"MLE* has the lowest {what} everywhere (nats per report, the line at 0); {' and '.join(ends)}."
-        )
+        ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
+        return f"MLE* has the lowest {what} (nats per report, the line at 0), alone or shared; {' and '.join(ends)}."
     if choice.measure in PARTS:
         return f"{MEASURES[choice.metric, choice.measure]}: {_ranges(drawn)}."
-    if not drawn.wins:
-        return f"The {what} of each estimator over {drawn.cells:,} cells along {SYMBOLS[choice.along]}."
-    wins = ", ".join(f"{QUANTITIES[name].name} in {count}" for name, count in drawn.wins.items())
-    equal = f" ({drawn.equal} equal)" if drawn.equal else ""
-    return f"Smallest {what} in {drawn.cells} cells{equal}: {wins}{_far(drawn)}."
+    stand = drawn.standing
+    if stand is None:
+        return (
+            f"The {what} of each estimator over {counted(drawn.cells, 'cell')} along {SYMBOLS[choice.along]}."
+        )
+    parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.sure.items()]
+    parts += [f"two share it in {stand.shared}"] if stand.shared else []
+    parts += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
+    parts += [f"all equal in {stand.equal}"] if stand.equal else []
+    return f"Surely the smallest {what}, in {counted(drawn.cells, 'cell')}: {', '.join(parts)}{_far(stand)}."
 
 
-def _far(drawn: Lines) -> str:
-    if not drawn.regret > 1 or drawn.regret_at is None:
-        return ""
-    cell = drawn.regret_at
+def _far(stand: Standing) -> str:
+    if stand.where is None:
+        return "; MLE*’s is nowhere surely above the smallest"
+    cell = stand.where
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
-    if math.isinf(drawn.regret):
+    if math.isinf(stand.largest):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is at most {number(drawn.regret)} times the smallest ({where})"
+    return f"; MLE*’s is up to about {number(stand.largest)} times the smallest ({where})"
 
 
-def _largest(drawn: Lines, name: str) -> float | None:
-    seen = _means(drawn, name)
-    return float(seen.max()) if seen.size else None
+def _above(drawn: Lines, name: str) -> str:
+    largest = float(_means(drawn, name).max(initial=0.0))
+    if largest <= 0:
+        return f"{QUANTITIES[name].name}’s is the same"
+    return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
 
 
 def _ranges(drawn: Lines) -> str:

@@ -29,7 +29,7 @@ AXIS_TITLES: dict[Axis, str] = {
 _INK, _PAPER = "#141414", "#FFFFFF"
 _NAME_PAPER = "rgba(255,255,255,0.88)"
 _DARK = 0.25  # luminance below which words are white
-_EQUAL = "#C4C4C4"
+_EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
 # Margin from which a win has its full colour, and how much of it a win by a hair has.
 _FULL, _PALEST = 3.0, 0.2
 # Gaps between the cells; cells beyond which there is no room for words.
@@ -43,7 +43,7 @@ _ROW = 84  # pixels of a single row
 # a name is wide, and on a narrow screen wider than a cell.
 _ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
 _COLOURS = "Smallest error; the paler, the closer the win"
-_LINES = "<br>Lines: MLE*'s error over the smallest"
+_LINES = "<br>Lines: MLE*'s error over the smallest, where settled"
 _SMALL = {"size": 13}
 _STEADY = {"marker": {"opacity": 1}}  # a click must not fade the cells that were not clicked
 
@@ -170,12 +170,15 @@ def _cells(plane: Plane) -> dict[str, Any]:
 
 
 def _colour(spot: Spot) -> str:
-    """Of the winner: the paler, the closer the next one."""
-    won = spot.winner
-    if won is None or won.name is None:
+    """Of the winner: the paler, the closer the next one. MLE* stands for those that it shares with."""
+    lead = spot.lead
+    if lead is None or lead.equal:
         return _EQUAL
-    strength = min(math.log(won.margin) / math.log(_FULL), 1.0)
-    return mixed(QUANTITIES[won.name].colour, _PALEST + (1 - _PALEST) * strength)
+    if not lead.sure:
+        return _UNSETTLED
+    name = "mle_star" if "mle_star" in lead.best else lead.best[0]
+    strength = min(math.log(lead.margin) / math.log(_FULL), 1.0)
+    return mixed(QUANTITIES[name].colour, _PALEST + (1 - _PALEST) * strength)
 
 
 def mixed(colour: str, part: float) -> str:
@@ -216,10 +219,10 @@ def _legend_box(title: str) -> dict[str, Any]:
 def _legend(plane: Plane) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
     found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
-    if any(spot.winner is not None and spot.winner.name is None for spot in plane.spots):
+    if any(spot.lead is not None and spot.lead.equal for spot in plane.spots):
         found.append(_key("all equal", _EQUAL))
     if any(map(unsettled, plane.spots)):
-        found.append(_key("unsettled", "#F2F2F2", "/"))
+        found.append(_key("unsettled", _UNSETTLED, "/"))
     return found
 
 

@@ -30,18 +30,30 @@ def times(ratio: float) -> str:
 
 
 def short(spot: Spot) -> str:
-    """What is written in a cell that was run: the winner and its margin in two digits, or who shares."""
-    won = spot.winner
-    if won is None or won.name is None:
+    """What is written in a cell that was run: the winner and its margin in two digits, who shares, or who may win."""
+    lead = spot.lead
+    if lead is None or lead.equal:
         return "equal"
-    if len(spot.best) > 1:
-        return "<br>".join(QUANTITIES[name].name for name in spot.best)
-    return f"{QUANTITIES[won.name].name}<br>{times(float(f'{won.margin:.2g}'))}"
+    if unsettled(spot):
+        return (
+            "?"
+            if len(lead.possible) == len(VALID)
+            else "<br>".join(f"{one}?" for one in _names(lead.possible))
+        )
+    if len(lead.best) > 1:
+        return "<br>".join(_names(lead.best))
+    # No win by a hair is written as 1 times.
+    by = "<1.05×" if lead.margin < 1.05 else times(float(f"{lead.margin:.2g}"))
+    return f"{_names(lead.best)[0]}<br>{by.replace('<', '&lt;')}"
 
 
 def unsettled(spot: Spot) -> bool:
-    """Whether there is a winner that the seeds do not settle."""
-    return spot.winner is not None and spot.winner.name is not None and not spot.winner.sure
+    """Whether the three differ and the collections do not settle who wins."""
+    return spot.lead is not None and not spot.lead.equal and not spot.lead.sure
+
+
+def _names(names: tuple[str, ...]) -> list[str]:
+    return [QUANTITIES[name].name for name in names]
 
 
 def where(spot: Spot) -> str:
@@ -70,7 +82,8 @@ def hover(plane: Plane, spot: Spot) -> str:
         )
     )
     lines.append(f"all equal in {_count(spot.tied)}")
-    lines.append(f"MLE*'s error over the smallest: {times(spot.regret)}")
+    if spot.lead is not None and "mle_star" not in spot.lead.possible:
+        lines.append(f"MLE*'s error over the smallest: {times(spot.regret)}")
     return "<br>".join(lines)
 
 
@@ -95,42 +108,46 @@ def reading(plane: Plane) -> str:
     fixed = _capital(held(plane))
     if not done:
         return f"{fixed}: none of the {counted(len(plane.spots), 'cell')} of this map has been run yet."
-    won = [spot.winner.name for spot in done if spot.winner is not None]
-    count = {name: won.count(name) for name in (*VALID, None)}
+    leads = [spot.lead for spot in done if spot.lead is not None]
+    alone = {name: sum(lead.sure and lead.best == (name,) for lead in leads) for name in VALID}
     of = counted(len(done), "cell")
     if len(done) < len(plane.spots):
         of = f"the {of} run so far"
-    shared = sum(len(spot.best) == 2 for spot in done)
     text = (
-        f"{fixed}: of {of}, MLE* has the smallest {_ERRORS[plane.metric]} in {count['mle_star']}"
-        f"{f' ({shared} shared)' if shared else ''}, InvP in {count['inv_p']}, InvN in {count['inv_n']}"
+        f"{fixed}: of {of}, MLE* surely has the smallest {_ERRORS[plane.metric]} in {alone['mle_star']}, InvP in "
+        f"{alone['inv_p']}, InvN in {alone['inv_n']}"
     )
-    if count[None]:
-        text += f"; in {count[None]} all three are equal"
-    hatched = sum(map(unsettled, done))
-    if hatched:
+    if shared := sum(lead.sure and len(lead.best) == 2 for lead in leads):
+        text += f"; in {shared} two share it"
+    if equal := sum(lead.equal for lead in leads):
+        text += f"; in {equal} all three are equal"
+    if hatched := sum(map(unsettled, done)):
         text += f"; in {hatched}, hatched, the collections do not settle it"
     return f"{text}; {_cost(done)}."
 
 
 def _cost(done: tuple[Spot, ...]) -> str:
-    lost = [spot.regret for spot in done if "mle_star" not in spot.best]
+    lost = [spot.regret for spot in done if spot.lead is not None and "mle_star" not in spot.lead.possible]
     if not lost:
-        return "MLE* is best or equal everywhere"
+        return "MLE* is surely beaten in none"
     worst = max(lost)
     if math.isinf(worst):
-        return "where MLE* is not best, the best one's error may be zero"
-    return f"where MLE* is not best, its error is at most {times(worst).removesuffix('×')} times the best one"
+        return f"MLE* is surely beaten in {len(lost)}, where the smallest error may be zero"
+    return (
+        f"MLE* is surely beaten in {len(lost)}, where its error is up to about {times(worst).removesuffix('×')} times "
+        "the smallest"
+    )
 
 
 def _verdict(spot: Spot) -> list[str]:
-    won = spot.winner
-    if won is None or won.name is None:
+    lead = spot.lead
+    if lead is None or lead.equal:
         return ["<b>All three are equal</b>"]
-    verb = "has" if len(spot.best) == 1 else "share"
-    first = f"<b>{' and '.join(QUANTITIES[name].name for name in spot.best)} {verb} the smallest error</b>"
-    doubt = "" if won.sure else " (not settled by the collections)"
-    return [first, f"the next one's is {times(won.margin)} as large{doubt}"]
+    if not lead.sure:
+        return [f"<b>Not settled: {' or '.join(_names(lead.possible))}</b>", "may have the smallest error"]
+    verb = "has" if len(lead.best) == 1 else "share"
+    first = f"<b>{' and '.join(_names(lead.best))} {verb} the smallest error</b>"
+    return [first, f"the next one's is {times(lead.margin)} as large"]
 
 
 def _count(seeds: float) -> str:

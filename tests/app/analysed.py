@@ -8,9 +8,7 @@ from pages._ui.tables import AS_WRITTEN, AllSeen, Domain, Listed, Names, Size, S
 from pages._ui.your_reports.results import Results, Simulated, Used
 from pages._ui.your_reports.said import DomainKind, Said
 from rr_core.collected.analysis import analyse
-from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.fit import fit_test, plausible_epsilon
-from rr_core.collected.held_out import held_out
 from rr_core.comparison import Target
 from rr_core.mechanism import RandomizedResponse
 
@@ -62,10 +60,8 @@ def analysed(
     simulated = None
     if replicates:
         simulated = Simulated(
-            bootstrap(collected.counts, mechanism, replicates, users=users),
             fit_test(collected.counts, mechanism, replicates),
             plausible_epsilon(collected.counts, k, above=mechanism.epsilon) if seek else None,
-            held_out(collected.counts, mechanism, 3),
         )
     return Results(used, level, target, made, simulated)
 

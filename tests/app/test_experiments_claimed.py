@@ -2,6 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
+from rr_core.scenario import WORST_AVERAGE
 from tests.app.opening import checked
 from tests.app.sweeping import words
 
@@ -51,3 +52,25 @@ def test_one_collection_settles_nothing_and_is_one():
 
 def test_before_the_first_cell():
     assert "No cell of this sweep is computed yet." in words(opened(0))
+
+
+def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there():
+    """The exact means are those of tests/core/test_misprints_averages.py; the button opens that very scenario."""
+    page = opened(3)
+    said = words(page)
+    assert "“Never the worst” is false, though no cell of the paper's grid contradicts it." in said
+    assert "(8, 1, 1, 0) and ε = 2.13" in said
+    assert "InvN 0.06947, InvP 0.06944, MLE* 0.07025" in said
+    assert "| MLE* is never the worst of the three on average. | ○ not contradicted" in said
+    (button,) = (one for one in page.button if one.key == "exp_worst_average")
+    button.click().run()
+    assert page.session_state["_exp_map_jump"]
+    assert page.session_state["_link"].scenario == WORST_AVERAGE
+
+
+def test_a_sweep_without_the_three_says_nothing_of_it():
+    page = AppTest.from_string(
+        PAGE.replace("settings = replace(THREE, ", 'settings = replace(THREE, metrics=("nll",), ')
+    )
+    page.session_state["done"], page.session_state["seeds"] = 3, 40
+    assert "Never the worst” is false" not in words(checked(page.run()))

@@ -96,7 +96,7 @@ def test_a_first_look():
     assert [box.value for box in page.warning] == []
     (chart,) = charts(page)
     assert chart["alt"].startswith(
-        "Zipf s = 1.3, K = 1,000: of 50 cells, MLE* has the smallest mean squared error in"
+        "Zipf s = 1.3, K = 1,000: of 50 cells, MLE* surely has the smallest mean squared error in"
     )
     assert asked_of(page) == {
         "map": "eps-n",

@@ -56,7 +56,7 @@ def chart(found: Results):
     analysis = found.analysis
     view = bars(found.used.by_reports[:20], found.used.collected.labels, "Categories")
     return with_intervals(
-        analysis.estimates, "inv", {"inv": analysis.interval}, analysis.above.above, found.used.n, view
+        analysis.estimates, "inv", analysis.interval.cut(), analysis.above.above, found.used.n, view
     )
 
 
@@ -79,7 +79,6 @@ def test_csv_keeps_every_digit_and_runs_no_formula(found):
         assert [json.loads(line[-1]) for line in lines] == labels.tolist()
         assert all(line.pop().startswith('"') for line in lines)
     assert header == list(expected)
-    assert ("mle_star_low_all" in header) == (found.simulated is not None)
     columns = dict(zip(header, zip(*lines, strict=True), strict=True))
     assert list(columns.pop("category")) == [csv_cell(label) for label in labels]
     assert [word == "true" for word in columns.pop("above_zero")] == expected["above_zero"].tolist()
@@ -107,7 +106,7 @@ def test_json_says_all_there_is_to_say():
     found = hostile()
     told = strictly(files.json_file(found, WHEN))
     assert told["analysed"] == WHEN
-    assert told["format"] == 1
+    assert told["format"] == 2
     assert told["versions"] == {
         "python": sys.version.split()[0],
         "numpy": np.__version__,
@@ -148,9 +147,10 @@ def test_json_says_all_there_is_to_say():
     assert (fit["floor"], fit["lowest"], fit["done"]) == (n * mechanism.q, 0, 120)
     assert plausible["low"] == found.simulated.plausible.low > 0.7
     assert plausible["high"] is None  # infinite
-    advised = found.simulated.advised("mse")
-    assert told["advice"]["preferred"] == found.simulated.advice.preferred
-    assert told["advice"]["means"] == advised.means
+    compared = found.analysis.nearest
+    assert told["advice"]["preferred"] == compared.preferred
+    assert told["advice"]["differences"] == compared.differences
+    assert told["advice"]["verdict"] == words.advice(found)[0]
     assert told["rows"] == {"held": len(LISTED) + 1, "of": len(LISTED) + 1}
     expected = rows.table(found)
     assert {name: list(values) for name, values in told["table"].items()} == {
@@ -170,7 +170,7 @@ def test_json_has_null_where_a_number_is_not_finite():
 def test_json_without_simulations_and_with_p(monkeypatch):
     monkeypatch.setattr(tables, "MOST_JSON_ROWS", 3)
     told = strictly(files.json_file(plain(), WHEN))
-    assert [told[name] for name in ("simulations", "fit", "plausible_epsilon", "advice")] == [None] * 4
+    assert [told[name] for name in ("simulations", "fit", "plausible_epsilon")] == [None] * 3
     assert (told["settings"]["privacy_given_as"], told["settings"]["p"]) == ("p", 0.4)
     assert (told["settings"]["target"], told["settings"]["level"]) == ("population", 0.9)
     assert told["rows"] == {"held": 3, "of": 5}
@@ -264,7 +264,7 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
 def test_reports_table_says_what_the_page_says():
     found = plain(100)
     page = Page(files.html_report(found, [], WHEN))
-    name = found.simulated.advice.preferred
+    name = words.estimator(found)
     columns = rows.shown(found, name, found.used.by_reports, simultaneous=False)
     told = strictly(page.scripts[0])["rows"]
     assert "".join(f"{title}" for title in columns) in page.words.replace("\n", "")
@@ -309,13 +309,14 @@ def test_report_of_many_categories_holds_the_most_reported_and_says_so():
 
 
 def test_answer_in_words():
-    said = words.answer(plain())
-    share = float(plain().analysis.estimates["inv"][0])
+    said = words.answer(plain(), "inv")
+    share = plain().analysis.estimates["inv"][0]
     assert "Of 5 categories 2 are told from zero." in said
-    assert f"about {round(share * 1000):,} people" in said
+    assert f"a share of {share * 100:.3g}% by Inv; the 90% interval of Inv, cut at 0 and 1, is" in said
+    assert "gives it" not in said
+    assert "MLE* gives it" in words.answer(plain(), "mle_star")
     assert "“a”" in said
-    assert "90% interval" in said
-    assert "by Inv:" in said
+    assert "people" not in said  # of a population nobody is counted
     assert "do not fit" not in said
     assert "do not fit" in words.answer(hostile())
 
@@ -327,39 +328,47 @@ def test_fit_in_words():
     said = " ".join(words.fit(found))
     low = found.simulated.plausible.low
     assert "do not fit" in said
-    assert f"plausible under ε of {low:.4g} or more." in said
+    assert f"plausible under ε of about {low:.4g}." in said
     none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
     rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
     for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "do not fit")):
-        simulated = Simulated(found.simulated.bootstrap, found.simulated.fit, plausible)
+        simulated = Simulated(found.simulated.fit, plausible)
         again = Results(found.used, found.level, found.target, found.analysis, simulated)
         assert wanted in " ".join(words.fit(again))
 
 
 def test_simulations_that_were_stopped_early_decide_nothing():
     found = plain(20)
-    assert "was not tested" in words.fit(found)[0]
-    assert "were not compared" in words.advice(found)[0]
-    assert words.estimator(found) == "inv"
+    assert "was not tested: the simulations were stopped after 20 of 20." in words.fit(found)[0]
+    assert not words.misfits(found)
     told = strictly(files.json_file(found, WHEN))
     assert told["simulations"] == {"seed": 0, "asked": 20, "done": 20}
-    assert told["advice"] is None
-    assert "mle_star_low" not in told["table"]
-    assert "\nREPLICATES = 0\n" in files.script(found)
+    assert told["advice"]["verdict"] == words.advice(plain())[0]
 
 
-def test_advice_in_words():
-    assert "were not compared" in words.advice(plain())[0]
-    found = plain(100)
-    best = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}[found.simulated.advice.preferred]
-    said = words.advice(found)
-    assert best in said[0]
-    assert "reports held out" in said[1]
-    assert "15 times" in said[1]
-    assert "100 simulated collections" in words.advice(found, "mse")[1]
+@pytest.mark.parametrize("simultaneous", [False, True])
+@pytest.mark.parametrize("name", ["inv", "inv_n", "inv_p", "mle_star"])
+def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultaneous):
+    found = hostile()
+    limits = found.analysis.simultaneous if simultaneous else found.analysis.interval
+    low, high = np.clip(limits.low, 0, 1), np.clip(limits.high, 0, 1)
+    assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero becomes the point zero
+    shown = rows.shown(found, name, found.used.by_reports, simultaneous=simultaneous)
+    np.testing.assert_array_equal(shown["Interval of Inv (cut) from %"], 100 * low[found.used.by_reports])
+    np.testing.assert_array_equal(shown["to %"], 100 * high[found.used.by_reports])
+    page = Page(files.html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
+    assert "Interval of Inv (cut) from %" in page.words
+    assert "interval of Inv, cut at 0 and 1" in page.words
+    ending = "_all" if simultaneous else ""
+    for columns in (rows.table(found), strictly(files.json_file(found, WHEN))["table"]):
+        ends = [column for column in columns if "_low" in column or "_high" in column]
+        assert all(column.startswith("inv_") for column in ends)
+        np.testing.assert_array_equal(columns[f"inv_low{ending}_cut"], low)
+        np.testing.assert_array_equal(columns[f"inv_high{ending}_cut"], high)
+        np.testing.assert_array_equal(columns[f"inv_low{ending}"], limits.low)
 
 
 def test_too_few_reports_are_pointed_out():
     few = analysed([("few.csv", counts_csv(["a", "b", "c", "d"], [3, 1, 1, 1]))], AllSeen(), epsilon=3.0)
-    assert any("coarse scale" in sentence for sentence in words.intervals(few))
-    assert not any("coarse scale" in sentence for sentence in words.intervals(plain()))
+    assert any("coarse scale" in sentence for sentence in words.intervals(few, "inv"))
+    assert not any("coarse scale" in sentence for sentence in words.intervals(plain(), "inv"))

@@ -86,25 +86,22 @@ def check(lines: list[str], found: Results) -> None:
     start = lines.index(f"the {top.size} most reported of {mechanism.k}:") + 1
     check_table(lines[start : start + top.size + 1], found, top)
     rest = lines[start + top.size + 1 :]
-    simulated = found.simulated
-    if simulated is None:
-        assert rest == [""]
-        return
-    tested, advised = simulated.fit, simulated.advised("mse")
-    assert numbers_of(rest[0]) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
-    assert numbers_of(rest[1]) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
-    if simulated.plausible is not None:
-        words, _, low = rest.pop(2).rpartition(" ")
+    simulated, compared = found.simulated, found.analysis.nearest
+    if simulated is not None:
+        tested = simulated.fit
+        fit, counted, *rest = rest
+        assert numbers_of(fit) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
+        assert numbers_of(counted) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
+    if simulated is not None and simulated.plausible is not None:
+        words, _, low = rest.pop(0).rpartition(" ")
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    assert rest[2].startswith(f"advice: {recompute.NAMES[simulated.advice.preferred]};")
-    compared = rest.pop(3)
-    assert compared.startswith("squared error on reports held out")
-    out = map(float, re.findall(r": ([-\d.e]+)[,}]", compared))
-    assert list(out) == pytest.approx(list(simulated.held_out.means.values()), rel=1e-12)
-    assert rest[3].startswith(f"mean squared error over {simulated.bootstrap.done} simulated")
-    means = map(float, re.findall(r": ([-\d.e]+)[,}]", rest[3]))
-    assert list(means) == pytest.approx(list(advised.means.values()), rel=1e-12)
+    best, differences, errors, end = rest
+    assert best.startswith(f"nearest to the truth: {recompute.NAMES[compared.preferred]};")
+    for line, values in ((differences, compared.differences), (errors, compared.standard_errors)):
+        printed = map(float, re.findall(r": ([-\w.]+)[,}]", line))
+        assert list(printed) == pytest.approx(list(values.values()), rel=1e-12)
+    assert end == ""
 
 
 def save(folder: Path, *sources: tuple[str, bytes]) -> None:
@@ -224,7 +221,7 @@ def test_script_holds_names_as_literals_only():
     inside: dict[str, object] = {}
     exec(compile(script, "recompute.py", "exec"), inside)
     assert inside["LISTED"] == list(listed.labels)
-    assert inside["REPLICATES"] == inside["FIT_REPLICATES"] == 0
+    assert inside["REPLICATES"] == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ COUNTS = MECHANISM.randomize_histogram(USERS, 4)
 TABLE = "category,count\n" + "".join(
     f"{label},{count}\n" for label, count in zip(LABELS, COUNTS, strict=True)
 )
+NEGATIVE = "category,count\na,1500\nb,1000\nc,565\nd,325\ne,310\nf,300\n"  # fewer than N q = 323 in two
 
 
 def opened() -> AppTest:
@@ -59,8 +60,9 @@ def test_answer_and_table_are_those_of_the_core(finished):
     found = analyse(COUNTS, MECHANISM)
     text = said(finished)
     assert f"**4,000 reports, K = 6, ε = 2.** Of 6 categories {int(found.above.above.sum())} are told" in text
-    share = found.estimates["mle_star"].max()
-    assert f"“car”, has a share of {share * 100:.3g}%" in text
+    share = found.estimates["inv"].max()
+    assert f"“car”, has a share of {share * 100:.3g}% by Inv, about {round(4000 * share):,} of these" in text
+    assert f"MLE* gives it {found.estimates['mle_star'].max() * 100:.3g}%." in text
     table = finished.dataframe[0].value
     order = np.argsort(-COUNTS, kind="stable")
     assert list(table["Category"]) == [LABELS[i] for i in order]
@@ -71,7 +73,8 @@ def test_answer_and_table_are_those_of_the_core(finished):
 
 def test_every_chart_has_its_sentence(finished):
     found = charts(finished)
-    assert len(found) == 3
+    assert len(found) == 2  # nothing is negative: there is nothing to choose, and nothing to draw of it
+    assert "there is nothing to choose" in said(finished)
     assert all(len(chart["alt"]) > 40 for chart in found)
 
 
@@ -81,6 +84,24 @@ def test_right_epsilon_fits_and_a_wrong_one_does_not(finished):
     text = said(wrong)
     assert "do not fit ε = 0.9" in text
     assert "plausible under ε of" in text
+
+
+def test_neither_target_nor_level_drops_anything_that_was_computed():
+    page = analysed(give(opened(), ("travel.csv", NEGATIVE)))
+    one(page.button_group, "Estimator").set_value("inv_p")
+    checked(page.run())
+    before = said(page)
+    assert "speaks against ε = 2" in before
+    (simulated,) = page.session_state["_your_reports_result"][1:]
+    for label, value in (("Whose shares", "population"), ("Confidence", 0.9), ("Whose shares", "users")):
+        one(page.button_group, label).set_value(value)
+        text = said(checked(page.run()))
+        assert "speaks against ε = 2" in text
+        assert "from 1,000 simulated collections" in text
+        assert "InvP gives it" in text
+        assert len(charts(page)) == 3
+        assert not [button for button in page.button if button.label.startswith("Simulate ")]
+        assert page.session_state["_your_reports_result"][1] is simulated
 
 
 def test_raw_rows_in_two_files_and_a_list_of_categories():

@@ -27,7 +27,7 @@ def test_a_link_shows_its_figure_and_runs_wait_for_each_other(fresh_server, open
     first = open_lab("/experiments?sweep=2a", on=fresh_server)
     assert first.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
     assert (first.path, first.query["sweep"]) == ("/experiments", "2a")
-    assert "Smallest mean squared error in 30 cells" in reading(first, "exp_curves")
+    assert "Surely the smallest mean squared error, in 30 cells" in reading(first, "exp_curves")
     assert first.alerts() == []
     first.must_be_fine()
     first.type("Collections per cell", 1000)

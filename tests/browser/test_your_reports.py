@@ -90,11 +90,17 @@ def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
         assert [float(row[column]) for row in table] == found.estimates[column].tolist()
     parquet = pq.read_table(io.BytesIO(saved(lab, "Table (Parquet)")))
     assert parquet["category"].to_pylist() == labels
-    assert parquet["mle_star_high_all"].to_numpy().tolist() == [
-        float(row["mle_star_high_all"]) for row in table
+    assert parquet["inv_high_all_cut"].to_numpy().tolist() == [
+        float(row["inv_high_all_cut"]) for row in table
     ]
     facts = json.loads(saved(lab, "Everything (JSON)"))
     assert facts["settings"]["epsilon"] == EPSILON
+    with lab.rerun():
+        lab.page.get_by_role("radio", name="Their population").click(delay=80)
+    assert "speaks against ε = 3" in lab.words()
+    other = json.loads(saved(lab, "Everything (JSON)"))
+    assert other["settings"]["target"] == "population"
+    assert other["fit"] == facts["fit"] is not None
     top = int(counts.argmax())
 
     report = tmp_path / "report.html"
@@ -174,7 +180,7 @@ def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
     lab = open_lab("/your_reports?dist=zipf&k=50000&s=1.1&eps=4&n=1000000&seed=3")
     lab.page.get_by_role("button", name="Use simulated reports", exact=True).click(delay=80)
     expect(lab.page.get_by_test_id("stProgress")).to_contain_text(
-        re.compile(r"\d+ of 2,000 simulated"), timeout=PATIENCE
+        re.compile(r"\d+ of 1,000 simulated"), timeout=PATIENCE
     )
     with lab.rerun():
         lab.page.locator(".st-key-your_reports_stop button").click(delay=80)

@@ -33,7 +33,7 @@ def cell_result(cell: Cell, settings: Settings, means: Sequence[float], error: f
 
 
 def made(
-    cells: Sequence[Cell], means: Sequence[Sequence[float]], error: float = 0.0, settings: Settings = THREE
+    cells: Sequence[Cell], means: Sequence[Sequence[float]], error: float = 1e-6, settings: Settings = THREE
 ) -> SweepResult:
     """A sweep over all the cells, of which the first few, as many as there are means, have been run."""
     done = [cell_result(cell, settings, mean, error) for cell, mean in zip(cells, means, strict=False)]

@@ -80,9 +80,10 @@ def test_the_score_is_that_of_a_chi_square():
 
 def test_only_what_is_clearly_above_zero_is_simulated():
     mechanism, n = RandomizedResponse(5, 1.0), 10_000
-    deviation = math.sqrt(mechanism.q * (1 - mechanism.q) / n) / mechanism.keep
-    edge = mechanism.q + mechanism.keep * math.sqrt(math.log(n)) * deviation
-    just, under = math.ceil(n * edge), math.floor(n * edge)
+    limit = min(0.05 / 5, stats.norm.sf(math.sqrt(math.log(n))))
+    just = int(stats.binom.isf(limit, n, mechanism.q)) + 1  # the fewest reports with a chance of at most that
+    under = just - 1
+    assert stats.binom.sf(just - 1, n, mechanism.q) <= limit < stats.binom.sf(under - 1, n, mechanism.q)
     low = math.floor(n * mechanism.q) - 30
     counts = np.array([n - just - under - 2 * low, just, under, low, low])
     shares = null_shares(counts, mechanism)

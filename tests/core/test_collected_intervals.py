@@ -153,7 +153,14 @@ def test_no_reports_at_all_still_gives_an_interval_with_a_width():
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize(
     ("counts", "epsilon"),
-    [([1, 0], 1.0), ([0, 1], 20.0), ([10**9, 0, 0], 0.01), ([10**9, 5, 0], 20.0), ([3] * 100, 3.0)],
+    [
+        ([1, 0], 1.0),
+        ([0, 1], 20.0),
+        ([10**9, 0, 0], 0.01),
+        ([10**9, 5, 0], 20.0),
+        ([3] * 100, 3.0),
+        ([1, 0], 800.0),
+    ],
 )
 def test_extremes_are_finite_and_ordered(counts, epsilon, users, simultaneous):
     mechanism = RandomizedResponse(len(counts), epsilon)

@@ -19,6 +19,7 @@ from rr_core.experiments.grid import (
 )
 from rr_core.experiments.lines import Choice, lines, measures, populations_of, ranked_shares, usual, values_of
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.standing import standing
 from rr_core.populations import Population, zipf
 
 SETTINGS = Settings(12, metrics=("mse", "tv", "nll"), bias=False)
@@ -116,7 +117,7 @@ def test_what_the_error_is_made_of(part):
     whole = run(Sweep(over(s=1.0, k=6, epsilon=1.0, n=(20, 50, 100)), Settings(7)))
     chosen = replace(usual(whole.sweep), measure=part)
     drawn = lines(whole, chosen)
-    assert (drawn.band, drawn.wins, drawn.equal) == ("none", {}, 0)
+    assert (drawn.band, drawn.standing) == ("none", None)
     for e, name in enumerate(whole.sweep.settings.estimators):
         line = drawn.rows[0].panels[0].lines[name]
         np.testing.assert_array_equal(line.mean, [getattr(cell, part)[e] for cell in whole.cells])
@@ -150,30 +151,19 @@ def test_a_partial_result_has_all_rows_and_the_points_that_are_done(result):
     assert drawn.rows[3].panels[0].lines["inv"].mean.shape == (0,)
     assert drawn.cells == 8
     empty = lines(SweepResult(result.sweep, ()), choice())
-    assert (empty.cells, empty.regret_at, empty.equal) == (0, None, 0)
-    assert np.isnan(empty.regret)
+    assert (empty.cells, empty.standing.where, empty.standing.equal) == (0, None, 0)
 
 
-def test_who_wins_and_how_far_mle_star_is_from_it(result):
-    """By hand over the means, for all that is drawn and nothing else."""
+def test_who_wins_is_about_all_that_is_chosen_and_nothing_else(result):
     drawn = lines(result, choice(ks=(20,), fixed=(1.0,)))
-    means = {c.cell: c.mean[0, INV_N:] for c in result.cells if c.cell.k == 20 and c.cell.epsilon == 1}
-    names = ("inv_n", "inv_p", "mle_star")
-    apart = {cell: mean for cell, mean in means.items() if np.ptp(mean) > 1e-9 * mean.max()}
-    for i, name in enumerate(names):
-        assert drawn.wins[name] == sum(mean.argmin() == i for mean in apart.values())
-    assert drawn.equal == len(means) - len(apart)
-    regrets = {cell: mean[2] / mean.min() for cell, mean in means.items()}
-    assert drawn.regret == pytest.approx(max(regrets.values()))
-    assert drawn.regret_at == max(regrets, key=regrets.__getitem__)
-    assert drawn.regret > 1
+    mine = tuple(c for c in result.cells if c.cell.k == 20 and c.cell.epsilon == 1)
+    assert drawn.standing == standing(SweepResult(result.sweep, mine), "mse")
+    assert drawn.standing.cells == len(mine) > 0
 
 
 def test_without_the_three_nobody_wins():
     result = run(Sweep(over(k=5, epsilon=1.0, n=(20, 50)), Settings(3, estimators=("inv", "mle_star"))))
-    drawn = lines(result, usual(result.sweep))
-    assert drawn.wins == {}
-    assert np.isnan(drawn.regret)
+    assert lines(result, usual(result.sweep)).standing is None
 
 
 def test_ranks_and_shares_of_a_population(result):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rr_core.comparison import VALID
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, POINT, PRESETS, Cell, Settings, Sweep, over
 from rr_core.experiments.names import population_name
 from rr_core.experiments.planes import (
@@ -172,12 +173,14 @@ def test_a_place_says_who_wins_and_what_mle_costs():
     low, high = found.rows
     # Cells vary in n first.
     spots = [low[0], high[0], low[1], high[1], low[2], high[2]]
-    assert [spot.winner.name for spot in spots] == ["inv_n", "inv_p", "mle_star", None, "inv_n", "inv_n"]
-    assert [spot.winner.margin for spot in spots] == pytest.approx([2, 2, 2, 1, 1.001, math.inf])
-    assert [spot.winner.sure for spot in spots] == [True, True, True, False, False, True]
-    assert [spot.regret for spot in spots] == pytest.approx([2, 2, 1, 1, 1.002, math.inf])
-    assert [len(spot.best) for spot in spots] == [1, 1, 1, 3, 1, 1]
-    np.testing.assert_allclose(found.regrets(), [[2, 1, 1.002], [2, 1, math.inf]])
+    alone = [("inv_n",), ("inv_p",), ("mle_star",)]
+    assert [spot.lead.best for spot in spots] == [*alone, VALID, ("inv_n",), ("inv_n",)]
+    assert [spot.lead.possible for spot in spots] == [*alone, VALID, VALID, ("inv_n",)]
+    assert [spot.lead.margin for spot in spots] == pytest.approx([2, 2, 2, 1, 1.001, math.inf])
+    assert [spot.lead.sure for spot in spots] == [True, True, True, False, False, True]
+    # Where it is not settled that another is better, MLE* costs nothing that could be told.
+    assert [spot.regret for spot in spots] == pytest.approx([2, 2, 1, 1, 1, math.inf])
+    np.testing.assert_allclose(found.regrets(), [[2, 1, 1], [2, 1, math.inf]])
 
 
 def test_the_numbers_are_those_of_the_metric():
@@ -187,11 +190,11 @@ def test_the_numbers_are_those_of_the_metric():
     assert [(e.estimator, e.mean) for e in spot.errors] == [("inv_n", 20), ("inv_p", 30), ("mle_star", 10)]
     assert [e.standard_error for e in spot.errors] == [0.05] * 3
     assert [(e.best, e.worst) for e in spot.errors] == [(0, 0), (1, 10), (2, 20)]
-    assert (spot.winner.name, spot.winner.margin, spot.tied) == ("mle_star", 2, 5)
+    assert (spot.lead.best, spot.lead.margin, spot.tied) == (("mle_star",), 2, 5)
 
 
 def test_rounding_does_not_decide_between_two_that_are_the_same():
-    """InvP below MLE* by rounding: they share, MLE* stands for both, and the margin is to the third."""
+    """InvP below MLE* by rounding: they share, and the margin is to the third."""
     cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
     tiny = 1e-12
     # Cells one by one: shared with a distance to the third that is settled, and one that is not.
@@ -200,10 +203,9 @@ def test_rounding_does_not_decide_between_two_that_are_the_same():
     found = plane(made(cells, means, 0.1), "eps-n", "mse", {})
     spots = [found.rows[0][0], found.rows[1][0], found.rows[0][1], found.rows[1][1]]
     pairs = [("inv_p", "mle_star"), ("inv_n", "mle_star"), ("inv_p", "mle_star"), ("inv_n", "inv_p")]
-    assert [spot.best for spot in spots] == pairs
-    assert [spot.winner.name for spot in spots] == ["mle_star", "mle_star", "mle_star", "inv_p"]
-    assert [spot.winner.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
-    assert [spot.winner.sure for spot in spots] == [True, True, False, True]
+    assert [spot.lead.best for spot in spots] == pairs
+    assert [spot.lead.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
+    assert [spot.lead.sure for spot in spots] == [True, True, False, True]
     assert [spot.regret for spot in spots[:3]] == [1, 1, 1]
     assert spots[3].regret == pytest.approx(3)
 
@@ -254,7 +256,7 @@ def test_a_real_sweep_and_one_of_many_categories():
     for spot in found.run:
         means = {error.estimator: error.mean for error in spot.errors}
         assert list(means) == ["inv", "inv_n", "inv_p", "mle_star"]
-        assert "mle_star" in spot.best  # it is the maximum likelihood
+        assert "mle_star" in spot.lead.best  # it is the maximum likelihood
         assert spot.regret == 1
         assert math.isnan(spot.errors[0].best)
     large = over(s=1.0, k=1_400_000, epsilon=(1.0, 4.0), n=(100, 10**9))

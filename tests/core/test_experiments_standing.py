@@ -18,7 +18,8 @@ MEANS = [(1.0, 3.0, 2.0), (1.0, 3.0, 1.5), (8.0, 2.0, 6.0), (3.0, 2.0, 1.0), (1.
 def test_counts_and_ratios():
     found = standing(made(CELLS, MEANS), "mse")
     assert (found.cells, found.equal, found.apart) == (5, 1, 4)
-    assert found.wins == {"inv_n": 2, "inv_p": 1, "mle_star": 1}
+    assert found.sure == {"inv_n": 2, "inv_p": 1, "mle_star": 1}
+    assert (found.unsettled, found.behind) == (0, 3)
     assert found.near == 2  # 1.5 and 1 times the smallest
     assert standing(made(CELLS, MEANS), "mse", close=2.0).near == 3
     assert (found.typical, found.largest, found.where) == (1.75, 3.0, CELLS[2])
@@ -31,20 +32,21 @@ def test_what_the_collections_settle():
     found = standing(made(CELLS, means, 0.1), "mse")
     assert found.sure == {"inv_n": 1, "inv_p": 1, "mle_star": 0}
     assert (found.shared, found.settled, found.apart) == (1, 3, 5)
-    assert found.wins == {"inv_n": 3, "inv_p": 1, "mle_star": 1}  # MLE* stands for InvP
+    assert (found.unsettled, found.behind) == (2, 3)
+    assert (found.largest, found.where) == (2, CELLS[0])  # of the three where MLE* is surely behind
     once = Settings(1, estimators=VALID, metrics=("mse", "nll"), bias=False)
     assert standing(made(CELLS, means, math.nan, once), "mse").settled == 0
 
 
 def test_another_metric_and_a_partial_sweep():
     found = standing(made(CELLS, MEANS[:1]), "nll")  # ten times as large, in the opposite order
-    assert (found.cells, found.wins["mle_star"], found.largest) == (1, 1, 1.0)
+    assert (found.cells, found.sure["mle_star"], found.largest) == (1, 1, 1.0)
 
 
 def test_all_equal_and_none():
     same = standing(made(CELLS, MEANS[-1:]), "mse")
     assert (same.equal, same.apart, same.where) == (1, 0, None)
-    assert math.isnan(same.largest)
+    assert same.largest == 1
     assert math.isnan(same.typical)
     assert standing(made(CELLS, []), "mse").cells == 0
 

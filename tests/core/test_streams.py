@@ -27,9 +27,8 @@ FOLLOW = {
     Stream.ANSWERS: (2, 0),
     Stream.EMPTY: (0, 0),
     Stream.CLOUDS: (1, 1),
-    Stream.BOOTSTRAP: (1, 0),
+    Stream.FLOOR: (0, 0),
     Stream.FIT: (1, 0),
-    Stream.HELD_OUT: (1, 0),
     Stream.PLAN: (2, 0),
     Stream.START: (0, 0),
     Stream.MISPRINTS: (0, 0),
@@ -128,9 +127,7 @@ def test_what_links_gave_they_give():
             (Stream.ANSWERS, (4, 0), (seed, 3, 4, 0)),
             (Stream.EMPTY, (), (seed, 3, 0, 0, 0)),
             (Stream.CLOUDS, (2,), (seed, 3, 0, 0, 2)),
-            (Stream.BOOTSTRAP, (0,), (seed, 4, 0)),
             (Stream.FIT, (1,), (seed, 5, 1)),
-            (Stream.HELD_OUT, (1,), (seed, 6, 1)),
         ):
             assert scenario.stream(stream, *numbers).random() == np.random.default_rng(key).random()
 

@@ -8,20 +8,11 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis, analyse
-from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.floor import floor
-from rr_core.collected.held_out import held_out
-from rr_core.collected.intervals import Interval
+from rr_core.collected.nearest import ERRORS, Nearest
 from rr_core.comparison import VALID
-from rr_core.figures.collected import (
-    expected_errors,
-    held_out_errors,
-    is_dominated,
-    reports_floor,
-    with_intervals,
-)
+from rr_core.figures.collected import is_dominated, nearest_errors, reports_floor, with_intervals
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
 from tests.figures.samples import named, values
@@ -37,15 +28,10 @@ def analysed(k: int) -> Analysis:
     return analyse(mechanism.randomize_histogram(users, 3), mechanism)
 
 
-def both(found: Analysis, chosen: str) -> dict[str, Interval]:
-    """Intervals of Inv, and other ones for the chosen estimator."""
-    return {"inv": found.interval, chosen: found.simultaneous if chosen != "inv" else found.interval}
-
-
 def chart(k: int, chosen: str = "inv", most: int = 20):
     found = analysed(k)
     view = bars(rank_order(found.counts), [f"<b>{i}</b>" for i in range(k)], "Most reported", most)
-    return with_intervals(found.estimates, chosen, both(found, chosen), found.above.above, found.n, view)
+    return with_intervals(found.estimates, chosen, found.interval.cut(), found.above.above, found.n, view)
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -54,16 +40,15 @@ def test_intervals_are_drawn_where_they_lie(k, chosen):
     found, figure = analysed(k), chart(k, chosen)
     check(figure)
     order = rank_order(found.counts)[:20]
-    for name, limits in both(found, chosen).items():
-        trace = named(figure, f"{QUANTITIES[name].name} with its interval")
-        middle = values(trace)
-        np.testing.assert_array_equal(middle, found.estimates[name][order])
-        high, low = np.maximum(limits.high[order], middle), np.minimum(limits.low[order], middle)
-        np.testing.assert_allclose(middle + trace.error_y.array, high, atol=1e-15)
-        np.testing.assert_allclose(middle - trace.error_y.arrayminus, low, atol=1e-15)
-        filled = [colour == QUANTITIES[name].colour for colour in trace.marker.color]
-        np.testing.assert_array_equal(filled, found.above.above[order])
-    assert len(figure.data) == len(ESTIMATES)
+    trace = named(figure, QUANTITIES[chosen].name)
+    np.testing.assert_array_equal(values(trace), found.estimates[chosen][order])
+    filled = [colour == QUANTITIES[chosen].colour for colour in trace.marker.color]
+    np.testing.assert_array_equal(filled, found.above.above[order])
+    low, high, gap = values(named(figure, "interval of Inv, cut at 0 and 1")).reshape(-1, 3).T
+    np.testing.assert_array_equal(low, np.clip(found.interval.low, 0, 1)[order])
+    np.testing.assert_array_equal(high, np.clip(found.interval.high, 0, 1)[order])
+    assert np.isnan(gap).all()
+    assert len(figure.data) == len(ESTIMATES) + 1
     assert "<b>" not in str(figure.to_json())
 
 
@@ -71,12 +56,12 @@ def test_zoom_shows_every_interval_but_the_largest():
     found = analysed(12)
     view = bars(rank_order(found.counts), None, "Most reported", 12)
     figure = with_intervals(
-        found.estimates, "inv", both(found, "inv"), found.above.above, found.n, view, zoom=True
+        found.estimates, "inv", found.interval.cut(), found.above.above, found.n, view, zoom=True
     )
     check(figure)
     low, high = figure.layout.yaxis.range
     rest = rank_order(found.counts)[1:]
-    assert low < found.interval.low[rest].min()
+    assert low < 0
     assert found.interval.high[rest].max() < high < found.estimates["inv"].max()
     assert not is_dominated(view, found.estimates["inv"], found.interval)
     single = analyse(np.array([90_000, 310, 300, 305]), RandomizedResponse(4, 5.8))
@@ -88,7 +73,7 @@ def test_the_sentence_is_about_the_first_category_shown():
     first = int(np.argmax(found.counts))
     text = reading(chart(12))
     assert f"{found.estimates['inv'][first] * 100:.3g}%" in text
-    assert f"{found.interval.low[first] * 100:.3g}%" in text
+    assert f"{found.interval.low[first] * 100:.3g}% to {found.interval.high[first] * 100:.3g}%" in text
     assert f"Told from zero (filled): {int(found.above.above.sum())} of 12 categories" in text
 
 
@@ -112,43 +97,28 @@ def test_floor_says_how_many_ranks_are_too_low():
     assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
 
 
-def test_expected_errors_are_the_means():
-    found = analysed(12)
-    advice = advise(bootstrap(found.counts, found.mechanism, 60))
-    figure = expected_errors(advice, "Squared error, summed over categories")
+def test_errors_are_drawn_beyond_the_smallest():
+    found = analysed(200).nearest
+    figure = nearest_errors(found)
     check(figure)
-    np.testing.assert_array_equal(values(figure.data[0], "x"), [advice.means[name] for name in ESTIMATES])
-    np.testing.assert_allclose(
-        figure.data[0].error_x.array, [2 * advice.standard_errors[name] for name in ESTIMATES]
-    )
-    assert QUANTITIES[advice.best].name in reading(figure)
-
-
-def test_errors_on_reports_held_out_are_drawn_beyond_the_smallest():
-    found = analysed(12)
-    held = held_out(found.counts, found.mechanism, 4)
-    figure = held_out_errors(held)
-    check(figure)
-    more = [held.means[name] - held.means[held.best] for name in VALID]
-    np.testing.assert_array_equal(values(figure.data[0], "x"), more)
+    np.testing.assert_array_equal(values(figure.data[0], "x"), [found.differences[name] for name in VALID])
     np.testing.assert_array_equal(
-        figure.data[0].error_x.array, [2 * held.standard_errors[name] for name in VALID]
+        figure.data[0].error_x.array, [ERRORS * found.standard_errors[name] for name in VALID]
     )
-    assert f"{QUANTITIES[held.best].name} has the smallest" in reading(figure)
 
 
-def test_no_error_at_all_is_drawn_too():
-    nothing = dict.fromkeys(ESTIMATES, 0.0)
-    check(expected_errors(Advice("mle_star", ("mle_star",), nothing, nothing, {}), "Total variation"))
+@pytest.mark.parametrize("tied", [VALID, VALID[1:], VALID[2:]])
+def test_an_order_is_read_out_only_beyond_chance(tied):
+    differences = dict.fromkeys(ESTIMATES, 0.25)
+    errors = {name: np.inf if len(tied) == 3 else 0.01 for name in ESTIMATES}
+    figure = nearest_errors(Nearest(tied[0], (tied[0],), tied, differences, errors))
+    check(figure)
+    larger = [name for name in VALID if name not in tied]
+    assert ("is larger than that of" in reading(figure)) == bool(larger)
+    before, _, after = reading(figure).partition(" is larger than that of ")
+    assert all(QUANTITIES[name].name in before for name in larger)
+    assert not larger or all(QUANTITIES[name].name in after for name in tied)
 
 
 def test_few_ranks_are_labelled_once_each():
     assert reports_floor(floor(np.array([300, 700]), RandomizedResponse(2, 1.0))).layout.xaxis.dtick == 1
-
-
-def test_errors_that_cannot_be_told_apart_are_said_to_be():
-    means = dict(zip(ESTIMATES, (2.0, 1.0, 1.0, 1.0), strict=True))
-    tied = Advice("inv_n", ("inv_n", "inv_p", "mle_star"), means, dict.fromkeys(ESTIMATES, 0.1), {})
-    assert "not told apart from InvP and MLE*" in reading(expected_errors(tied, "Squared error"))
-    alone = Advice("inv_n", ("inv_n",), means, dict.fromkeys(ESTIMATES, 0.1), {})
-    assert "told apart" not in reading(expected_errors(alone, "Squared error"))

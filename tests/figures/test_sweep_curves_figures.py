@@ -126,7 +126,7 @@ def test_an_excess_has_mle_star_on_a_line_marked_0():
     for name in ("inv_n", "inv_p"):
         (other,) = curves(figure, name)
         assert (values(other) > values(best)).all()
-    assert "MLE* has the lowest NLL everywhere (nats per report, the line at 0)" in reading(figure)
+    assert "MLE* has the lowest NLL (nats per report, the line at 0), alone or shared" in reading(figure)
     most = shown.rows[0].panels[0].lines["inv_p"].mean.max()
     assert f"InvP’s is up to {most:.3g} higher" in reading(figure)
 
@@ -175,16 +175,27 @@ def test_estimators_look_as_everywhere():
 
 def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
     shown = drawn(ks=(40,), fixed=(1.0,), who=(("zipf", 2.5),))
-    assert reading(paper_figure(shown)) == (
-        f"Smallest mean squared error in 3 cells: InvN in {shown.wins['inv_n']}, InvP in {shown.wins['inv_p']}, "
-        f"MLE* in {shown.wins['mle_star']}; MLE*’s is at most {shown.regret:.3g} times the smallest "
-        f"(ε = 1, N = {shown.regret_at.n:,}, Zipf s = 2.5)."
+    stand = replace(
+        shown.standing,
+        cells=9,
+        sure={"inv_n": 1, "inv_p": 2, "mle_star": 0},
+        shared=1,
+        equal=2,
+        largest=7.5,
+        where=shown.rows[0].cell,
     )
-    infinite = replace(shown, regret=float("inf"))
+    shown = replace(shown, cells=9, standing=stand)
+    head = "Surely the smallest mean squared error, in 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, not "
+    assert reading(paper_figure(shown)) == (
+        f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest "
+        f"(ε = 1, N = {stand.where.n:,}, Zipf s = 2.5)."
+    )
+    infinite = replace(shown, standing=replace(stand, largest=float("inf")))
     assert "the smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
-    assert reading(paper_figure(replace(shown, regret=1.0))).endswith(f"MLE* in {shown.wins['mle_star']}.")
-    assert "(2 equal)" in reading(paper_figure(replace(shown, equal=2)))
-    unranked = paper_figure(replace(shown, wins={}))
+    nowhere = replace(shown, standing=replace(stand, largest=1.0, where=None))
+    assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above the smallest.")
+    shown = replace(shown, cells=3)
+    unranked = paper_figure(replace(shown, standing=None))
     check(unranked)
     assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
 

@@ -48,7 +48,9 @@ def test_map_is_valid_whatever_has_been_run(key, metric):
 
 def test_an_infinite_error_of_everything_is_still_a_map():
     check(who_wins(seen([(1, 0, 2)] * 8)))
-    assert "the best one's error may be zero" in reading(who_wins(seen([(1, 0, 2)] * 8)))
+    assert "surely beaten in 8, where the smallest error may be zero" in reading(
+        who_wins(seen([(1, 0, 2)] * 8))
+    )
     check(who_wins(seen([(1, 1, 1)] * 8)))
 
 
@@ -59,7 +61,10 @@ def test_colour_is_the_winner_and_shade_the_margin():
     assert colours[2, 1] == QUANTITIES["inv_n"].colour  # infinite
     assert colours[0, 0] == mixed(QUANTITIES["inv_n"].colour, 0.2 + 0.8 * math.log(2) / math.log(3))
     near = mixed(QUANTITIES["mle_star"].colour, 0.2 + 0.8 * math.log(1.02) / math.log(3))
-    assert colours[1, 0] == near
+    surely = named(who_wins(seen([(3, 1.02, 1)], 1e-4)), "cells")
+    assert list(surely.marker.color) == [near]
+    assert list(surely.text) == ["MLE*<br>&lt;1.05×"]
+    assert colours[1, 0] == colours[2, 0] == named(who_wins(seen()), "unsettled").marker.color
     red, green, blue = (int(colours[1, 1][i : i + 2], 16) for i in (1, 3, 5))
     assert red == green == blue
     assert mixed("#0072B2", 1) == "#0072B2"
@@ -69,7 +74,7 @@ def test_colour_is_the_winner_and_shade_the_margin():
 def test_words_say_the_same_as_colours():
     cells = named(who_wins(seen()), "cells")
     words = by_place(cells, cells.text)
-    said = ["InvN<br>2×", "InvP<br>20×", "MLE*<br>1×", "equal", "InvN<br>1×", "InvN<br>∞×", "InvP<br>MLE*"]
+    said = ["InvN<br>2×", "InvP<br>20×", "InvP?<br>MLE*?", "equal", "?", "InvN<br>∞×", "InvP<br>MLE*"]
     assert [words[place] for place in PLACES] == said
     inks = by_place(cells, cells.insidetextfont.color)
     assert inks[0, 1] == "#FFFFFF"  # on full blue
@@ -145,7 +150,8 @@ def test_hover_has_every_number():
     ):
         assert part in text
     texts = by_place(spots, spots.hovertext)
-    assert "1.02× as large (not settled by the collections)" in texts[1, 0]
+    assert texts[1, 0].startswith("<b>Not settled: InvP or MLE*</b><br>may have the smallest error<br>ε")
+    assert "over the smallest" not in texts[1, 0]
     assert "All three are equal" in texts[1, 1]
     assert "InvP and MLE* share the smallest error" in texts[SHARED]
     assert "∞" in texts[2, 1]
@@ -161,14 +167,14 @@ def test_hover_has_every_number():
 def test_reading_counts_the_wins():
     text = reading(who_wins(seen()))
     assert text == (
-        "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* has the smallest mean squared error in 2 (1 shared), InvP "
-        "in 1, InvN in 3; in 1 all three are equal; in 2, hatched, the collections do not settle it; where MLE* is not "
-        "best, the best one's error may be zero."
+        "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* surely has the smallest mean squared error in 0, InvP in 1, "
+        "InvN in 2; in 1 two share it; in 1 all three are equal; in 2, hatched, the collections do not settle it; MLE* "
+        "is surely beaten in 3, where the smallest error may be zero."
     )
     plain = reading(who_wins(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
-    assert "of 8 cells, MLE* has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
-    assert plain.endswith("where MLE* is not best, its error is at most 2 times the best one.")
-    assert "MLE* is best or equal everywhere" in reading(who_wins(seen([(2, 2, 1), (1, 1, 1)])))
+    assert "of 8 cells, MLE* surely has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
+    assert plain.endswith("MLE* is surely beaten in 7, where its error is up to about 2 times the smallest.")
+    assert "MLE* is surely beaten in none" in reading(who_wins(seen([(2, 2, 1), (1, 1, 1)])))
     assert "none of the 8 cells" in reading(who_wins(seen([])))
     assert "negative log-likelihood" in reading(who_wins(seen(metric="nll")))
 
@@ -213,7 +219,7 @@ def test_a_single_axis_is_one_row():
     assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
     assert figure.layout.height < who_wins(seen()).layout.height - 100
     assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
-    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* has")
+    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* surely has")
     assert {(note.text, note.x, note.y) for note in figure.layout.annotations} == {
         ("10×", 0.5, 0.5)
     }  # above the words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import streamlit as st
@@ -17,7 +18,7 @@ from rr_core.experiments.grid import PRESETS
 from rr_core.experiments.names import SYMBOLS
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.standing import Standing, standing
-from rr_core.experiments.wording import alike, counted, times
+from rr_core.experiments.wording import about, alike, counted, times
 from rr_core.figures.style import QUANTITIES
 
 _WHAT = (
@@ -48,13 +49,13 @@ def _metric(run: Run) -> str:
 
 def _of_mse(result: SweepResult) -> str:
     stand, head = standing(result, "mse"), _head(result)
-    if stand.where is None:
-        return f"{head} in {_every(stand.cells)} **the three estimates are one and the same**."
+    if not stand.apart:
+        return f"{head} in {_every(stand.cells)} **the errors of the three are equal**."
     if not stand.settled:
         return f"{head} {_unsettled(result, stand)}"
     axis = axis_of(result.sweep.cells)
     ranges = _ranges(result, axis) if axis else ""
-    return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}"
+    return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}".rstrip()
 
 
 def _head(result: SweepResult) -> str:
@@ -65,7 +66,7 @@ def _head(result: SweepResult) -> str:
     axis = axis_of(cells)
     if axis:
         low, high = (_value(axis, end(getattr(cell, axis) for cell in cells)) for end in (min, max))
-        return f"**In short,** for {SYMBOLS[axis]} from {low} to {high}:"
+        return f"**In short,** at {len(cells)} values of {SYMBOLS[axis]} from {low} to {high}:"
     populations = len({(cell.dist, cell.s) for cell in cells})
     return f"**In short,** over all {populations} populations:" if populations > 1 else "**In short:**"
 
@@ -78,7 +79,7 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
     seeds = result.sweep.settings.seeds
     if seeds == 1:
         return "one collection per setting cannot tell which estimate is best on average."
-    more = f" (in {stand.equal:,} more the three are the same)" if stand.equal else ""
+    more = f" (in {stand.equal:,} more the three are equal)" if stand.equal else ""
     where = f"any of {stand.apart:,} settings" if stand.apart > 1 else "the one setting where they differ"
     return (
         f"{seeds} collections per setting do not settle which estimate is best on average in {where}{more}."
@@ -98,7 +99,7 @@ def _ranges(result: SweepResult, axis: Axis) -> str:
         if 0 < len(names) < len(VALID)
     )
     rest = [f"not settled at {_and(found[()])}"] if () in found else []
-    rest += [f"the three are the same at {_and(found[VALID])}"] if VALID in found else []
+    rest += [f"the three are equal at {_and(found[VALID])}"] if VALID in found else []
     return f"the smallest squared error on average is surely **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
@@ -123,36 +124,44 @@ def _counts(stand: Standing) -> str:
         each[0] += " setting" if wins[0][1] == 1 else " settings"
     if never := [name for name, count in wins if not count]:
         each.append(f"{_and(_owners(never))} in none")
-    open_, rest = stand.apart - stand.settled, []
+    rest = []
     if stand.shared:
         rest.append(f"in {stand.shared:,} two share it")
-    if open_:
-        rest.append(f"in {open_:,} the collections do not settle it")
+    if stand.unsettled:
+        rest.append(f"in {stand.unsettled:,} the collections do not settle it")
     if stand.equal:
-        rest.append(f"in {stand.equal:,} the three are the same")
+        rest.append(f"in {stand.equal:,} the three are equal")
     more = f"; {', '.join(rest)}" if rest else ""
     return f"the smallest squared error on average is surely **{', '.join(each)}**{more}."
 
 
 def _cost(result: SweepResult, stand: Standing, axis: Axis | None) -> str:
-    """How MLE* does, where the three differ."""
+    """How MLE* does, where the three differ; nothing where it is surely the best throughout."""
+    if stand.sure["mle_star"] == stand.apart:
+        return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
     if not count.yes and not count.no:
         return f"MLE*'s error is {size}."
-    worst = f"surely the worst in {count.no:,}" if count.no else "never surely the worst"
-    return f"MLE* is **{worst}**, and its error is {size}."
+    worst = f"surely the worst in {count.no:,}" if count.no else "surely the worst in none"
+    if stand.apart == 1:
+        worst = "surely the worst" if count.no else "surely not the worst"
+    open_ = f" ({count.unsure:,} not settled)" if count.unsure else ""
+    return f"MLE* is **{worst}**{open_}, and its error is {size}."
 
 
 def _size(stand: Standing, axis: Axis | None) -> str:
     """MLE*'s error over the smallest."""
+    if stand.where is None:
+        return "nowhere surely above the smallest"
     if alike(stand.largest):
-        return "nowhere noticeably above the smallest"
-    largest = f"about **{times(stand.largest, _DIGITS)}** the smallest"
-    if axis and stand.where is not None:
+        return "nowhere surely 0.5% above the smallest"
+    roughly = "" if math.isinf(stand.largest) else "about "
+    largest = f"{roughly}**{times(stand.largest, _DIGITS)}** the smallest"
+    if axis:
         largest += f" (at {SYMBOLS[axis]} = {_value(axis, getattr(stand.where, axis))})"
     if stand.apart == 1:
         return largest
-    usual = "hardly above it" if alike(stand.typical) else f"about {times(stand.typical, _DIGITS)}"
+    usual = "hardly above it" if alike(stand.typical) else about(stand.typical, _DIGITS)
     return f"up to {largest}, typically {usual}"
 
 

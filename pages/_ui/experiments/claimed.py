@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui.experiments import who_wins
 from pages._ui.experiments.kept import kept
 from pages._ui.experiments.shown import Shown
 from pages._ui.safe_text import starred
@@ -13,6 +14,9 @@ from rr_core.experiments.names import population_name
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import EXPLAINED
 from rr_core.experiments.wording import counted
+from rr_core.figures.style import QUANTITIES, number
+from rr_core.misprints_averages import worst_average
+from rr_core.scenario import WORST_AVERAGE
 
 _SYMBOLS: dict[Verdict, str] = {
     "holds": "✔",
@@ -46,6 +50,8 @@ def section(shown: Shown) -> None:
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
     st.markdown(starred("\n".join(lines) + more + f"\n\n{_about(shown)}"))
     st.caption(starred(_words(result)))
+    if found[0] in tested:
+        _elsewhere()
     against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
     for claim in against:
         _exceptions(claim)
@@ -62,13 +68,36 @@ def _words(result: SweepResult) -> str:
     concentrated, even = EXPLAINED
     cells = counted(len(result.sweep.cells), "cell")
     return (
-        "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, with at most "
-        f"{FAMILY_LEVEL:.0%} chance of a single wrong call over the {cells} of the whole sweep, here and in the map. "
-        "**By the means**: who is ahead, settled or not. The three **coincide** where their errors are equal: as a rule "
-        "nothing came out negative, so there was nothing to mend. Where two are the worst of a **single collection** "
-        f"together, it counts half. **Concentrated**: {concentrated}. **Near uniform**: {even}; the paper gives these "
-        "words no numbers. A **slope** of −1 along N: ten times the users, a tenth of the error; of +1 along K: ten "
-        "times the categories, ten times the error."
+        "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, by a t test with at "
+        f"most {FAMILY_LEVEL:.0%} chance of a single wrong call over the {cells} of the whole sweep, here and in the map "
+        "(as far as means of so many collections are about normal). "
+        "The three are **equal** where their mean errors are: nothing came out negative, say, so there was nothing to "
+        "mend. **By the means**: without that test. Where two are the worst of a **single collection** together, it "
+        f"counts half. **Concentrated**: {concentrated}. **Near uniform**: {even}; the paper gives these words no "
+        "numbers. A **slope** of −1 along N: ten times the users, a tenth of the error; of +1 along K: ten times the "
+        "categories, ten times the error."
+    )
+
+
+def _elsewhere() -> None:
+    """The first claim is false, whatever this sweep shows."""
+    worst = worst_average()
+    users, shares = sum(worst.true_counts), ", ".join(map(str, worst.true_counts))
+    errors = ", ".join(f"{QUANTITIES[name].name} {number(error, 4)}" for name, error in worst.errors.items())
+    st.markdown(
+        starred(
+            f"**“Never the worst” is false, though no cell of the paper's grid contradicts it.** With {users} users in "
+            f"{len(worst.true_counts)} categories ({shares}) and ε = {worst.epsilon:g}, the exact mean squared errors "
+            f"over all {worst.histograms} possible noisy histograms are {errors}. So far such settings are known only "
+            "with few users."
+        )
+    )
+    st.button(
+        "Open these ten users",
+        on_click=who_wins.open_scenario,
+        args=(WORST_AVERAGE,),
+        key="exp_worst_average",
+        help="On the page Estimators, where the collection can be repeated 1,000 times.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -22,17 +23,14 @@ from rr_core.scenario import Scenario
 
 _KEPT, _NOTES, _JUMP = "_exp_maps", "_exp_map_notes", "_exp_map_jump"
 _LINK = "_exp_map_link"
-_SWITCHES = (
-    "**Try:** choose another population: the flatter it is, the more cells turn to InvN's orange, the more "
-    "concentrated, to InvP's blue. MLE\\* is seldom the best of the three."
-)
+_SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
 _FOLLOWS = (
-    "**Try:** find the cells where the line 10× or 2× is passed. Which estimate wins there, and what of the population "
-    "would you have to know to choose it beforehand?"
+    "**Try:** find the cells beyond the line 2×. Which estimate wins there, and what of the population would you have to "
+    "know to choose it beforehand?"
 )
 _FITS = (
-    "MLE\\* is the distribution that makes the reports most likely, so none can have a lower negative log-likelihood. "
-    "**Try:** switch to the squared error to see which is nearest to the truth."
+    "MLE\\* is the distribution under which the reports are most likely, so no other distribution has a lower negative "
+    "log-likelihood. **Try:** switch to the squared error to see which is nearest to the truth."
 )
 
 
@@ -58,6 +56,13 @@ def jump() -> None:
     """Go to the page of estimators when a cell was clicked; nothing after it is drawn."""
     if st.session_state.pop(_JUMP, False):
         st.switch_page("pages/estimators.py", query_params=link.current().to_query())
+
+
+def open_scenario(scenario: Scenario) -> None:
+    """Make it the scenario and go to the page of estimators; for callbacks."""
+    state.close_upload()
+    link.change(**asdict(scenario))
+    st.session_state[_JUMP] = True
 
 
 def section(shown: Shown, scenario: Scenario) -> None:

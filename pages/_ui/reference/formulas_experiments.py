@@ -14,7 +14,7 @@ EXPERIMENTS: Mapping[str, tuple[Formula, ...]] = {
             "$R$ collections of one setting (a cell), each with new noise",
             ("rr_core.experiments.summary.CellResult", "rr_core.experiments.run.run"),
             "All estimators see the same reports (common random numbers), so two of them are compared by the mean of "
-            "their differences, which is far surer than the difference of their means.",
+            "their differences, from which what both share cancels.",
         ),
         Formula(
             "Squared bias and variance",
@@ -28,17 +28,17 @@ EXPERIMENTS: Mapping[str, tuple[Formula, ...]] = {
             "Regret",
             r"\frac{\bar e(\mathrm{MLE}^{*})}{\min\{\bar e(\mathrm{InvN}),\,\bar e(\mathrm{InvP}),\,"
             r"\bar e(\mathrm{MLE}^{*})\}}",
-            "of one cell; 1 where MLE\\* is the best",
-            ("rr_core.experiments.compared.regret", "rr_core.experiments.compared.winner"),
-            "What it costs to use MLE\\* everywhere instead of knowing the best estimator beforehand.",
+            "of one cell, by the means; 1 where MLE\\*'s is the smallest",
+            ("rr_core.experiments.compared.regret", "rr_core.experiments.compared.leading"),
+            "What it costs to use MLE\\* instead of knowing the best of the three beforehand.",
         ),
         Formula(
             "Surely better",
             r"\frac{|\bar d|}{\mathrm{se}(\bar d)}>t_{R-1}\bigl(1-\tfrac{0.05}{2\cdot3C}\bigr)",
             "paired $t$ test with Bonferroni's correction over three pairs in $C$ cells",
             ("rr_core.experiments.compared.sign", "rr_core.experiments.claims.claims"),
-            "A page of a thousand comparisons would show chance winners otherwise: all its “surely” together are wrong "
-            "at most one time in twenty.",
+            "A page of a thousand comparisons would show chance winners otherwise. As far as the mean of the differences "
+            "is about normal, any “surely” of a sweep is wrong in at most one sweep of twenty.",
         ),
     ),
 }

@@ -32,11 +32,13 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             "A category that nobody has gets Binomial(N, q) reports, whatever the others do.",
         ),
         Formula(
-            "Intervals for the repaired estimates",
-            r"\hatθ_i\pm t\,s(\hatθ_i)\\ t:\ \text{quantile of }|\hatθ^*_i-θ^*_i|\,/\,s(\hatθ^*_i)",
-            "studentised parametric bootstrap, simulated at MLE\\*",
-            ("rr_core.collected.bootstrap.bootstrap", "rr_core.collected.bootstrap.Bootstrap.interval"),
-            "Too short where a share is small beside the noise: the measured table on the page says by how much.",
+            "Which estimate is nearest to the truth?",
+            r"\lVert e-θ\rVert^2-\lVert f-θ\rVert^2\ \approx\ g\cdot(e+f-2\,\mathrm{Inv})+2\,\mathrm{tr}(JV)\\[4pt]"
+            r"\text{off by about }\ 2\sqrt{g^{\top}Vg+\mathrm{tr}(JVJV)}",
+            "C. Stein, 1981; the second line P. Bellec and C.-H. Zhang, 2021",
+            ("rr_core.collected.nearest.nearest",),
+            "$e$ and $f$ are two estimates, $g=e-f$, $J$ its derivative along Inv, $V$ the covariance of Inv. Exact for "
+            "normal noise; at the edge of the support $J$ is the step that one report less makes.",
         ),
         Formula(
             "Does this ε fit?",

@@ -21,7 +21,7 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
             r" \subseteq\mathrm{supp}(\mathrm{InvN})",
             "not in the sources; tested on random histograms",
             ("rr_core.Collinearity.supports",),
-            "InvP sets the most categories to zero, InvN the fewest.",
+            "What InvN sets to zero MLE\\* sets to zero too, and what MLE\\* does, InvP.",
         ),
         Formula(
             "Equal supports, any number of zeros",
@@ -33,7 +33,7 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
                 "rr_core.Collinearity.residual",
             ),
             "On a common support every estimate is $αφ+β$, so the three are collinear. $Φ$ is the share of the "
-            "reports in the support. With unequal supports they usually are not: the residual says by how much.",
+            "reports in the support. With unequal supports they need not be: the residual says how far off.",
         ),
     ),
     "Reports of one category, and negatives": (
@@ -75,6 +75,14 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
             "paper, section 5.4; its figures show this divided by K",
             ("rr_core.squared_error",),
             "A sum over categories. The app shows the mean per category beside it and says which is which.",
+        ),
+        Formula(
+            "Mean squared error of Inv",
+            r"\mathrm{MSE}=\frac{K^2+(2e^{ε}-3)K-2(e^{ε}-1)}{N\,(e^{ε}-1)^2}",
+            "paper, Theorem 9, with its denominator mended (see Misprints)",
+            ("rr_core.misprints.squared_error_of_inv",),
+            "For fixed users, whatever their shares. Along $K$ it grows like $K^2$ once $K$ is well above $e^ε$. "
+            "InvP's is no larger: a projection comes no farther from the truth.",
         ),
         Formula(
             "Total variation and largest error",

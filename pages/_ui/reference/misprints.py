@@ -43,12 +43,17 @@ MISPRINTS: tuple[Misprint, ...] = (
     Misprint(
         PAPER,
         "Theorem 9 and section 5.4: the rate $O(K/N)$",
-        "The same denominator, and from it a mean squared error of order $K/N$. At the end, twice the distance is used "
-        "for InvP where the *squared* distance needs four times.",
-        "$N(p-q)^2$ again. Since $p-q$ itself shrinks like $1/K$, the error at fixed $ε$ grows like $K^2/N$. All four "
-        "estimators remain consistent: $K$ is fixed while $N$ grows.",
+        "The same denominator, and from it a mean squared error of order $K/N$ for Inv and InvP. At the end, twice the "
+        "distance is used for InvP where the *squared* distance needs four times.",
+        "$N(p-q)^2$ again. For Inv it is $\\frac{K^2+(2e^ε-3)K-2(e^ε-1)}{N(e^ε-1)^2}$, whatever the shares: at fixed $ε$ "
+        "it grows like $K^2$ once $K$ is well above $e^ε$. At fixed $K$ and $ε$ it is of order $1/N$, and InvP's is no "
+        "larger: a projection comes no farther from the truth. All four stay consistent.",
         checks.growth,
-        ("test_eq_8_and_theorem_9_divide_by_n_keep_squared",),
+        (
+            "test_eq_8_and_theorem_9_divide_by_n_keep_squared",
+            "test_the_error_of_inv_grows_like_k_squared",
+            "test_inv_p_is_never_farther_than_inv",
+        ),
     ),
     Misprint(
         PAPER,
@@ -73,6 +78,31 @@ MISPRINTS: tuple[Misprint, ...] = (
         "$\\hatθ_i\\le\\hatθ_j$ if and only if $φ_i\\leφ_j$.",
         "Only “if $φ_i\\leφ_j$ then $\\hatθ_i\\le\\hatθ_j$”, as Theorem 6 says: all dropped entries get the same 0.",
         checks.ties,
+    ),
+    Misprint(
+        PAPER,
+        "Lemma 3 (d) and the proof of Theorem 7: which two entries",
+        "$φ_{n-1}=φ_n$ implies $g(n)=g(n-1)$; the best $n$ has $φ_{n-1}\\neφ_n$ or $n=0$.",
+        "$φ_n=φ_{n+1}$ and $φ_n\\neφ_{n+1}$, as the lemma's own proof says.",
+        checks.drop,
+        ("test_lemma_3_d_is_about_the_next_entry",),
+    ),
+    Misprint(
+        PAPER,
+        "Theorem 8: a subscript",
+        "The proof's second and third formulas are for $\\hatθ_n$.",
+        "For $\\hatθ_i$, as its first one: $n$ is the category that is dropped, and its estimates are 0.",
+        checks.one_zero,
+        ("test_theorem_8_means_the_entries_that_are_kept",),
+    ),
+    Misprint(
+        PAPER,
+        "“Optimal among all LDP mechanisms” (section 1, poster)",
+        "RR is optimal among all LDP mechanisms while $K<3e^ε+2$ (Wang et al. 2017).",
+        "There it beats the protocols that Wang et al. compare it with, unary encoding and local hashing. Subset "
+        "selection (Ye and Barg 2018) can need fewer users.",
+        checks.optimal,
+        ("test_rr_is_not_optimal_among_all_mechanisms",),
     ),
     Misprint(
         PAPER,
@@ -105,18 +135,29 @@ MISPRINTS: tuple[Misprint, ...] = (
     Misprint(
         PAPER,
         "“Never the worst” (section 6.2, conclusion, poster)",
-        "MLE\\* always lies between InvN and InvP and is never the worst of the three.",
-        "True of averages over many collections, as in the paper's figures, not of every single draw. With equal "
-        "supports it cannot be the worst; with unequal ones it now and then is.",
+        "MLE\\* is never the worst of the three.",
+        "False of averages: ten users are enough for a counterexample. (None is known with more than a few dozen users, "
+        "and the paper's settings do not contradict the claim.) False of single collections too: where the three keep "
+        "the same categories MLE\\* cannot be the worst, otherwise it now and then is.",
         checks.worst,
-        ("test_mle_star_is_never_the_worst_on_average_but_sometimes_in_one_draw",),
+        (
+            "test_mle_star_is_the_worst_on_average_for_ten_users",
+            "test_mle_star_is_sometimes_the_worst_in_one_draw",
+        ),
+    ),
+    Misprint(
+        PAPER,
+        "“Sandwiched” between the two (section 6.2)",
+        "MLE\\*'s mean squared error lies between InvN's and InvP's.",
+        "Not always: it can be the smallest of the three, or the largest (the entry above).",
+        checks.between,
+        ("test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with",),
     ),
     Misprint(
         PAPER,
         "MLE\\* “consistently” close to the best (sections 6.2 and 6.3)",
         "MLE\\* stays close to the best estimator in all settings.",
-        "It is not the worst on average, but often far from the best: where the population is concentrated and users are "
-        "many, InvP has a small part of its error.",
+        "Not in all: where the population is concentrated and users are many, InvP can have a small part of its error.",
         checks.close,
         ("test_mle_star_is_not_close_to_the_best_in_the_main_grid",),
     ),
@@ -124,8 +165,8 @@ MISPRINTS: tuple[Misprint, ...] = (
         PAPER,
         "InvP best when concentrated (sections 6.2 and 6.3)",
         "InvP has the smallest squared error under strong concentration, as in Kosarak.",
-        "With enough users or a large $ε$. With few users, or strong noise, InvN has the smallest: on 100,000 sessions "
-        "of Kosarak at $ε=1$ and $2$, whose squared shares sum to 0.12, as in Zipf with $s=1.3$ rather than $2.5$.",
+        "Not in every setting: with few users and strong noise InvN's can be smaller. (And Kosarak is not that "
+        "concentrated: its squared shares sum to 0.12, as in Zipf with $s=1.3$ rather than $2.5$.)",
         checks.concentrated,
         ("test_inv_p_is_not_always_best_where_concentrated",),
     ),
@@ -173,9 +214,58 @@ MISPRINTS: tuple[Misprint, ...] = (
         OTHERS,
         "Lopuhaä-Zwakenberg et al., eq. (64)",
         "$\\frac{(e^ε+1)s_1-1}{n(e^ε-1)}$, called unbiased.",
-        "$\\frac{(e^ε+1)s_1-n}{n(e^ε-1)}$, which is Inv for two categories. Their variances (65) to (75) are right.",
+        "$\\frac{(e^ε+1)s_1-n}{n(e^ε-1)}$, which is Inv for two categories.",
         checks.lopuhaa_two_categories,
         ("test_lopuhaa_eq_64_subtracts_n",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., eqs. (72) to (75)",
+        "$\\mathrm{Var}=\\frac{ne^ε}{(e^ε-1)^2}$, for the share of a category.",
+        "That is the variance of a count. Divided by $n^2$ it is that of a share, and agrees with eq. (66).",
+        checks.lopuhaa_variance,
+        ("test_lopuhaa_eqs_72_to_75_lack_one_over_n_squared",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., eq. (60): the bound for frequencies",
+        "No $n$ on the left; the exponent is $-\\frac{bε}{2(a-1)}$. (Its letter is hard to read in our copy.)",
+        "$\\liminf n\\,\\mathrm{MSE}\\ge\\frac{a\\,e^{-bε/(a-1)}}{(e^ε-1)^2}$, which is what eqs. (52) and (55) give.",
+        checks.lopuhaa_bound,
+        ("test_lopuhaa_eq_60_lacks_n_and_half_of_its_exponent",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., the bound “for any case” (Theorem 1.4, Table 1)",
+        "A lower bound on the error of any estimator, “any case”.",
+        "Of its error *on average* over a prior that has a density, when the users themselves are drawn (their "
+        "Definition 2.2). At a single distribution an estimator may be below it.",
+        checks.lopuhaa_any_case,
+        ("test_lopuhaa_bound_is_an_average_over_a_prior",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., eq. (88)",
+        "$δ=\\frac1C\\sum_x w_xΔ_{γ+t(x)}$.",
+        "Without $1/C$: the weights $w_x$ of eq. (83) are divided by $C$ already.",
+        checks.lopuhaa_posterior,
+        ("test_lopuhaa_eq_88_divides_by_c_twice",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., section 5: the Jeffreys prior",
+        "The Dirichlet law with parameter $-\\frac12$.",
+        "With parameter $\\frac12$, in the sense of their Fact A.1. (The exponents of its density are $-\\frac12$.)",
+        checks.lopuhaa_jeffreys,
+        ("test_lopuhaa_jeffreys_prior_has_parameter_one_half",),
+    ),
+    Misprint(
+        OTHERS,
+        "Lopuhaä-Zwakenberg et al., section 1: the cost of the optimal estimator",
+        "$O(n^{a(b-1)})$.",
+        "$O(n^{b(a-1)})$, as their Proposition 3.2 says.",
+        checks.lopuhaa_summands,
+        ("test_lopuhaa_cost_is_that_of_proposition_3_2",),
     ),
     Misprint(
         OTHERS,

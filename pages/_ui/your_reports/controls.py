@@ -50,26 +50,23 @@ def asked() -> tuple[float, Target]:
 
 def shown(found: Results) -> Shown:
     """Estimator and kind of interval."""
-    ready = found.sampled
-    names = list(ESTIMATORS) if ready else ["inv"]
-    best = words.estimator(found)
+    # What it starts with stays, so that no choice is lost when the level or the target changes.
+    best: str = state.latest("estimator", found.used.key, lambda: words.estimator(found))
     name = st.segmented_control(
         "Estimator",
-        names,
+        list(ESTIMATORS),
         default=best,
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
-        key=f"reports_estimator_{found.used.key}_{ready is not None}",
+        key=f"reports_estimator_{found.used.key}",
         help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
-        "the one that did best in simulated collections like yours; with Inv where no category is told from zero. "
-        "Intervals of the repaired estimates need the simulations.",
+        "the one that is advised below; with Inv where no category is told from zero.",
     )
     scope = st.segmented_control(
         "Intervals hold for",
         _SCOPES,
         default=_SCOPES[0],
         key="reports_scope",
-        help="Each category: every interval alone is right this often. All at once: no interval of all K is wrong, this "
-        "often; they are wider.",
+        help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
     return Shown(name or best, scope == _SCOPES[1])
 
@@ -113,7 +110,13 @@ def view(found: Results, chosen: NDArray[np.intp]) -> Bars:
     """What the chart shows: the chosen rows of the table, or the most reported categories."""
     labels = found.used.labels
     if chosen.size:
-        return bars(chosen, labels, "Chosen categories", max(_MOST))
+        most = max(_MOST)
+        title = (
+            "Chosen categories"
+            if chosen.size <= most
+            else f"The first {most} of {chosen.size:,} chosen categories"
+        )
+        return bars(chosen, labels, title, most)
     order = found.used.by_reports
     return bars(
         order,

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from pages._ui.tables import Collected, Reports
 from pages._ui.your_reports.said import Said
-from rr_core.collected.advice import Advice, advise
 from rr_core.collected.analysis import Analysis
-from rr_core.collected.bootstrap import Bootstrap
 from rr_core.collected.fit import FitTest, PlausibleEpsilon
-from rr_core.collected.held_out import HeldOut
-from rr_core.collected.intervals import Interval
 from rr_core.comparison import Target
 from rr_core.figures.view import Order, rank_order
 from rr_core.mechanism import RandomizedResponse
 
-LEAST = 100  # simulated collections, below which a run that was stopped is of no use
+LEAST = 100  # simulated collections, below which a test that was stopped says nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,35 +54,15 @@ class Used:
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What came of the simulations; a part is None when they were stopped before it, or had no need of it."""
+    """The test of epsilon; and the search for one that fits, None when it was not needed or not begun."""
 
-    bootstrap: Bootstrap
-    fit: FitTest | None = None
+    fit: FitTest
     plausible: PlausibleEpsilon | None = None
-    held_out: HeldOut | None = None
-    _intervals: dict[tuple[str, float, bool], Interval] = field(default_factory=dict)
-
-    def interval(self, name: str, level: float, simultaneous: bool) -> Interval:
-        """The interval of an estimator, worked out when it is first asked for."""
-        about = (name, level, simultaneous)
-        if about not in self._intervals:
-            self._intervals[about] = self.bootstrap.interval(*about)
-        return self._intervals[about]
-
-    @cached_property
-    def advice(self) -> Advice | HeldOut:
-        """Which estimators have the smallest squared error, on reports held out where there were enough of them."""
-        return self.held_out or self.advised("mse")
-
-    def advised(self, metric: str) -> Advice:
-        """Which estimators have the smallest mean error in the simulations, whose truth is MLE*."""
-        return advise(self.bootstrap, metric)
 
     @property
     def finished(self) -> bool:
-        """Whether no simulation was cut short."""
-        parts = (self.bootstrap, self.fit)
-        return all(part is not None and part.done == part.asked for part in parts)
+        """Whether nothing was cut short."""
+        return self.fit.done == self.fit.asked and (self.plausible is None or self.plausible.finished)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +72,7 @@ class Results:
     Attributes:
         level: of the intervals, for example 0.95.
         target: whose shares: "users", these very people, or "population", whom they were drawn from.
+        simulated: about the reports alone: neither level nor target has anything to do with it.
     """
 
     used: Used
@@ -103,9 +80,3 @@ class Results:
     target: Target
     analysis: Analysis
     simulated: Simulated | None
-
-    @property
-    def sampled(self) -> Simulated | None:
-        """The simulations, when there are enough of them for intervals and advice."""
-        enough = self.simulated is not None and self.simulated.bootstrap.done >= LEAST
-        return self.simulated if enough else None

@@ -14,27 +14,13 @@ from pages._ui.your_reports import controls, rows, words
 from pages._ui.your_reports.controls import Shown
 from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
-from rr_core.collected.held_out import HeldOut
-from rr_core.comparison import METRICS
-from rr_core.figures.collected import (
-    expected_errors,
-    held_out_errors,
-    is_dominated,
-    reports_floor,
-    with_intervals,
-)
+from rr_core.comparison import VALID
+from rr_core.figures.collected import is_dominated, nearest_errors, reports_floor, with_intervals
 from rr_core.figures.labels import plain
-from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import number
 
 _MOST_OUTSIDE = 200
-_ERRORS = {
-    words.HELD_OUT: "Squared, held out",
-    "mse": "Squared, simulated",
-    "tv": "Total variation, simulated",
-    "max": "Largest, simulated",
-}
-_MANY = 50  # categories, from which on those at the top are there by luck as well
+_MANY = 50  # categories, from which on the luck of those at the top is warned of
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
 
 
@@ -49,11 +35,11 @@ def answer(found: Results, shown: Shown) -> None:
 
 def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
-    intervals = rows.intervals(found, shown.estimator, simultaneous=shown.simultaneous)
+    interval = rows.interval(found, simultaneous=shown.simultaneous)
     view, estimates = controls.view(found, _ticked(order)), found.analysis.estimates
-    zoom = controls.zoom(on=is_dominated(view, estimates[shown.estimator], intervals["inv"]))
+    zoom = controls.zoom(on=is_dominated(view, estimates[shown.estimator], interval))
     figure = with_intervals(
-        estimates, shown.estimator, intervals, found.analysis.above.above, found.used.n, view, zoom
+        estimates, shown.estimator, interval, found.analysis.above.above, found.used.n, view, zoom
     )
     chart.show(figure, "your_reports")
     for warning in words.few(found):
@@ -62,11 +48,11 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
         st.warning(markdown(warning, 600))
     if not shown.simultaneous and found.used.mechanism.k > _MANY:
         st.caption(
-            "The most reported of many categories are also the luckiest: single intervals of those at the top lie too "
-            "high too often. **All at once** is proof against that."
+            "Among many categories some come out at the top by luck, and an interval made for one category does not "
+            "allow for that. **All at once** does."
         )
     if shown.estimator != "inv":
-        st.caption(f"{markdown(words.repaired(), 600)} The table further down says more.")
+        st.caption(markdown(words.repaired(), 600))
     return figure
 
 
@@ -95,9 +81,16 @@ def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
         },
     )
     k = found.used.mechanism.k
+    most = (
+        f" (the table has room for {controls.MOST_ROWS:,}; CSV and Parquet hold all)"
+        if k > controls.MOST_ROWS
+        else ""
+    )
     st.caption(
-        f"{order.size:,} of {k:,} categories; click a header to sort, tick rows to draw them. **Above zero?** is Holm's "
-        f"test over all {k:,} categories: with {found.level:.0%} chance it calls no category above zero that nobody has."
+        f"{order.size:,} of {k:,} categories{most}; click a header to sort, tick rows to draw them. **{rows.INTERVAL}** "
+        "is the interval of Inv, cut at 0 and 1, whichever estimate you choose. **Above zero?** is Holm's "
+        f"test over all {k:,} categories: with a chance of {found.level:.0%} at least, it calls no category above zero "
+        "that nobody has."
     )
 
 
@@ -123,28 +116,13 @@ def fit(found: Results) -> go.Figure:
 
 
 def advice(found: Results) -> list[go.Figure]:
-    """Which estimator to report for these data, measured; the chart, where there is one."""
-    ready = found.sampled
-    if ready is None:
-        st.markdown(markdown(" ".join(words.advice(found))))
-        return []
-    metrics = (*([words.HELD_OUT] if ready.held_out else []), *METRICS[:3])
-    metric = st.segmented_control(
-        "Error measured",
-        metrics,
-        default=metrics[0],
-        format_func=_ERRORS.__getitem__,
-        key=f"reports_metric_{len(metrics)}",
-    )
-    metric = metric or metrics[0]
-    verdict, *more = words.advice(found, metric)
+    """Which estimate to report; the chart of how far each is from the truth, where there is a difference to draw."""
+    verdict, *more = words.advice(found)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
-    advised = ready.advice if metric == words.HELD_OUT else ready.advised(metric)
-    figure = (
-        held_out_errors(advised)
-        if isinstance(advised, HeldOut)
-        else expected_errors(advised, METRIC_TITLES[metric])
-    )
+    compared = found.analysis.nearest
+    if set(VALID) <= set(compared.same) or not np.isfinite(list(compared.standard_errors.values())).all():
+        return []
+    figure = nearest_errors(compared)
     chart.show(figure, "reports_errors")
     return [figure]
 

@@ -1,4 +1,4 @@
-"""The simulated collections behind intervals, advice and the test of epsilon: run once, with progress and a stop."""
+"""The simulated collections behind the test of epsilon: run once for each use of reports, with progress and a stop."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pages._ui import long_run, state
 from pages._ui.your_reports import words
 from pages._ui.your_reports.results import Results, Simulated, Used
 from rr_core.collected.analysis import analyse
-from rr_core.collected.bootstrap import bootstrap
 from rr_core.collected.fit import fit_test, plausible_epsilon
-from rr_core.collected.held_out import held_out
 from rr_core.comparison import Target
 from rr_core.errors import Users
 
@@ -18,52 +16,41 @@ REPLICATES = 1000
 _NAME = "your_reports"
 
 
-def start(used: Used, target: Target = "users") -> None:
+def start(used: Used) -> None:
     """Have the simulations run as soon as the page is drawn."""
-    long_run.ask(_NAME, (used.key, target))
+    long_run.ask(_NAME, used.key)
 
 
 def results(used: Used, level: float, target: Target) -> Results:
     """The analysis, computed when it is first asked for, with the simulations as far as they are."""
-    users = _users(target)
+    users: Users = "fixed" if target == "users" else "sampled"
     made = state.latest(
         "analysis",
         (used.key, level, target),
         lambda: analyse(used.collected.counts, used.mechanism, level, users=users),
     )
-    return Results(used, level, target, made, long_run.result(_NAME, (used.key, target)))
+    return Results(used, level, target, made, long_run.result(_NAME, used.key))
 
 
 def offer(found: Results) -> bool:
     """The button that starts the simulations, and Stop while they run; whether they are to run now."""
     if found.simulated is not None and found.simulated.finished:
         return False
-    label = f"Simulate {REPLICATES:,} collections"
-    return long_run.offer(_NAME, label, (found.used.key, found.target))
+    return long_run.offer(_NAME, f"Simulate {REPLICATES:,} collections", found.used.key)
 
 
 def follow(found: Results) -> None:
     """Run them with a progress bar where this is called, and draw the page anew."""
-    about = (found.used.key, found.target)
-    total = 2 * REPLICATES
-    run = partial(_run, found.used, found.target)
-    long_run.follow(_NAME, about, total, "simulated collections", run, shared=False)
+    run = partial(_run, found.used)
+    long_run.follow(_NAME, found.used.key, REPLICATES, "simulated collections", run, shared=False)
 
 
-def _users(target: Target) -> Users:
-    return "fixed" if target == "users" else "sampled"
-
-
-def _run(used: Used, target: Target, progress: long_run.Progress) -> Simulated:
-    counts, mechanism, asked = used.collected.counts, used.mechanism, REPLICATES
-    sampled = bootstrap(counts, mechanism, asked, users=_users(target), progress=progress)
-    if sampled.done < asked:
-        return Simulated(sampled)
-    compared = held_out(counts, mechanism, progress=lambda _: progress(asked))
-    tested = fit_test(counts, mechanism, asked, progress=lambda done: progress(asked + done))
+def _run(used: Used, progress: long_run.Progress) -> Simulated:
+    counts, mechanism = used.collected.counts, used.mechanism
+    tested = fit_test(counts, mechanism, REPLICATES, progress=progress)
     plausible = None
-    if tested.done == asked and tested.p_value < words.MISFIT:
+    if tested.done == REPLICATES and tested.p_value < words.MISFIT:
         plausible = plausible_epsilon(
-            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(2 * asked)
+            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(REPLICATES)
         )
-    return Simulated(sampled, tested, plausible, compared)
+    return Simulated(tested, plausible)

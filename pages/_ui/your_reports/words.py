@@ -3,15 +3,16 @@ where they are shown. No Streamlit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import isfinite
+
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
-from rr_core.collected.coverage import fall_short
 from rr_core.collected.fit import FitTest
-from rr_core.collected.held_out import FOLDS, HeldOut
 from rr_core.collected.intervals import too_few
-from rr_core.comparison import VALID
+from rr_core.collected.nearest import ERRORS, FEWEST, SAME
+from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
-from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import QUANTITIES, number, percent
 
 _DOMAINS = {
@@ -21,17 +22,15 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
-HELD_OUT = "held_out"
 MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
 
 
 def estimator(found: Results) -> str:
-    """The one that the report leads with: the best in simulation, else Inv, whose intervals need none.
+    """The one that the report leads with: the one that is advised, but Inv where no category is told from zero.
 
-    Inv leads too where no category is told from zero: MLE* can then be far more even than the truth, and simulations
-    in which it is the truth favour the most even estimate.
+    The other three can then be far more even than the truth.
     """
-    return "inv" if found.sampled is None or nothing_above(found) else found.sampled.advice.preferred
+    return "inv" if nothing_above(found) else found.analysis.nearest.preferred
 
 
 def nothing_above(found: Results) -> bool:
@@ -50,22 +49,26 @@ def analysed(found: Results) -> str:
 
 
 def answer(found: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
-    """The result in two sentences, and a third when epsilon does not fit; by `estimator` when no name is given."""
+    """The result in a few sentences: by Inv, and by the named estimator, or `estimator` when none is named."""
     used, analysis, name = found.used, found.analysis, name or estimator(found)
-    top = int(used.collected.counts.argmax())
-    share = float(analysis.estimates[name][top])
-    ends = {
-        key: f"{percent(float(limits.low[top]))} to {percent(float(limits.high[top]))}"
-        for key, limits in rows.intervals(found, name, simultaneous=simultaneous).items()
-    }
-    inv = "" if name == "inv" else f"; of Inv {ends['inv']}, which holds the truth as often as it says"
-    between = f" ({found.level:.0%} interval {ends[name]}{inv})" if name in ends else ""
+    counts = used.collected.counts
+    top = int(counts.argmax())
+    also = int((counts == counts[top]).sum()) - 1
+    equal = f" (and {also:,} more with as many reports)" if also else ""
+    inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
+    limits = rows.interval(found, simultaneous=simultaneous)
+    low, high = float(limits.low[top]), float(limits.high[top])
+    counted = found.target == "users" and inv <= 1
+    people = f", about {round(inv * used.n):,} of these {used.n:,} people" if counted else ""
+    fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     most = "The most reported after the swap" if used.said.swapped else "The most reported"
+    beyond = "" if low - SAME <= share <= high + SAME else ", outside that interval"
     return (
         f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. {most}, "
-        f"“{plain(used.collected.labels[top], 60)}”, has a share of {percent(share)}{between} by "
-        f"{QUANTITIES[name].name}: about {round(share * used.n):,} people."
-        + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
+        f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
+        f"{found.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
+        + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        + (f" But these reports do not fit the {fits}: see below." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
 
@@ -99,13 +102,14 @@ def fit(found: Results) -> list[str]:
     epsilon = f"ε = {number(found.used.mechanism.epsilon, 4)}"
     test = tested(found)
     one_sided = (
-        "The test sees one direction only. Fewer reports than N·q somewhere mean less noise than stated; an ε stated too "
-        "large looks like a flatter population, and no data can tell."
+        "The test sees one direction only. Clearly fewer reports than N·q somewhere mean less noise than stated; an ε "
+        "stated too large looks like a flatter population, and these reports cannot tell the two apart. It is the same "
+        "test whether you want the shares of these people or of their population."
     )
     if test is None:
-        return [
-            f"Whether {epsilon} fits these reports was not tested: the simulations were not run to their end."
-        ]
+        run = found.simulated.fit if found.simulated is not None else None
+        why = f"stopped after {run.done:,} of {run.asked:,}" if run is not None else "not run"
+        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
@@ -120,9 +124,11 @@ def fit(found: Results) -> list[str]:
         return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
     said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
     if few := found.used.collected.too_few:
+        listed = found.used.said.domain == "listed"
         said += (
-            f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: leave such names "
-            "out under “Other reports or settings”. If they could, the noise was weaker than stated."
+            f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: "
+            f"{'take such names off the list' if listed else 'leave such names out'} under “Other reports or settings”. "
+            "If they could, the noise was weaker than stated."
         )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
 
@@ -146,7 +152,7 @@ def _plausible(found: Results) -> str:
             "response over these categories."
         )
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" The reports are plausible under ε of {number(plausible.low, 4)} or more{rough}."
+    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
 
 
 def _too_many(found: Results) -> str:
@@ -157,74 +163,98 @@ def _too_many(found: Results) -> str:
     return f" Or K is too large: {_many(empty, 'category', 'categories')} got no report at all."
 
 
-def advice(found: Results, metric: str = HELD_OUT) -> list[str]:
-    """Which estimator to report, and how that was measured: on reports held out, or by a simulated error."""
-    sampled = found.sampled
-    if sampled is None:
-        return [
-            "The estimators were not compared: that takes simulated collections. Inv is shown, which needs none."
-        ]
-    advised = sampled.advice if metric == HELD_OUT else sampled.advised(metric)
-    least = advised.means[advised.best]
-    if isinstance(advised, HeldOut):
-        more = ", ".join(
-            f"{QUANTITIES[name].name} {number(mean - least)} (± {number(2 * advised.standard_errors[name], 2)})"
-            for name, mean in advised.means.items()
-            if name != advised.best
-        )
-        measured = (
-            "Measured on reports held out: each estimate was made from four fifths of the reports and compared with Inv "
-            f"of the rest, which is unbiased, {FOLDS * advised.done:,} times. Squared error, summed over categories, "
-            f"beyond that of {QUANTITIES[advised.best].name}: {more}."
-        )
-    else:
-        means = ", ".join(f"{QUANTITIES[name].name} {number(mean)}" for name, mean in advised.means.items())
-        title = METRIC_TITLES["mse" if metric == HELD_OUT else metric]
-        measured = (
-            f"Measured over the same {sampled.bootstrap.done:,} simulated collections, in which MLE* of these reports "
-            f"was the truth: where the noise is heavy MLE* is too even, which flatters even estimates. {title}, mean: "
-            f"{means}."
-        )
-    unbiased = "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up."
+def advice(found: Results) -> list[str]:
+    """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
+    compared = found.analysis.nearest
     if misfits(found):
-        return ["Settle ε first: under a wrong one no estimate is right.", measured]
+        first = "the names and ε" if found.used.collected.too_few else "ε"
+        return [f"Settle {first} first: under a wrong one no estimate can be trusted.", _measured(found)]
+    if len(compared.same) == len(ESTIMATORS):
+        return [
+            f"Nothing came out negative, so {_listed(ESTIMATORS, 'and')} are the same: there is nothing to choose."
+        ]
     if nothing_above(found):
         return [
             "Report Inv with its intervals, or no table at all: no category is told from zero.",
-            measured,
-            "The other three, and their intervals, can miss large shares by far under so much noise.",
+            _measured(found),
+            "The other three can miss large shares by far under so much noise.",
         ]
-    best = advised.preferred
-    others = [QUANTITIES[name].name for name in advised.tied if name != best]
-    if len(others) == len(VALID) - 1:
-        said = "Report any of InvN, InvP and MLE*: their errors cannot be told apart here."
+    best, tied = compared.preferred, compared.tied
+    others = [name for name in tied if name != best]
+    same = [name for name in others if name in compared.same and best in compared.same]
+    if len(same) == len(VALID) - 1:
+        said = f"Report {_listed(VALID, 'or')}: the three are the same here."
+    elif len(others) == len(VALID) - 1:
+        said = f"Report any of {_listed(VALID, 'and')}: which is nearest to the truth cannot be told here."
     elif others:
-        said = f"Report {QUANTITIES[best].name}, or {others[0]}, whose error cannot be told from it here."
+        which = "which is the same here" if same else "which cannot be told from it here"
+        said = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
     else:
-        said = (
-            f"Report {QUANTITIES[best].name}: of the three estimates that are always distributions it came nearest to "
-            "the truth."
+        rest = [name for name in VALID if name != best]
+        said = f"Report {_listed([best], 'and')}: it is nearer to the truth than {_listed(rest, 'and')}, beyond chance."
+    return [
+        said,
+        _measured(found),
+        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
+    ]
+
+
+def _measured(found: Results) -> str:
+    """What is known of the distances of the estimates from the truth."""
+    compared = found.analysis.nearest
+    others = [name for name in ESTIMATORS if name not in compared.same]
+    if not others:
+        return f"{_listed(ESTIMATORS, 'and')} are the same here."
+    if not all(isfinite(error) for error in compared.standard_errors.values()):
+        floor = found.used.n * found.used.mechanism.q
+        why = (
+            f"a category that nobody has is expected to get only N·q = {number(floor)} reports, and it takes {FEWEST:g}"
+            if floor < FEWEST
+            else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
-    return [said, measured, unbiased]
+        return f"How far the estimates are from the truth cannot be compared: {why}."
+    more = ", ".join(
+        f"{QUANTITIES[name].name} {number(compared.differences[name])} "
+        f"(± {number(ERRORS * compared.standard_errors[name], 2)})"
+        for name in others
+    )
+    whose = "these people" if found.target == "users" else "their population"
+    return (
+        f"Squared distance from the shares of {whose}, summed over categories, beyond that of "
+        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. It is estimated from these "
+        f"reports (Stein's method). ± is {ERRORS} standard errors: in more than nine of ten simulated collections it "
+        "held the actual difference."
+    )
 
 
-def intervals(found: Results) -> list[str]:
-    """How to read the intervals."""
+def _listed(names: Iterable[str], last: str) -> str:
+    *first, end = (QUANTITIES[name].name for name in names)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[str]:
+    """How to read the intervals beside an estimate."""
     used, level = found.used, found.level
     whose = (
         "these very people" if found.target == "users" else "the population that these people were drawn from"
     )
+    k = used.mechanism.k
     said = [
-        f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is right for its own category in "
-        f"{level:.0%} of collections: of {used.mechanism.k:,} such intervals some miss. The columns ending in _all of "
-        "the CSV hold wider ones, which are right for all categories at once that often.",
-        f"Intervals of Inv follow from the law of the reports. {repaired()}",
-        f"Above zero: an exact test of each category, corrected for all {used.mechanism.k:,} by Holm's method. With "
-        f"probability {1 - found.analysis.above.level:.0%} no category that nobody has is called above zero.",
+        f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is meant to hold its own share in "
+        f"{level:.0%} of collections: of {k:,} such intervals about {_expected((1 - level) * k)} are expected to miss. "
+        "The columns with _all of the CSV hold those that are meant for all categories at once.",
+        "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
+        f"becomes 0. {repaired()}",
+        f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "
+        f"{1 - found.analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
-    if warning := moved(found, estimator(found)):
+    if warning := moved(found, name, simultaneous=simultaneous):
         said.append(warning)
     return [*said, *few(found)]
+
+
+def _expected(missed: float) -> str:
+    return f"{missed:,.0f}" if missed >= 10 else number(missed, 2)
 
 
 def few(found: Results) -> list[str]:
@@ -239,34 +269,19 @@ def few(found: Results) -> list[str]:
 
 
 def repaired() -> str:
-    """What the intervals of a repaired estimate are worth."""
-    return (
-        "The interval of Inv keeps its level. That of a repaired estimate knows nothing of what the repair did to these "
-        "reports: where many shares are small it can miss most of the time (in a test it held the truth in "
-        f"{fall_short().measured:.0f}% instead of 95%)."
-    )
+    """Whose interval it is."""
+    return "InvN, InvP and MLE* have no interval of their own here."
 
 
 def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:
-    """A warning when the intervals of a repaired estimate do not even hold Inv where there surely is somebody; else "".
-
-    Inv is unbiased: such a share was moved by the repair, and its interval does not show it. With many categories and
-    much noise that happens to the largest shares too, of InvN and MLE* above all.
-    """
-    limits = rows.interval(found, name, simultaneous=simultaneous)
-    if name == "inv" or limits is None:
-        return ""
-    said = QUANTITIES[name].name
-    if nothing_above(found):
-        return f"No category is told from zero: intervals of {said} can miss large shares by far. Use those of Inv."
-    inv, above = found.analysis.estimates["inv"], found.analysis.above.above
-    missed = int((above & ((inv < limits.low) | (inv > limits.high))).sum())
-    if not missed:
+    """A warning when estimates lie outside the interval of Inv: the repair moved them; else ""."""
+    limits, estimate = rows.interval(found, simultaneous=simultaneous), found.analysis.estimates[name]
+    missed = int(((estimate < limits.low - SAME) | (estimate > limits.high + SAME)).sum())
+    if name == "inv" or not missed:
         return ""
     return (
-        f"For {missed:,} of the {_many(int(above.sum()), 'category', 'categories')} told from zero, the interval of "
-        f"{said} does not hold Inv, which is unbiased: the repair moved these shares by more than their intervals admit. "
-        "Use Inv there."
+        f"For {missed:,} of {found.used.mechanism.k:,} categories {QUANTITIES[name].name} lies outside the interval of "
+        "Inv: the repair moved it that far. Where it matters, use Inv there."
     )
 
 
@@ -290,8 +305,8 @@ def settings(found: Results) -> list[tuple[str, str]]:
     ]
     said.append(("SHA-256", reports.sha256))
     if found.simulated is not None:
-        sampled = found.simulated.bootstrap
-        said.append(("Simulated collections", f"{sampled.done:,} of {sampled.asked:,}, seed 0"))
+        test = found.simulated.fit
+        said.append(("Simulated collections", f"{test.done:,} of {test.asked:,}, seed 0"))
     return said
 
 

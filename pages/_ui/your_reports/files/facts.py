@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from pages._ui.your_reports.results import Results
+from pages._ui.your_reports.words import advice
+from rr_core.collected.fit import FitTest
 
-FORMAT = 1
+FORMAT = 2
 SEED = 0  # of every simulation behind the page
 
 
@@ -22,7 +24,7 @@ def facts(found: Results) -> dict[str, Any]:
 
     Each part has a name of its own; one whose simulations were not run is None.
     """
-    simulated = found.simulated
+    simulated, compared = found.simulated, found.analysis.nearest
     return {
         "format": FORMAT,
         "versions": {
@@ -36,18 +38,16 @@ def facts(found: Results) -> dict[str, Any]:
         "notes": [*found.used.reports.notes, *found.used.collected.notes],
         "simulations": None
         if simulated is None
-        else {"seed": SEED, "asked": simulated.bootstrap.asked, "done": simulated.bootstrap.done},
-        "fit": None if simulated is None else _fit(found),
+        else {"seed": SEED, "asked": simulated.fit.asked, "done": simulated.fit.done},
+        "fit": None if simulated is None else _fit(simulated.fit),
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
-        "advice": None
-        if found.sampled is None
-        else {
-            "preferred": found.sampled.advice.preferred,
-            "held_out": None if found.sampled.held_out is None else asdict(found.sampled.held_out),
-            **asdict(found.sampled.advised("mse")),
-        },
+        "advice": {"verdict": advice(found)[0], "preferred": compared.preferred, **asdict(compared)},
+        "intervals": (
+            "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
+            "they are cut at 0 and 1. The repaired estimates have no intervals of their own."
+        ),
     }
 
 
@@ -95,10 +95,7 @@ def _left_out(found: Results) -> dict[str, Any]:
     }
 
 
-def _fit(found: Results) -> dict[str, Any] | None:
-    tested = found.simulated.fit if found.simulated is not None else None
-    if tested is None:
-        return None
+def _fit(tested: FitTest) -> dict[str, Any]:
     values = ((field.name, getattr(tested, field.name)) for field in fields(tested))
     return {name: value for name, value in values if not isinstance(value, np.ndarray)}
 

@@ -1,8 +1,9 @@
 """Recomputes the table of collected reports from the files, with rr_core alone.
 
 Run it where the files are, with the folder rr_core beside it or on Python's path. It prints the settings, the most
-reported categories, the test of epsilon and the advice on estimators. With --all it also writes results.csv, every
-category at full precision. Besides NumPy and SciPy it needs pyarrow, if a file is Parquet, and nothing else.
+reported categories, the test of epsilon and which estimate is nearest to the truth. With --all it also writes
+results.csv, every category at full precision. Besides NumPy and SciPy it needs pyarrow, if a file is Parquet, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -22,11 +23,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.collected.advice import advise
-from rr_core.collected.analysis import analyse
-from rr_core.collected.bootstrap import Bootstrap, bootstrap
+from rr_core.collected.analysis import Analysis, analyse
 from rr_core.collected.fit import fit_test, plausible_epsilon
-from rr_core.collected.held_out import held_out
 from rr_core.mechanism import RandomizedResponse
 
 # Settings, as they were in the app.
@@ -42,8 +40,7 @@ PRIVACY: float = 1.0
 IS_P: bool = False  # whether that is p rather than epsilon
 LEVEL: float = 0.95
 USERS: Literal["fixed", "sampled"] = "fixed"
-REPLICATES, FIT_REPLICATES, SEED = 0, 0, 0  # simulated collections; 0: none
-HELD_OUT = 0  # how often the reports are dealt into parts to be held out; 0: not at all
+REPLICATES, SEED = 0, 0  # simulated collections for the test of epsilon; 0: none
 SEARCH_EPSILON: bool = False  # whether to look for the smallest plausible epsilon
 APP_K, APP_N = 2, 1  # what the app saw
 APP_SHA256: str = ""
@@ -70,14 +67,13 @@ def main() -> None:
     print(compared(k, n, files))
     print(f"reports outside the domain, left out: {sum(seen.values()) - n}")
 
-    sampled = bootstrap(counts, mechanism, REPLICATES, users=USERS, seed=SEED) if REPLICATES else None
-    columns = {"category": labels, **numbers(counts, mechanism, sampled)}
+    found = analyse(counts, mechanism, LEVEL, users=USERS)
+    columns = {"category": labels, **numbers(found)}
     most = np.argsort(-counts, kind="stable")[:TOP]
     print(f"the {most.size} most reported of {k}:")
     write(sys.stdout, columns, most)
     print_fit(counts, mechanism)
-    if sampled is not None:
-        print_advice(counts, mechanism, sampled)
+    print_nearest(found)
     if "--all" in sys.argv[1:]:
         # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
         encoding = "utf-8" if "".join(labels).isascii() else "utf-8-sig"
@@ -97,19 +93,12 @@ def compared(k: int, n: int, files: list[bytes]) -> str:
     return "The files, K and N are those that the app saw."
 
 
-def numbers(
-    counts: NDArray[np.int64], mechanism: RandomizedResponse, sampled: Bootstrap | None
-) -> dict[str, Any]:
+def numbers(found: Analysis) -> dict[str, Any]:
     """The columns of the table, (k,) each."""
-    found = analyse(counts, mechanism, LEVEL, users=USERS)
-    columns: dict[str, Any] = {"reports": counts, **found.estimates}
-    limits = {"inv": (found.interval, found.simultaneous)}
-    if sampled is not None:
-        for name in ("inv_n", "inv_p", "mle_star"):
-            limits[name] = sampled.interval(name, LEVEL), sampled.interval(name, LEVEL, simultaneous=True)
-    for name, both in limits.items():
-        for ending, interval in zip(("", "_all"), both, strict=True):
-            columns |= {f"{name}_low{ending}": interval.low, f"{name}_high{ending}": interval.high}
+    columns: dict[str, Any] = {"reports": found.counts, **found.estimates}
+    for ending, interval in (("", found.interval), ("_all", found.simultaneous)):
+        for kind, ends in (("", interval), ("_cut", interval.cut())):
+            columns |= {f"inv_low{ending}{kind}": ends.low, f"inv_high{ending}{kind}": ends.high}
     columns |= {f"people_{name}": found.estimates[name] * found.n for name in NAMES}
     above = found.above
     return columns | {"p_value": above.p_values, "p_holm": above.adjusted, "above_zero": above.above}
@@ -117,8 +106,8 @@ def numbers(
 
 def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
     """Whether the stated epsilon fits, as far as the app tested it."""
-    if FIT_REPLICATES:
-        tested = fit_test(counts, mechanism, FIT_REPLICATES, seed=SEED)
+    if REPLICATES:
+        tested = fit_test(counts, mechanism, REPLICATES, seed=SEED)
         print(
             f"fit: statistic = {tested.statistic!r}, p-value = {tested.p_value!r}, simulated = {tested.done}"
         )
@@ -130,20 +119,13 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
 
 
-def print_advice(counts: NDArray[np.int64], mechanism: RandomizedResponse, sampled: Bootstrap) -> None:
-    """Which estimator came nearest to the truth; MLE* where nothing was better."""
-    simulated, compared = (
-        advise(sampled),
-        held_out(counts, mechanism, HELD_OUT, seed=SEED) if HELD_OUT else None,
-    )
-    advised = compared or simulated
-    best = advised.preferred
-    print(
-        f"advice: {NAMES[best]}; as good: {', '.join(NAMES[name] for name in advised.tied if name != best) or 'none'}"
-    )
-    if compared is not None:
-        print(f"squared error on reports held out: {compared.means}")
-    print(f"mean squared error over {sampled.done} simulated collections: {simulated.means}")
+def print_nearest(found: Analysis) -> None:
+    """Which estimate is nearest to the truth; MLE* where no other one is told to be nearer."""
+    compared, best = found.nearest, found.nearest.preferred
+    others = ", ".join(NAMES[name] for name in compared.tied if name != best)
+    print(f"nearest to the truth: {NAMES[best]}; not told apart from it: {others or 'none'}")
+    print(f"squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
+    print(f"standard errors: {compared.standard_errors}")
 
 
 def reports(files: Iterable[bytes]) -> dict[str, int]:

@@ -20,13 +20,20 @@ from pages._ui.your_reports import rows, words
 from pages._ui.your_reports.files.facts import strict_json
 from pages._ui.your_reports.results import Results
 from rr_core.figures.labels import plain
-from rr_core.figures.style import number, reading
+from rr_core.figures.style import QUANTITIES, number, reading
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
 _LONGEST_NAME = 200
 
 
-def html_report(found: Results, figures: Sequence[go.Figure], when: str) -> bytes:
+def html_report(
+    found: Results,
+    figures: Sequence[go.Figure],
+    when: str,
+    *,
+    estimator: str | None = None,
+    simultaneous: bool = False,
+) -> bytes:
     """A short report with its charts, and a table to sort and to search.
 
     Every word from a file is escaped. The file allows itself no network at all, and no script but its own two,
@@ -36,21 +43,23 @@ def html_report(found: Results, figures: Sequence[go.Figure], when: str) -> byte
         found: the results.
         figures: charts, each with its reading.
         when: date and time of the analysis.
+        estimator: the one that is chosen; by default the one that is advised.
+        simultaneous: whether the intervals are those of all categories at once.
     """
-    texts, values, titles = _cells(found)
+    name = estimator or words.estimator(found)
+    texts, values, titles = _cells(found, name, simultaneous)
     own, plotly = part("report.js"), get_plotlyjs()
     total, held = found.used.mechanism.k, len(texts)
-    name = words.estimator(found)
     page = Template(part("report.html")).substitute(
         policy=_policy(plotly, own),
         title=f"What {found.used.n:,} reports say about {total:,} categories",
         when=_text(f"Analysed on {when}. {plain(found.used.name, _LONGEST_NAME)}."),
         style=part("report.css"),
         analysed=_text(words.analysed(found)),
-        answer=_text(words.answer(found)),
+        answer=_text(words.answer(found, name, simultaneous=simultaneous)),
         charts="\n".join(_chart(i, figure) for i, figure in enumerate(figures)),
         table_title="The most reported categories" if held < total else "The categories",
-        table_note=_text(_table_note(found, name, held)),
+        table_note=_text(_table_note(found, name, held, simultaneous)),
         shown=f"{min(held, FIRST_ROWS):,} of {held:,} shown",
         head="".join(
             f'<th scope="col"><button type="button">{_text(title)}</button></th>' for title in titles
@@ -58,7 +67,7 @@ def html_report(found: Results, figures: Sequence[go.Figure], when: str) -> byte
         rows="\n".join(_row(row) for row in texts[:FIRST_ROWS]),
         fit=_paragraphs(words.fit(found)),
         advice=_paragraphs(words.advice(found)),
-        intervals=_paragraphs(words.intervals(found)),
+        intervals=_paragraphs(words.intervals(found, name, simultaneous=simultaneous)),
         left_out=_list(words.left_out(found)),
         settings="\n".join(f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in words.settings(found)),
         data=_data(texts, values, figures),
@@ -68,26 +77,25 @@ def html_report(found: Results, figures: Sequence[go.Figure], when: str) -> byte
     return page.encode()
 
 
-def _table_note(found: Results, name: str, held: int) -> str:
+def _table_note(found: Results, name: str, held: int, simultaneous: bool) -> str:
     total = found.used.mechanism.k
-    limits = rows.interval(found, name, simultaneous=False)
-    ends = (
-        ""
-        if limits is None
-        else f"“from” and “to” end the {limits.level:.0%} intervals; that of Inv keeps its level. "
-    )
+    scope = "for all categories at once" if simultaneous else "for each category alone"
+    ends = f"“from” and “to” end the {found.level:.0%} interval of Inv, {scope}, cut at 0 and 1. "
     rest = (
         f" Here are the {held:,} most reported of {total:,}; the CSV file holds the rest."
         if held < total
         else ""
     )
-    return f"Click a header to sort. {ends}Shares are in percent, people are shares times N.{rest}"
+    people = f"people are shares by {QUANTITIES[name].name} times N"
+    return f"Click a header to sort. {ends}Shares are in percent, {people}.{rest}"
 
 
-def _cells(found: Results) -> tuple[list[list[str]], list[list[float]], list[str]]:
+def _cells(
+    found: Results, name: str, simultaneous: bool
+) -> tuple[list[list[str]], list[list[float]], list[str]]:
     """Rows as texts, the same as numbers to sort by (without the name), and the titles."""
     chosen = found.used.by_reports[:MOST_ROWS]
-    columns = rows.shown(found, words.estimator(found), chosen, simultaneous=False)
+    columns = rows.shown(found, name, chosen, simultaneous=simultaneous)
     texts = [_column(title, values) for title, values in columns.items()]
     values = [np.asarray(column, dtype=np.float64) for column in list(columns.values())[1:]]
     return [*map(list, zip(*texts, strict=True))], np.column_stack(values).tolist(), list(columns)

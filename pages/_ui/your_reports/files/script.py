@@ -29,7 +29,6 @@ def categories_file(found: Results) -> bytes:
 def _settings(found: Results) -> str:
     used, simulated = found.used, found.simulated
     reports, mechanism = used.reports, used.mechanism
-    tested = simulated.fit if simulated is not None else None
     domain = used.said.domain or "seen"
     written = domain == "listed" and mechanism.k <= MOST_WRITTEN
     lines = [
@@ -45,9 +44,7 @@ def _settings(found: Results) -> str:
         f"IS_P: bool = {used.said.privacy_is_p}",
         f"LEVEL: float = {found.level!r}",
         f'USERS: Literal["fixed", "sampled"] = {found.analysis.users!r}',
-        f"REPLICATES = {found.sampled.bootstrap.done if found.sampled is not None else 0}",
-        f"FIT_REPLICATES = {tested.done if tested is not None else 0}",
-        f"HELD_OUT = {simulated.held_out.done if simulated is not None and simulated.held_out is not None else 0}",
+        f"REPLICATES = {simulated.fit.done if simulated is not None else 0}",
         f"SEED = {SEED}",
         f"SEARCH_EPSILON: bool = {simulated is not None and simulated.plausible is not None}",
         f"APP_K, APP_N = {mechanism.k}, {used.n}",

@@ -1,0 +1,305 @@
+"""The sentences about collected reports mean what they say: at the corners of all ranges and for random reports, against
+the same meaning worked out another way (exact fractions, SciPy's laws, plain loops)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pages._ui.tables import Size
+from pages._ui.your_reports import files, words
+from pages._ui.your_reports.results import Results
+from rr_core import RandomizedResponse, zipf
+from rr_core.collected.floor import floor
+from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.figures.collected import nearest_errors, reports_floor
+from rr_core.figures.style import QUANTITIES, reading
+from tests.app.analysed import analysed, counts_csv
+from tests.core import exact
+
+NAMED = {QUANTITIES[name].name: name for name in ESTIMATORS}
+NAME = r"(?:Inv[NP]?|MLE\*)"
+OTHER_WAY = {"inv": exact.inv, "inv_n": exact.inv_n, "inv_p": exact.inv_p, "mle_star": exact.mle}
+CORNERS = [
+    ([1, 0], 0.01),
+    ([1, 0], 20.0),
+    ([0, 1, 0], 1.0),
+    ([7, 7], 1.0),
+    ([5] * 12, 0.01),
+    ([5] * 12, 20.0),
+    ([10**9, 0], 0.01),
+    ([10**9, 0], 20.0),
+    ([10**9, 0, 0], 1.0),
+    ([500_000_000] * 2, 20.0),
+    ([333_333_333, 333_333_334, 333_333_333], 0.01),
+    ([10**6] * 999 + [10**6 - 1], 5.0),
+    ([100, 100, 1, 1], 1.0),
+    ([3, 2, 2, 1, 1, 1], 0.1),
+    ([2000, *([0] * 999)], 20.0),
+    ([1] * 500 + [0] * 500, 8.0),
+]
+
+
+def of(counts, epsilon: float, number: int = 0, replicates: int = 0) -> Results:
+    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
+    return analysed(
+        [("reports.csv", data)],
+        Size(len(counts)),
+        epsilon=epsilon,
+        level=(0.9, 0.95, 0.99)[number % 3],
+        target=("users", "population")[number % 2],
+        replicates=replicates,
+    )
+
+
+@cache
+def random_reports() -> list[tuple[Results, np.ndarray]]:
+    """Results of random collections over all ranges, each with the shares that it is about."""
+    rng, made = np.random.default_rng(11), []
+    for i in range(300):
+        k = int(np.exp(rng.uniform(np.log(2), np.log(100))))
+        n = int(np.exp(rng.uniform(0, np.log(10**6))))
+        epsilon = float(np.exp(rng.uniform(np.log(0.05), np.log(12))))
+        theta = (zipf(k, rng.uniform(0, 5)), rng.dirichlet(np.full(k, 0.3)), np.eye(k)[0])[i % 3]
+        people = rng.multinomial(n, theta)
+        counts = RandomizedResponse(k, epsilon).randomize_histogram(people, rng)
+        found = of(counts.tolist(), epsilon, i)
+        made.append((found, people / n if found.target == "users" else theta))
+    return made
+
+
+def every() -> list[Results]:
+    corners = [of(counts, epsilon, i) for i, (counts, epsilon) in enumerate(CORNERS)]
+    return [*corners, *(found for found, _ in random_reports())]
+
+
+def channel(found: Results) -> exact.Channel:
+    return exact.channel_from_epsilon(found.used.mechanism.k, found.used.mechanism.epsilon)
+
+
+@cache
+def estimates(key: tuple[int, ...], epsilon: float) -> dict[str, list]:
+    """The four estimates as exact fractions."""
+    about = exact.channel_from_epsilon(len(key), epsilon)
+    return {name: estimate(key, about) for name, estimate in OTHER_WAY.items()}
+
+
+def exactly(found: Results) -> dict[str, np.ndarray]:
+    key = tuple(found.used.collected.counts.tolist())
+    return {
+        name: np.array([float(x) for x in values])
+        for name, values in estimates(key, found.used.mechanism.epsilon).items()
+    }
+
+
+def value(text: str) -> float:
+    """A number of a sentence."""
+    text = text.replace(",", "").replace("−", "-")
+    mantissa, _, power = text.partition("·10")
+    plain = power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    return float(mantissa) * 10.0 ** int(plain or 0)
+
+
+def near(text: str, number: float, scale: float) -> bool:
+    """Whether a sentence's number is this one, rounded to three digits (and beside rounding on this scale)."""
+    return abs(value(text) - number) <= 0.00501 * abs(number) + 1e-9 * scale
+
+
+def test_the_answer_says_what_the_reports_say():
+    for found in every():
+        counts, mechanism, level = found.used.collected.counts, found.used.mechanism, found.level
+        k, n = mechanism.k, int(counts.sum())
+        # Holm, step by step, on binomial tails of SciPy.
+        tails = np.sort(stats.binom.sf(counts - 1, n, mechanism.q))
+        above = 0
+        for j, tail in enumerate(tails):
+            if tail * (k - j) > 1 - level:
+                break
+            above += 1
+        for name in ESTIMATORS:
+            said = words.answer(found, name)
+            told = re.match(r"Of ([\d,]+) categories (none|[\d,]+) (?:is|are) told from zero", said)
+            assert value(told[1]) == k
+            assert (0 if told[2] == "none" else value(told[2])) == above, said
+            top = int(counts.argmax())
+            ties = int((counts == counts.max()).sum()) - 1
+            assert f"The most reported, “c{top}”" in said or (ties and "“not reported" in said)
+            assert (f"(and {ties:,} more with as many reports)" in said) == (ties > 0)
+            exactly_so = estimates(tuple(counts.tolist()), mechanism.epsilon)
+            inv, share = float(exactly_so["inv"][top]), float(exactly_so[name][top])
+            parts = re.search(
+                r"has a share of (\S+)% by Inv(?:, about ([\d,]+) of these [\d,]+ people)?; the (\d+)% interval of Inv, "
+                r"cut at 0 and 1, is (\S+)% to (\S+)%\.(?: (\S+) gives it (\S+)%(, outside that interval)?\.)?",
+                said,
+            )
+            assert near(parts[1], 100 * inv, 100)
+            if parts[2]:
+                assert found.target == "users"
+                assert abs(value(parts[2]) - n * inv) <= 0.5 + 1e-6 * n * inv
+                assert value(parts[2]) <= n
+            assert int(parts[3]) == round(100 * level)
+            low, high = value(parts[4]), value(parts[5])
+            assert 0 <= low <= high <= 100
+            # It is Inv's own, so it holds Inv where that is a share.
+            assert low <= 100.6 * inv + 1e-7
+            assert high >= min(99.4 * inv, 100) - 1e-7
+            assert (parts[6] is None) == (name == "inv")
+            if parts[6]:
+                assert NAMED[parts[6]] == name
+                assert near(parts[7], 100 * share, 100)
+                off = max(low - 100 * share, 100 * share - high)
+                assert abs(off) < 0.006 * high + 1e-7 or (parts[8] is not None) == (off > 0)
+
+
+def test_the_advice_never_names_an_order_of_equal_estimates():
+    for found in every():
+        same = exactly(found)
+        verdict, *more = words.advice(found)
+        named = re.findall(NAME, verdict)
+        equal = {(a, b): np.abs(same[a] - same[b]).max() < 1e-12 for a in ESTIMATORS for b in ESTIMATORS}
+        if "there is nothing to choose" in verdict:
+            assert all(equal.values())
+            assert same["inv"].min() > -1e-12
+            assert found.analysis.nearest.preferred == "mle_star"
+            continue
+        assert not all(equal.values())
+        if "nearer to the truth than" in verdict:
+            best, *rest = (NAMED[name] for name in named)
+            assert {best, *rest} == set(VALID)
+            assert not any(equal[best, other] for other in rest)
+        elif "the three are the same" in verdict:
+            assert all(equal[a, b] for a in VALID for b in VALID)
+        elif "which is the same here" in verdict:
+            assert equal[NAMED[named[0]], NAMED[named[1]]]
+        for name, plus in re.findall(rf"({NAME}) (\S+) \(± \S+\)", " ".join(more)):
+            assert not equal[NAMED[name], found.analysis.nearest.best]
+            assert value(plus) >= -1e-300 or name == "Inv"
+
+
+@cache
+def telling_reports() -> list[tuple[Results, np.ndarray]]:
+    """Collections in which there is often something to tell: many categories, few of them large."""
+    rng, made = np.random.default_rng(12), []
+    for i in range(60):
+        k, epsilon = int(rng.choice([100, 300, 600])), float(rng.uniform(1.5, 4))
+        people = rng.multinomial(int(rng.choice([5_000, 30_000])), theta := zipf(k, rng.uniform(1.2, 2.5)))
+        counts = RandomizedResponse(k, epsilon).randomize_histogram(people, rng)
+        found = of(counts.tolist(), epsilon, i)
+        made.append((found, people / people.sum() if found.target == "users" else theta))
+    return made
+
+
+def test_what_is_called_nearer_is_nearer():
+    told = wrong = held = differences = 0
+    for found, truth in [*random_reports(), *telling_reports()]:
+        counts, mechanism = found.used.collected.counts, found.used.mechanism
+        shares = {name: estimate(counts, mechanism) for name, estimate in ESTIMATORS.items()}
+        errors = {name: ((shares[name] - truth) ** 2).sum() for name in ESTIMATORS}
+        verdict, *more = words.advice(found)
+        best = found.analysis.nearest.best
+        if "nearer to the truth than" in verdict:
+            named, *rest = (NAMED[name] for name in re.findall(NAME, verdict))
+            assert named == best
+        else:
+            before, larger, _ = reading(nearest_errors(found.analysis.nearest)).partition(" is larger than")
+            rest = [NAMED[name] for name in re.findall(NAME, before)] if larger else []
+        told += bool(rest)
+        wrong += any(errors[other] < errors[best] for other in rest)
+        for name, plus, give in re.findall(rf"({NAME}) (\S+) \(± (\S+)\)", " ".join(more)):
+            differences += 1
+            actual = errors[NAMED[name]] - errors[best]
+            held += abs(value(plus) - actual) <= 1.06 * value(give) + 0.006 * abs(value(plus))
+    assert told >= 30
+    assert wrong <= 0.05 * told
+    assert differences > 300
+    assert held / differences > 0.9  # "in more than nine of ten simulated collections"
+
+
+def test_the_figure_of_errors_reads_as_the_advice():
+    for found in every():
+        compared = found.analysis.nearest
+        if set(VALID) <= set(compared.same) or not np.isfinite(list(compared.standard_errors.values())).all():
+            continue
+        text = reading(nearest_errors(compared))
+        larger, _, rest = text.partition(" is larger than that of ")
+        if not rest:
+            assert set(compared.tied) == set(VALID)
+            continue
+        assert {NAMED[name] for name in re.findall(NAME, larger)} == set(VALID) - set(compared.tied)
+        assert not set(VALID) - set(compared.tied) & set(compared.same)
+
+
+def test_the_interval_and_the_repairs_that_leave_it():
+    for found in every():
+        shares, mechanism, counts = exactly(found), found.used.mechanism, found.used.collected.counts
+        n, z = int(counts.sum()), stats.norm.isf((1 - found.level) / 2)
+        for name in VALID:
+            said = words.moved(found, name)
+            if n * mechanism.q < 1:
+                continue
+            # Score intervals: inside are the shares from which Inv is not too many deviations away, at that share.
+            outside = near_edge = 0
+            for estimate, inv in zip(shares[name], shares["inv"], strict=True):
+                m = mechanism.q + mechanism.keep * estimate
+                variance = (
+                    m * (1 - m)
+                    if found.target == "population"
+                    else mechanism.q * (mechanism.p + (mechanism.k - 2) * m)
+                )
+                off = abs(inv - estimate) * mechanism.keep
+                bound = z * np.sqrt(max(variance, 0) / n)
+                # An interval wholly below 0 is cut to {0}, which holds an estimate of 0.
+                cut = (estimate <= 1e-12 and inv < 0) or (estimate >= 1 - 1e-12 and inv > 1)
+                outside += off > bound * (1 + 1e-6) + 1e-11 and not cut
+                near_edge += abs(off - bound) <= 1e-5 * bound + 1e-10
+            stated = re.match(r"For ([\d,]+) of ([\d,]+) categories", said)
+            assert abs((value(stated[1]) if stated else 0) - outside) <= near_edge, (name, said)
+
+
+def test_the_expected_misses_and_the_warning_of_few_reports():
+    for found in every():
+        k, n, q = found.used.mechanism.k, found.used.n, found.used.mechanism.q
+        said = words.intervals(found, "inv")
+        parts = re.search(r"of ([\d,]+) such intervals about (\S+) are expected to miss", said[0])
+        assert value(parts[1]) == k
+        assert value(parts[2]) == pytest.approx(k * (1 - found.level), rel=0.06)
+        fewest = 10 if found.level >= 0.95 else 20
+        assert any("coarse scale" in sentence for sentence in said) == (n * q < fewest)
+
+
+@pytest.mark.parametrize("number", range(0, 24, 2))
+def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
+    mechanism = RandomizedResponse(30, 3.0)
+    counts = mechanism.randomize_histogram(np.eye(30, dtype=int)[0] * 3000, number)
+    stated = (1.5, 2.2, 3.0, 4.0)[number // 2 % 4]
+    users, population = (of(counts.tolist(), stated, number + i, replicates=110) for i in (0, 1))
+    assert (users.target, population.target) == ("users", "population")
+    assert words.fit(users) == words.fit(population)
+    verdict = " ".join(words.fit(users))
+    q = 1 / (np.exp(stated) + 29)
+    explained = counts.min() >= counts.sum() * q
+    assert ("some population explains every count exactly" in verdict) == explained
+    if not explained:
+        assert f"the fewest collected are {counts.min():,}" in verdict
+        p = value(re.search(r"p-value (\S+),", verdict)[1])
+        assert ("do not fit" in verdict) == (p < 0.05)
+        facts = files.json_file(population, "now").decode()
+        assert '"fit": null' not in facts
+        assert '"fit": {' in facts
+
+
+def test_the_floor_reads_as_its_ranks():
+    for found in every()[::12]:
+        counts, mechanism = found.used.collected.counts, found.used.mechanism
+        fits = floor(counts, mechanism)
+        text = reading(reports_floor(fits))
+        assert near(re.search(r"N·q = (\S+) reports", text)[1], counts.sum() * mechanism.q, 1)
+        below = sum(
+            int(np.sort(counts)[r - 1]) <= low for r, low in zip(fits.ranks, fits.lowest, strict=True)
+        )
+        stated = re.search(r"; ([\d,]+) of the ([\d,]+) ranks", text)
+        assert (value(stated[1]) if stated else 0) == below
