@@ -103,7 +103,7 @@ def test_no_answer_is_left_out_with_or_without_epsilon(name):
 
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
-    for name in ("none", "?"):
+    for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
         assert not found(rows(COUNTS | {name: 300}))[name].settled
         assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].settled
         assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].settled

@@ -28,43 +28,42 @@ Mechanism = Callable[[int], RandomizedResponse]
 Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
-# What programs write where there is no value, and what may be an answer as well.
+# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are.
 _MISSING = frozenset(
     {
         *(
-            "na",
+            "NA",
+            "N/A",
             "n/a",
+            "N.A.",
             "n.a.",
-            "#n/a",
-            "#na",
-            "<na>",
+            "#N/A",
+            "#NA",
+            "<NA>",
+            "NaN",
             "nan",
+            "NAN",
             "-nan",
+            "NaT",
             "null",
-            "#null!",
-            "nil",
-            "nat",
-            "\\n",
-            "undefined",
+            "NULL",
         ),
         *(
-            "-",
-            "--",
-            "---",
-            "\u2013",
-            "\u2014",
-            ".",
-            "..",
-            "#value!",
-            "#ref!",
-            "#div/0!",
+            "#NULL!",
+            "#VALUE!",
+            "#REF!",
+            "#DIV/0!",
+            "\\N",
+            "undefined",
             "(null)",
             "(blank)",
             "(empty)",
+            "(none)",
         ),
+        *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
     }
 )
-_PERHAPS_MISSING = frozenset({"none", "?", "missing", "(none)", "empty", "blank"})
+_PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
 _TOTALS = frozenset(
     {
         *(
@@ -157,8 +156,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     if isinstance(domain, Listed):
         return _beside_list(reports, domain, mechanism)
     labels, counts = reports.labels, reports.counts
-    text = pc.utf8_lower(pa.array(labels, pa.large_string()))
-    missing = _one_of(text, _MISSING)
+    written = pa.array(labels, pa.large_string())
+    text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
     total = _one_of(text, _TOTALS) if reports.layout == "counts" else np.zeros(len(labels), dtype=bool)
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
@@ -262,8 +261,8 @@ def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
     return np.where(first == np.arange(len(codes)), -1, first)
 
 
-def _one_of(lowered: Any, words: frozenset[str]) -> Mask:
-    found = pc.is_in(lowered, pa.array(sorted(words), pa.large_string()))
+def _one_of(text: Any, words: frozenset[str]) -> Mask:
+    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
