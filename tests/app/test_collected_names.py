@@ -221,6 +221,15 @@ def test_a_known_number_of_categories_stays():
     assert within(reports, Size(8), odd.settled()).counts.tolist() == list(COUNTS.values())
 
 
+def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
+    reports = table(COUNTS | {"scurvy": 0})
+    odd = odd_names(reports, AllSeen(), of(1.0))
+    collected = within(reports, AllSeen(), odd.settled())
+    assert pairs(collected) == COUNTS
+    assert collected.outside == (("scurvy", 0),)
+    assert pairs(within(reports, AllSeen(), odd_names(reports, AllSeen(), of(6.0)).settled()))["scurvy"] == 0
+
+
 def test_leaving_everything_out_is_refused():
     with pytest.raises(WrongDomain, match="Only one category was reported"):
         within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a",)))
@@ -252,6 +261,4 @@ def test_every_report_is_counted_once_or_outside(counts, epsilon, as_table):
         return  # one category is none
     assert collected.total + collected.outside_total == reports.total
     assert len(set(collected.labels)) == collected.k
-    assert {label for label, _ in collected.outside} == set(odd.settled().left_out) - {
-        label for label, count in pairs(collected).items() if count
-    }
+    assert {label for label, _ in collected.outside} == set(odd.settled().left_out)

@@ -124,6 +124,8 @@ def test_json_says_all_there_is_to_say():
         "level": 0.95,
         "target": "users",
         "domain": "listed",
+        "counted_as": {},
+        "swapped": False,
         "test_level": found.analysis.above.level,
     }
     assert told["files"]["read"] == [

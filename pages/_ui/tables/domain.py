@@ -74,8 +74,8 @@ class Collected:
     unreported
         Categories with no report.
     outside
-        Reported labels that are not in the domain with their reports, most reported first. They are not in
-        `counts`.
+        Reported labels that are not in the domain, and names that were left out, with their reports, most reported
+        first. They are not in `counts`.
     outside_total
         Their reports.
     notes
@@ -117,7 +117,7 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     if isinstance(domain, Listed):
         return _on_list(reports, labels, counts, domain, notes)
     kept = ~among(labels, names.left_out)
-    outside = _outside(labels, counts, ~kept)
+    outside = _most_first(labels, counts, ~kept)
     labels, counts = labels[kept], counts[kept]
     seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
@@ -163,13 +163,13 @@ def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
     )
 
 
-def _outside(
-    labels: npt.NDArray[np.object_], counts: Counts, left: npt.NDArray[np.bool_]
+def _most_first(
+    labels: npt.NDArray[np.object_], counts: Counts, chosen: npt.NDArray[np.bool_]
 ) -> tuple[tuple[str, int], ...]:
-    """Names that are left out and their reports, most reported first."""
-    outside = np.flatnonzero(left & (counts > 0))
-    outside = outside[np.argsort(-counts[outside], kind="stable")]
-    return tuple(zip(labels[outside].tolist(), counts[outside].tolist(), strict=True))
+    """The chosen names and their reports, most reported first."""
+    places = np.flatnonzero(chosen)
+    places = places[np.argsort(-counts[places], kind="stable")]
+    return tuple(zip(labels[places].tolist(), counts[places].tolist(), strict=True))
 
 
 def _on_list(
@@ -179,7 +179,7 @@ def _on_list(
     places = pc.index_in(pa.array(labels, pa.large_string()), pa.array(listed.labels, pa.large_string()))
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
-    outside = _outside(labels, seen, ~inside)
+    outside = _most_first(labels, seen, ~inside & (seen > 0))
     alike = near(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
         raise _nothing_shared(labels, listed.labels, alike)

@@ -157,8 +157,9 @@ def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
     noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {_listed(few)}."
     if all(one.settled for one in odd if _is_too_few(one)):
         return [
-            f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are taken "
-            "for names that the devices did not know. If people could choose them, the noise was weaker than stated."
+            f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
+            "taken for names that the devices did not know. If people could choose them, the noise was weaker than "
+            "stated."
         ]
     return [
         f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "

@@ -68,6 +68,8 @@ def _settings(found: Results) -> dict[str, Any]:
         "level": found.level,
         "target": found.target,
         "domain": used.said.domain,
+        "counted_as": dict(used.said.names.counted_as),
+        "swapped": used.said.swapped,
         "test_level": found.analysis.above.level,
     }
 
