@@ -77,7 +77,7 @@ def _say_what_comes(reports: Reports, said: Said) -> None:
     counted = reading.collected(reports, said)
     text = f"To be analysed: {_many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
     if counted.outside_total:
-        text += f" ({counted.outside_total:,} left out)"
+        text += f" ({counted.outside_total:,} left out: {_listed(counted.outside)})"
     try:
         mechanism = reading.mechanism_of(said, counted.k)
     except reading.Unclear:
@@ -87,7 +87,7 @@ def _say_what_comes(reports: Reports, said: Said) -> None:
             f", at ε = {number(mechanism.epsilon, 4)}: a report is the truth with probability "
             f"p = {number(mechanism.p, 4)}, and each other category with q = {number(mechanism.q, 4)}"
         )
-    st.caption(markdown(f"{text}."))
+    st.caption(markdown(f"{text}.", 1000))
 
 
 def _names(found: OddNames, reports: Reports) -> list[Odd]:
@@ -95,9 +95,10 @@ def _names(found: OddNames, reports: Reports) -> list[Odd]:
     if found.listed_too_few and found.level is not None:
         st.warning(
             markdown(
-                f"On the list, but hardly known to the devices that reported: {_listed(found.listed_too_few)}. By noise "
-                f"alone a category gets about {number(found.level)} reports. Take such names off the list if people "
-                "could not choose them."
+                f"On the list, with far fewer reports than noise alone brings: {_listed(found.listed_too_few)}. A "
+                f"category gets about N·q = {number(found.level)}. Take such names off the list if people could not choose "
+                "them.",
+                1000,
             )
         )
     none = [odd for odd in found.names if odd.twin is None]
