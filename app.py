@@ -5,7 +5,8 @@ import streamlit as st
 from pages._ui import view_picker
 from pages._ui.frame import open_page
 from pages._ui.navigation import LAB, PRACTICE, link_to
-from rr_core.figures.story import story
+from rr_core.figures.story import one_answer, story, two_ways
+from rr_core.figures.style import percent
 
 page = open_page("", "How can a survey learn the truth from answers that lie?")
 work, closeness = page.work, page.work.closeness
@@ -13,25 +14,27 @@ work, closeness = page.work, page.work.closeness
 left, right = st.columns([2, 3], gap="large")
 with left:
     st.markdown(
-        """
+        f"""
 Each person tosses a coin in private. Some tosses say *tell the truth*, the others *name any answer at random*.
-Nobody can tell from one answer which it was. This is **randomized response**, and the share of truthful answers is
-set by the privacy budget **ε**: small ε, strong privacy, much noise.
+This is **randomized response**. The coin is set by the privacy budget **ε**: the smaller ε, and the more
+answers there are to choose from, the rarer the truth. {one_answer(work.draw.mechanism)}
 
 1. **Truth** (grey): what people would say. Nobody sees it.
-2. **Reports** (blue): what arrives. The noise makes every answer look alike.
-3. **Estimate** (green): the most likely truth given the reports. The crowd comes into view, no person does.
+2. **Reports** (blue): what arrives, true and random answers together.
+3. **Estimate** (green): the shares under which these reports are most likely, called **MLE\\***. It needs no one's truth.
 """
     )
 with right:
     page.lead(story(work.draw, work.comparison(), closeness, view_picker.compact(work)), "story")
 
 columns = st.columns(3)
-columns[0].metric("A report is the truth with chance", f"{work.draw.mechanism.p:.1%}", help="This is p.")
-columns[1].metric(
-    "Reports are off by", f"{closeness.reports:.1%}", help="Share of the bars that is in the wrong place."
+columns[0].metric(
+    "Chance of a true report", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
 )
-columns[2].metric("The estimate is off by", f"{closeness.estimate:.1%}", help="The same, for the green bars.")
+columns[1].metric(
+    "Reports are off by", percent(closeness.reports), help="Share of the bars that is in the wrong place."
+)
+columns[2].metric("The estimate is off by", percent(closeness.estimate), help="The same, for the green bars.")
 
 st.subheader("Where to go")
 with st.container(horizontal=True):
@@ -40,6 +43,7 @@ with st.container(horizontal=True):
             link_to(path, f"**{label}**", icon, page.scenario.to_query())
             st.caption(promise)
 st.markdown(
-    "**Share what you see:** the address bar always holds the scenario; copy it, and a whole class opens the same "
-    "numbers. **Try:** in the sidebar, drag **Privacy ε**, press **New draw**, or choose a **Preset**."
+    "**Share what you see:** the address bar holds the scenario; copy it, and a whole class opens the same numbers "
+    "(a file of your own stays with you). **Try:** in the sidebar, drag **Privacy ε**, press **New draw**, or choose a "
+    "**Preset**."
 )

@@ -19,9 +19,8 @@ page.lead(figure, "estimators")
 error_table.show(
     result,
     draw.population.labels,
-    "**Try:** make the population concentrated (Zipf s = 2.5): InvP usually wins. Make it nearly uniform "
-    "(s = 0.01): InvN usually wins. **MLE\\*** stays between them on average. Raise ε until no estimate is "
-    "negative: all four become equal.",
+    "**Try:** make the population concentrated (Zipf s = 2.5), then nearly uniform (s = 0.01), and press **Repeat** "
+    "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
 )
 downloads.row(page.work, figure, "estimators")
 
@@ -39,6 +38,6 @@ With counts $c$, total $N$, and for the categories that are kept $m$ their numbe
 
 **Certificate.** Let $m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}$. The
 log-likelihood per report is concave, so its distance from the maximum is at most $\max_i m_i - 1$. At MLE\* this is
-zero up to rounding: proof, on screen, that nothing is more likely.
+zero up to rounding: proof, on screen, that no distribution is more likely.
 """
     )

@@ -60,7 +60,8 @@ One iteration (paper, eq. 5) multiplies every category by its factor:
 $$
 \begin{gathered}
 \theta_i \leftarrow \theta_i\,m_i, \\[6pt]
-m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.
+m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} \\[6pt]
+{} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.
 \end{gathered}
 $$
 

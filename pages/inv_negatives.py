@@ -1,15 +1,15 @@
-"""Inv and its negatives: how often, how many, and why more users do not cure them."""
+"""Inv and its negatives: how often, how many, and which of them more users cure."""
 
 import streamlit as st
 
 from pages._ui import chart, downloads, view_picker
 from pages._ui.frame import open_page
-from rr_core.figures.chance import chance_against_users
+from rr_core.figures.chance import chance_against_users, more_users
 from rr_core.figures.estimates import inv_with_negatives
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives
 
-page = open_page("inv_negatives", "Why does the unbiased estimate give negative shares?")
+page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?")
 draw, scenario = page.work.draw, page.scenario
 inv = page.work.comparison().estimates["inv"]
 
@@ -24,7 +24,7 @@ with view_picker.row():
 figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")
 
-found = negatives(inv, draw.true_counts)
+found = negatives(inv, draw.true_counts, draw.mechanism)
 columns = st.columns(4)
 columns[0].metric(f"Negative, of {scenario.k:,}", f"{found.count:,}")
 columns[1].metric("Their share", percent(found.share))
@@ -33,22 +33,25 @@ columns[3].metric("The lowest", percent(found.lowest) if found.count else "none"
 
 st.subheader("Would more users help?")
 st.markdown(
-    "No. A category that nobody has goes negative when it gets fewer than its expected N·q reports, and a count "
-    "falls below its own mean about half of the time, however many users there are (nearly always, while less than "
-    "one report is expected). More users make the negatives **smaller**, not **rarer**."
+    "**For a category that somebody has, yes.** It expects more than N·q reports, and with more and more users its "
+    "chance of getting fewer tends to zero. **For one that nobody has, no.** It expects N·q reports, and a count falls "
+    "below its own expectation with a chance that tends to one half; only the size of its negatives tends to zero."
 )
-observed = page.work.empty_share
+st.markdown(more_users(page.work.expected_negatives))
+st.caption("By the law of the reports; more users have the same shares as these.")
+observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
 chart.show(chance_against_users(scenario.n, draw.mechanism, observed.share), "negative_chance")
 left, right = st.columns(2)
-exact = float(negative_chance(scenario.n, draw.mechanism))
 left.metric("Chance that an empty category goes negative", percent(exact))
-seen = f"{percent(observed.share)} ± {percent(observed.standard_error, 2)}"
-right.metric("Seen in repeated draws", seen)
+seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
+right.metric(f"Seen in {observed.looks:,} looks", seen)
 if observed.emptied:
-    st.caption("Every category is in use here, so the rarest one was emptied for the repeated draws.")
+    st.caption(
+        "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
+    )
 st.markdown(
-    "**Try:** set **Users N** to 10⁹: the bars hug the zero line, and still about half of the empty categories "
-    "are below it. Set **Privacy ε** high and K small: negatives vanish only where every category is common."
+    "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most of "
+    "the categories. Then raise **Users N**, and watch the two rows of the table."
 )
 downloads.row(page.work, figure, "inv_negatives")
 

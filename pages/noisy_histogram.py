@@ -5,14 +5,15 @@ import streamlit as st
 from pages._ui import downloads, person, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.histogram import noisy_histogram
-from rr_core.figures.style import number
+from rr_core.figures.story import two_ways
+from rr_core.figures.style import percent
 
 page = open_page("noisy_histogram", "What does the noise do to a histogram?")
 draw = page.work.draw
 
 st.markdown(
-    "Every user reports one category, sometimes the wrong one on purpose. **Grey** is the truth, which nobody "
-    "gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
+    "Every user reports one category: a private coin decides whether the true one or any at random. **Grey** is the "
+    "truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
 )
 with view_picker.row():
     view = view_picker.pick(page.work)
@@ -22,16 +23,18 @@ page.lead(figure, "noisy_histogram")
 
 summary = page.work.noise
 columns = st.columns(4)
-columns[0].metric("Reports that are the truth", f"{summary.truthful:.1%}", help="p: the chance that one is.")
+columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
 columns[1].metric(
-    "Histogram displaced by", f"{summary.moved:.1%}", help="Half the sum of |observed − true|, over N."
+    "Histogram displaced by", percent(summary.moved), help="Half the sum of |observed − true|, over N."
 )
-columns[2].metric("Largest change of a bar", number(summary.largest_change, 9), help="In reports.")
-columns[3].metric("Bars inside their 95% band", f"{summary.inside_band:.1%}")
+columns[2].metric(
+    "Largest change of a bar", f"{summary.largest_change:,}".replace("-", "−"), help="In reports."
+)
+columns[3].metric("Bars inside their 95% band", percent(summary.inside_band))
 
 st.markdown(
-    "**Try:** drag **Privacy ε** to the left: the blue bars flatten until every category gets the same N/K "
-    "reports. Press **New draw**: the expected counts hardly move, the blue bars dance around them inside their bands."
+    "**Try:** drag **Privacy ε** to the left: the brown marks draw together at the even share N/K, whatever the truth. "
+    "Press **New draw** for other users and other noise: how many blue bars leave their bands?"
 )
 downloads.row(page.work, figure, "noisy_histogram")
 

@@ -15,6 +15,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, as_rows, profile, table_size
 
 _ROUNDING = 1e-9  # of a residual, relative to the length; what differing supports do is far larger
+_SMALLEST = 1e-15  # rounding of the estimates themselves
 _Result = TypeVar("_Result", "Collinearity", "Theorem2")
 
 
@@ -49,8 +50,10 @@ class Collinearity:
 
     @property
     def on_line(self) -> Any:
-        """Off the line by no more than rounding; also true where InvP, MLE* and InvN coincide."""
-        return np.less_equal(self.residual, _ROUNDING * np.where(np.equal(self.length, 0), 1.0, self.length))
+        """With equal supports, or off the line by no more than rounding; also true where all three coincide."""
+        return np.logical_or(
+            self.same_support, self.residual <= np.maximum(_ROUNDING * self.length, _SMALLEST)
+        )
 
     @property
     def t(self) -> Any:
@@ -124,6 +127,7 @@ def of_levels(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
     apart = cut_off & ~(same & (levels.values[:, 0] == near.cut)) & (length2 > 0)
     safe = np.where(apart, length2, 1.0)
     projected = (weight * (m - p) * (n - p)).sum(axis=-1) / safe
+    projected[np.abs(projected) < _ROUNDING] = 0.0  # MLE* is InvP
     # (1 + nu) (p - q)/Phi, because InvN rises by 1/((1 + nu) (p - q) N) with every report.
     exact = 1 / (far.slope * best.kept_total)
     position = np.where(apart, np.where(same, exact, projected), np.nan)

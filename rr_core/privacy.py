@@ -1,4 +1,4 @@
-"""What one report tells: the coin behind it, and what an onlooker can conclude."""
+"""What reports of one person tell: the coin behind them, and what an onlooker can conclude."""
 
 from __future__ import annotations
 
@@ -46,6 +46,28 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
         ValueError: naming the argument.
     """
     report = _validate.integer("report", report, 0, mechanism.k - 1)
+    return posterior_of_reports([report], prior, mechanism)
+
+
+def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: RandomizedResponse) -> Array:
+    """What the same onlooker believes after m independent reports of one person.
+
+    The weights are prior_x times p^c q^(m-c), with c the number of reports that say x; so the odds of two
+    categories x and y change by e^(eps (c_x - c_y)), at most e^(m eps): m reports cost m times the budget
+    of one (sequential composition).
+
+    Args:
+        reports: (m,) the categories reported, integers 0..k-1, m >= 0.
+        prior: (k,) shares of the population.
+        mechanism: the randomized response.
+
+    Returns:
+        (k,) Pr(truth = x | reports).
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    seen = [_validate.integer("reports", one, 0, mechanism.k - 1) for one in np.asarray(reports).tolist()]
     shares = _validate.vector("prior", prior, mechanism.k)
     if shares.ndim != 1:
         raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")
@@ -54,8 +76,13 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
             f"prior must be non-negative with a positive total, got {shares.min()} to {shares.max()}"
         )
     shares = shares / shares.max()
-    # A report of what nobody has is noise for certain: it leaves the belief as it was, even where q is zero.
-    weights = shares * (mechanism.q / mechanism.p if shares[report] > 0 else 1.0)
-    weights[report] = shares[report]
+    counts = np.bincount(np.array(seen, dtype=np.intp), minlength=mechanism.k)
+    # Weights relative to the likeliest category that has any prior: nothing overflows, and what nobody has
+    # keeps its zero however often it is reported.
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(shares) + mechanism.epsilon * counts
+    likeliest = int(log_weights.argmax())
+    exponents = np.minimum(mechanism.epsilon * (counts - counts[likeliest]), 700.0)
+    weights = np.where(shares > 0, shares * np.exp(exponents), 0.0)
     belief: Array = weights / weights.sum()
     return belief

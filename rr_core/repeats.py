@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS, METRICS, VALID, Target, measure, ranked, truth_of
+from rr_core.comparison import ESTIMATORS, METRICS, TIE, VALID, Target, measure, ranked, truth_of
 from rr_core.law import most_negative
 from rr_core.scenario import Draw
 
 # Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
 _CELLS_PER_STEP = 400_000
+# Chance of calling the order of two estimators wrongly, and the fewest collections from which it is told at all.
+_LEVEL, _FEWEST = 0.001, 10
 
 
 @dataclass(eq=False)
@@ -29,6 +33,7 @@ class Repeats:
         best, worst: by metric, how many times each valid estimator had the smallest or largest error; ties
             are shared in equal parts, and a three-way tie counts for nobody.
         tied: by metric, how many collections were such a three-way tie.
+        with_negatives: in how many collections Inv had a negative entry.
         empty_negative: share of empty categories below zero under Inv, per collection; nan if none is empty.
     """
 
@@ -39,6 +44,7 @@ class Repeats:
     best: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
     worst: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
     tied: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METRICS, 0))
+    with_negatives: int = 0
     empty_negative: Array = field(default_factory=lambda: np.empty(0))
     _deviation: Array = field(default_factory=lambda: np.empty(0))
 
@@ -59,6 +65,30 @@ class Repeats:
     def _spread(self, index: int, raw_bias2: float) -> float:
         mse = float(self.errors["mse"][:, index].mean())
         return (mse - raw_bias2) * self.done / (self.done - 1) if self.done > 1 else float("nan")
+
+    def least_mean(self, metric: str) -> tuple[str, ...]:
+        """The valid estimators whose mean error may be the smallest: by a paired t test, at _LEVEL two-sided, theirs is
+        not above the smallest one seen. One name: the order is settled. With fewer than ten collections all three."""
+        if self.done < _FEWEST:
+            return VALID
+        valid = self.errors[metric][:, 1:]
+        excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
+        mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / math.sqrt(self.done)
+        needed = np.maximum(-special.stdtrit(self.done - 1, _LEVEL / 2) * error, TIE * np.abs(valid).max())
+        settled = mean > needed
+        return tuple(name for name, above in zip(VALID, settled, strict=True) if not above)
+
+    def most_often_best(self, metric: str) -> tuple[str, ...]:
+        """The valid estimators that may be the best most often: those whose number of wins is not below the largest
+        one by more than chance explains (the difference of two such counts has at most their sum as variance)."""
+        wins = self.best[metric]
+        most = max(wins.values())
+        needed = -special.ndtri(_LEVEL / 2)
+        settled = {
+            name: self.done >= _FEWEST and most - won > needed * math.sqrt(most + won)
+            for name, won in wins.items()
+        }
+        return tuple(name for name in VALID if not settled[name])
 
     def mean_bias(self, name: str) -> Array:
         """(k,) mean of estimate minus truth."""
@@ -98,6 +128,7 @@ def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
         for row in errors[:, 1:]:
             _score(result, metric, row)
     below = reports <= most_negative(draw.scenario.n, draw.mechanism)
+    result.with_negatives += int(below.any(axis=-1).sum())
     result.empty_negative = np.concatenate([result.empty_negative, _share_of_empty(below, truths == 0)])
     result.done += how_many
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rr_core._validate import Array
 from rr_core.errors import total_variation
-from rr_core.law import most_negative, report_band
+from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 
@@ -65,9 +65,10 @@ class EmptyShare:
     def share(self) -> float:
         return self.negative / self.looks
 
-    @property
-    def standard_error(self) -> float:
-        return math.sqrt(self.share * (1 - self.share) / self.looks)
+    def standard_error(self, chance: float) -> float:
+        """How far the share typically is from the exact ``chance``. The share itself would not do in its place:
+        after a single look it says 0 or 1, without any error."""
+        return math.sqrt(chance * (1 - chance) / self.looks)
 
 
 def empty_negative_share(draw: Draw) -> EmptyShare:
@@ -85,6 +86,36 @@ def empty_negative_share(draw: Draw) -> EmptyShare:
     reports = draw.mechanism.randomize_histogram(np.broadcast_to(truth, (draws, truth.size)), rng)
     below = reports[:, truth == 0] <= most_negative(draw.scenario.n, draw.mechanism)
     return EmptyShare(int(below.sum()), int(below.size), emptied)
+
+
+@dataclass(frozen=True)
+class ExpectedNegatives:
+    """How many categories Inv makes negative on average over collections, by the law of the reports.
+
+    Attributes:
+        n: number of users.
+        of_held, of_empty: how many categories somebody has, and nobody has.
+        held, empty: how many of each are expected below zero.
+    """
+
+    n: int
+    of_held: int
+    of_empty: int
+    held: float
+    empty: float
+
+
+def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
+    """For a draw's users, or for ``times`` as many with the same shares."""
+    n, (users, categories) = draw.scenario.n * times, np.unique(draw.true_counts, return_counts=True)
+    expected, has = categories * negative_chances(users * times, n, draw.mechanism), users > 0
+    return ExpectedNegatives(
+        n,
+        int(categories[has].sum()),
+        int(categories[~has].sum()),
+        float(expected[has].sum()),
+        float(expected[~has].sum()),
+    )
 
 
 @dataclass(frozen=True)

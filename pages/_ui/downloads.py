@@ -102,7 +102,7 @@ scenario = Scenario({settings})
 result = compare(draw, "users")  # or "population"
 
 print(f"p = {{draw.mechanism.p:.10g}}, q = {{draw.mechanism.q:.10g}}")
-found = negatives(result.estimates["inv"], draw.true_counts)
+found = negatives(result.estimates["inv"], draw.true_counts, draw.mechanism)
 print(f"Inv: {{found.count}} negatives, sum {{found.total:.10g}}")
 print(f"chance that an empty category goes negative: {{float(negative_chance(scenario.n, draw.mechanism)):.10g}}")
 for metric, errors in result.errors.items():

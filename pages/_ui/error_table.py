@@ -58,8 +58,8 @@ def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None
         f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
-        f"**Is MLE\\* really the maximum likelihood?** Yes: its certificate is {number(result.certificate, 2)}, and no "
-        "distribution can be more likely by more than that (per report, in nats; zero up to rounding).\n\n"
+        "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can be more likely by more than its "
+        f"certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
         f"{closing}"
     )
 
@@ -79,5 +79,9 @@ def _cells(result: Comparison, metric: str) -> list[str]:
     """One row: the error of every estimator, best and worst marked unless all tie."""
     best, worst = result.best(metric), result.worst(metric)
     marks = {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst else {}
+    errors = result.errors[metric]
     digits = 7 if metric == "nll" else 4
-    return [number(result.errors[metric][name], digits) + marks.get(name, "") for name in ESTIMATORS]
+    # As many digits as it takes to tell the best from the worst.
+    while worst and digits < 12 and number(errors[best[0]], digits) == number(errors[worst[0]], digits):
+        digits += 1
+    return [number(errors[name], digits) + marks.get(name, "") for name in ESTIMATORS]

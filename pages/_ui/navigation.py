@@ -21,7 +21,7 @@ LAB = [
         "pages/inv_negatives.py",
         "Inv and its negatives",
         ":material/trending_down:",
-        "Why the unbiased estimate falls below zero, and why more users do not cure it.",
+        "Why the unbiased estimate can fall below zero, and when more users cure it.",
     ),
     (
         "pages/estimators.py",
@@ -33,13 +33,13 @@ LAB = [
         "pages/geometry.py",
         "Geometry",
         ":material/change_history:",
-        "Where the three repairs lie, why MLE* is in the middle, and when they share a line.",
+        "Where the three repairs lie, when they share a line, and who is in the middle of it.",
     ),
     (
         "pages/ibu.py",
         "IBU → MLE*",
         ":material/trending_up:",
-        "How slowly the iterative estimate creeps to the exact one, and how to know when to stop.",
+        "How many steps the iterative estimate takes towards the exact one, and how to know when to stop.",
     ),
     (
         "pages/experiments.py",

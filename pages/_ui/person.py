@@ -1,8 +1,8 @@
-"""One person's report: truth, coin, report, and what an onlooker can conclude."""
+"""One person's reports: truth, coin, report, and what an onlooker can conclude from one and from several."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,12 +10,16 @@ from pages._ui import chart
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.labels import names, plain
-from rr_core.figures.one_report import LARGEST_MATRIX, belief, channel
-from rr_core.figures.view import Bars, bars, natural_order, with_category
-from rr_core.privacy import answer, posterior
+from rr_core.figures.one_report import LARGEST_MATRIX, belief, channel, price
+from rr_core.figures.story import two_ways
+from rr_core.figures.style import percent
+from rr_core.figures.view import Bars, bars, natural_order, with_categories
+from rr_core.privacy import Report, answer, posterior_of_reports
 from rr_core.streams import Stream
 
 _MOST_SHOWN = 30
+_MOST_ANSWERS = 20
+_ANSWERS = "_person_answers"
 
 
 def section(work: Work) -> None:
@@ -25,28 +29,37 @@ def section(work: Work) -> None:
     left, right = st.columns([1, 2], gap="large")
     with left:
         truth = _pick_truth(work)
-        tries = st.session_state.setdefault("_person_tries", 0)
-        st.button("Answer again", on_click=_again, help="Toss the coin again for the same person.")
-        report = answer(truth, mechanism, work.scenario.stream(Stream.ANSWERS, truth, tries))
+        answers = [
+            answer(truth, mechanism, work.scenario.stream(Stream.ANSWERS, truth, i))
+            for i in range(st.session_state.setdefault(_ANSWERS, 1))
+        ]
+        with st.container(horizontal=True):
+            st.button(
+                "Answer again",
+                on_click=_again,
+                disabled=len(answers) >= _MOST_ANSWERS,
+                help="The same person tosses the coin again, and reports once more.",
+            )
+            if len(answers) > 1:
+                st.button("Start over", on_click=_start_over)
+        last = answers[-1]
         st.markdown(
             f"1. Their truth is **{_name(work, truth)}**.\n"
             + (
-                f"2. The coin says **keep it** (chance p − q = {mechanism.keep:.1%}).\n"
-                if report.kept
-                else f"2. The coin says **pick any category at random** (chance {1 - mechanism.keep:.1%}).\n"
+                f"2. The coin says **keep it** (chance p − q = {percent(mechanism.keep)}).\n"
+                if last.kept
+                else f"2. The coin says **pick any category at random** (chance {percent(1 - mechanism.keep)}).\n"
             )
-            + f"3. They report **{_name(work, report.report)}**"
-            + (", the truth." if report.report == truth else ".")
+            + f"3. They report **{_name(work, last.report)}**"
+            + (", the truth." if last.report == truth else ".")
+            + (_earlier(work, answers) if len(answers) > 1 else "")
         )
-        st.markdown(
-            "Nobody but them sees the coin. Whatever the report, it is at most "
-            f"**e^ε = {math.exp(work.scenario.epsilon):,.4g} times** as likely under one truth as under another, so "
-            "an onlooker's odds between any two answers change by no more than that."
-        )
+        st.markdown(f"{two_ways(mechanism)}\n\n{price(work.scenario.epsilon, len(answers))}")
     with right:
-        shown = _shown(work, report.report)
-        believed = posterior(report.report, draw.population.probabilities, mechanism)
-        chart.show(belief(draw.population.probabilities, believed, report.report, shown), "belief")
+        prior, reports = draw.population.probabilities, [one.report for one in answers]
+        beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
+        shown = _shown(work, [truth, *reports])
+        chart.show(belief(prior, beliefs, reports, truth, shown), "belief")
     if mechanism.k <= LARGEST_MATRIX:
         with st.expander("The channel matrix: every truth, every report"):
             order = natural_order(mechanism.k)
@@ -62,16 +75,23 @@ def _pick_truth(work: Work) -> int:
             options,
             format_func=lambda category: plain(_raw_name(work, category)),
             key="person_truth",
+            on_change=_start_over,
         )
     )
 
 
-def _shown(work: Work, report: int) -> Bars:
-    """All categories when they are few, else the most frequent ones and the reported one."""
+def _shown(work: Work, wanted: Sequence[int]) -> Bars:
+    """All categories when they are few, else the most frequent ones and those wanted."""
     labels = work.draw.population.labels
     if work.scenario.k <= _MOST_SHOWN:
         return bars(natural_order(work.scenario.k), labels, "Category")
-    return bars(with_category(work.by_truth[:_MOST_SHOWN], report), labels, "Most frequent categories")
+    return bars(with_categories(work.by_truth[:_MOST_SHOWN], wanted), labels, "Most frequent categories")
+
+
+def _earlier(work: Work, answers: Sequence[Report]) -> str:
+    """The reports before the last one, in a line of their own."""
+    listed = ", ".join(_name(work, one.report) for one in answers[:-1])
+    return f"\n\nReported before: {listed}."
 
 
 def _raw_name(work: Work, category: int) -> str:
@@ -84,4 +104,8 @@ def _name(work: Work, category: int) -> str:
 
 
 def _again() -> None:
-    st.session_state["_person_tries"] += 1
+    st.session_state[_ANSWERS] += 1
+
+
+def _start_over() -> None:
+    st.session_state[_ANSWERS] = 1

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages._ui import link, state
 from rr_core import limits
+from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
 from rr_core.scenario import PRESETS, Scenario
 
@@ -89,7 +90,7 @@ def _privacy(scenario: Scenario) -> None:
     )
     st.caption(
         "← more private · more accurate →  \n"
-        f"p = {mechanism.p:.4g} · q = {mechanism.q:.4g} · e^ε = {math.exp(scenario.epsilon):,.4g}"
+        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · e^ε = {number(math.exp(scenario.epsilon), 4)}"
     )
     st.number_input(
         "Exact ε",

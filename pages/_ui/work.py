@@ -20,9 +20,11 @@ from rr_core.scenario import Draw, Scenario, Users
 from rr_core.summaries import (
     Closeness,
     EmptyShare,
+    ExpectedNegatives,
     NoiseSummary,
     closeness,
     empty_negative_share,
+    expected_negatives,
     noise_summary,
 )
 
@@ -54,6 +56,11 @@ class Work:
     @cached_property
     def empty_share(self) -> EmptyShare:
         return empty_negative_share(self.draw)
+
+    @cached_property
+    def expected_negatives(self) -> tuple[ExpectedNegatives, ...]:
+        """With these users, ten and a hundred times as many."""
+        return tuple(expected_negatives(self.draw, times) for times in (1, 10, 100))
 
     @cached_property
     def closeness(self) -> Closeness:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.figures.style import QUANTITIES, axis, figure, percent
+from rr_core.figures.style import QUANTITIES, axis, figure, number, percent
 from rr_core.law import negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
+from rr_core.summaries import ExpectedNegatives
 
 INV = QUANTITIES["inv"]
 
@@ -38,19 +40,42 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
         _point("this scenario, exact", n, here, INV.colour, "circle"),
         _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
     ]
-    reading = (
-        f"A category that nobody has goes negative with chance {percent(here)} at N = {n:,}; more users "
-        "bring the chance towards one half, never to zero (the saw-tooth: reports are whole numbers)."
-    )
     half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
         axis("Chance of a negative estimate", tickformat=".0%", range=[-0.03, 1.05]),
-        reading,
+        chance_in_words(n, here),
         shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
         height=340,
     )
+
+
+def chance_in_words(n: int, chance: float) -> str:
+    """What the figure says of this scenario's exact chance."""
+    return (
+        f"A category that nobody has goes negative with chance {percent(chance)} at N = {n:,}; with more and more "
+        "users the chance tends to one half, not to zero (the saw-tooth: reports are whole numbers)."
+    )
+
+
+def more_users(expected: Sequence[ExpectedNegatives]) -> str:
+    """A markdown table: how many negatives to expect, of held and of empty categories, with more and more users."""
+    first = expected[0]
+    head = ["Negatives to expect", *(f"N = {one.n:,}" for one in expected)]
+    rows = [
+        (f"of {first.of_held:,} categories that somebody has", [one.held for one in expected], first.of_held),
+        (f"of {first.of_empty:,} that nobody has", [one.empty for one in expected], first.of_empty),
+    ]
+    lines = [head, [":--", *["--:"] * len(expected)]]
+    lines += [[label, *(_expected(value) if of else "–" for value in values)] for label, values, of in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _expected(value: float) -> str:
+    if value < 0.001:
+        return "below 0.001"
+    return number(value) if value < 100 else f"{value:,.0f}"
 
 
 def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, Any]:

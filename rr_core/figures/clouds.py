@@ -53,16 +53,26 @@ def _reading(found: Mapping[str, Cloud]) -> str:
     if not np.ptp(found["inv"].points, axis=0).any():
         return f"All {collections} collections gave the same reports, so that every cloud is a single point."
     if _untouched(found):
-        return (
-            f"In none of the {collections} collections was Inv negative, so that all four estimators are the same "
-            "here, and none is biased."
-        )
-    bias = {name: cloud.bias for name, cloud in found.items()}
-    most = max(ESTIMATES[1:], key=bias.__getitem__)
-    return (
-        f"Over {collections} collections the mean of Inv stays at the truth, up to chance, while the repairs pull "
-        f"theirs away from the border; {QUANTITIES[most].name} the farthest, by {number(bias[most])}."
+        return f"In none of the {collections} collections was Inv negative, so that all four estimators are the same."
+    repairs = [found[name] for name in ESTIMATES[1:]]
+    biased = [QUANTITIES[name].name for name in ESTIMATES[1:] if found[name].is_biased]
+    if not biased:
+        return f"Over {collections} collections the bias of no repair can be told from chance."
+    farthest = [
+        name
+        for name in ESTIMATES[1:]
+        if all(found[name] is other or found[name].is_farther(other) for other in repairs)
+    ]
+    if farthest:
+        order = f"{QUANTITIES[farthest[0]].name}'s is the farthest, {number(found[farthest[0]].bias)} away"
+    elif all(np.allclose(repairs[0].points, other.points, rtol=0, atol=1e-12) for other in repairs):
+        order = f"all three are the same in every collection, {number(repairs[0].bias)} away"
+    else:
+        order = f"whose is the farthest, {collections} collections cannot tell"
+    means = (
+        f"means of {', '.join(biased[:-1])} and {biased[-1]} are" if biased[1:] else f"mean of {biased[0]} is"
     )
+    return f"Over {collections} collections the {means} farther from the truth than chance alone explains; {order}."
 
 
 def _untouched(found: Mapping[str, Cloud]) -> bool:

@@ -12,9 +12,11 @@ from rr_core._validate import Array
 from rr_core.errors import variance_at
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
+_SAME = 1e-12  # between shares that differ by rounding alone
 _GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
 
 
@@ -36,7 +38,7 @@ def inv_with_negatives(
         view: what to draw.
         zoom: keep to the values that a category nobody has can take.
     """
-    below = int((estimate < 0).sum())
+    below = int(below_zero(estimate, mechanism).sum())
     if isinstance(view, Bars):
         shown = view.pick(theta)
         error = np.sqrt(variance_at(shown, n, mechanism))
@@ -71,24 +73,35 @@ def estimates(
         view: what to draw.
         zoom: keep to the values that a category nobody has can take.
     """
-    zeros = {name: int((by_name[name] == 0).sum()) for name in ESTIMATES[1:]}
     if isinstance(view, Bars):
         traces = _estimate_bars(view, by_name, truth)
     else:
         traces = _estimate_curves(view, by_name, truth)
-    reading = (
-        f"Of {len(truth):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
-        f"InvP {zeros['inv_p']:,}; each moves the mass of the negatives elsewhere in its own way."
-        if zeros["inv_p"]
-        else "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
-    )
     layout: dict[str, Any] = {
         "barmode": "group",
         "bargap": 0.18,
         "bargroupgap": 0.04,
         "hovermode": view.hovermode,
     }
-    return figure(traces, view.axis(), _share_axis(n, mechanism, zoom), reading, **layout)
+    return figure(
+        traces, view.axis(), _share_axis(n, mechanism, zoom), _reading(by_name, mechanism), **layout
+    )
+
+
+def _reading(by_name: Mapping[str, Array], mechanism: RandomizedResponse) -> str:
+    if not below_zero(by_name["inv"], mechanism).any():
+        return "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
+    n, p, mle = (by_name[name] for name in ("inv_n", "inv_p", "mle_star"))
+    zeros = {name: int((by_name[name] == 0).sum()) for name in ESTIMATES[1:]}
+    if max(np.abs(p - n).max(), np.abs(mle - n).max()) < _SAME:
+        return (
+            f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give the others "
+            "the same shares."
+        )
+    return (
+        f"Of {len(n):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
+        f"InvP {zeros['inv_p']:,}; they make up for the negatives in different ways."
+    )
 
 
 def _share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:

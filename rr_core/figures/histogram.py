@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from rr_core.figures.style import COUNT, QUANTITIES, axis, figure
+from rr_core.figures.style import COUNT, QUANTITIES, axis, figure, number
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
@@ -40,14 +40,15 @@ def noisy_histogram(
         traces = _bars(view, truth, seen, band)
         inside = int(((seen >= band.low) & (seen <= band.high)).sum())
         reading = (
-            "Each report bar (blue) falls near its expected count (brown), which lies between the true bar "
-            f"(grey) and the even share N/K; {inside} of the {len(seen)} drawn are inside their 95% band."
+            "Expected counts (brown) lie between the true bars (grey) and the even share "
+            f"N/K = {number(n / mechanism.k, 4)}; {inside} of the {len(seen)} report bars (blue) are inside their 95% "
+            "band."
         )
     else:
         traces = _curve(view, true_counts[view.order], counts[view.order], n, mechanism)
         reading = (
-            "Reports (blue) gather around their expected counts (brown), which lie between the true counts "
-            f"(grey) and the even share N/K; no category expects fewer than N·q = {n * mechanism.q:,.3g}."
+            "Expected counts (brown) lie between the true counts (grey) and the even share "
+            f"N/K = {number(n / mechanism.k, 4)}; no category expects fewer reports than N·q = {number(n * mechanism.q)}."
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
     ticks = COUNT if max(true_counts.max(), counts.max()) >= 1000 else ",.2~f"

@@ -226,11 +226,19 @@ def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
     """The counts of some levels in words: each of a few, or from what to what they go."""
     chosen = np.unique(counts[which])
     if chosen.size <= 3:
-        *firsts, final = (f"{count:,.0f}" for count in chosen)
-        return f"with {', '.join(firsts)} and {final} reports" if firsts else f"with {final} reports"
+        firsts = [f"{count:,.0f}" for count in chosen[:-1]]
+        return (
+            f"with {', '.join(firsts)} and {_reports(chosen[-1])}"
+            if firsts
+            else f"with {_reports(chosen[-1])}"
+        )
     low, high = chosen[0], chosen[-1]
     every = np.isin(counts[(counts >= low) & (counts <= high)], chosen).all()
-    return f"with {'' if every else 'some counts from '}{low:,.0f} to {high:,.0f} reports"
+    return f"with {'' if every else 'some counts from '}{low:,.0f} to {_reports(high)}"
+
+
+def _reports(count: float) -> str:
+    return "1 report" if count == 1 else f"{count:,.0f} reports"
 
 
 def _border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
@@ -252,4 +260,4 @@ def _border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
         "fillcolor": BEST.faded(0.2),
         "layer": "below",
     }
-    return [band], f"MLE* keeps categories from {smallest:,.0f} reports on (green band: that border)."
+    return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."

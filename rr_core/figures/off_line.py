@@ -41,10 +41,11 @@ def shares_of_draws(result: Alignment) -> go.Figure:
         },
         "hovertemplate": "%{y}: %{x:.2%}<extra></extra>",
     }
-    lined = 1 - result.neither / result.done
+    lined = 1 - result.n_off / result.done
     reading = (
-        f"In {percent(lined)} of {result.done:,} collections the three repairs lie on one line; Theorem 2 says so in "
-        f"{percent(result.theorem2 / result.done)}, the wider rule in {percent(result.wider / result.done)} more."
+        f"In {percent(lined)} of {result.done:,} collections the three repairs lie on one line or are one point; Theorem "
+        f"2 says so in {percent(result.theorem2 / result.done)}, the wider rule in "
+        f"{percent(result.wider / result.done)} more."
     )
     x = axis("Share of collections", tickformat=".0%", range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
     y = axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
@@ -101,20 +102,28 @@ _MARGIN = {"l": 84, "r": 14, "t": 64, "b": 62}
 
 
 def _pushed_reading(found: PushDown) -> str:
-    disputed = found.kept.any(axis=-1) & ~found.kept.all(axis=-1)
     if not found.place.length.any():
         return "At every count InvP, MLE* and InvN are one and the same point, so there is no line to leave."
-    if not disputed.any():
-        return (
-            "The three repairs drop this category at the same count, so that pushing it down takes MLE* no further "
-            "from the line."
-        )
-    low, high = found.counts[disputed][0], found.counts[disputed][-1]
-    span = f"from {low:,} to {high:,} reports" if low < high else f"at a count of {low:,}"
-    return (
-        f"Pushed down, the category is dropped by InvP first, then by MLE*, then by InvN: they disagree {span}, and "
-        "there MLE* moves off the line or further along it."
+    drops = [
+        f"{QUANTITIES[name].name} below {found.counts[int(kept.argmax())]:,}"
+        for name, kept in zip(_DROPS, found.kept.T, strict=True)
+        if kept.any() and not kept.all()
+    ]
+    dropped = (
+        f"The category is dropped by {_listed(drops)} reports."
+        if drops
+        else "Every repair drops the category."
     )
+    stretches = found.off_line
+    if not stretches:
+        return f"{dropped} MLE* is on the line at every count."
+    spans = [f"from {low:,} to {high:,}" if low < high else f"at {low:,}" for low, high in stretches]
+    return f"{dropped} MLE* is off the line {_listed(spans)} reports."
+
+
+def _listed(parts: list[str]) -> str:
+    *firsts, last = parts
+    return f"{', '.join(firsts)} and {last}" if firsts else last
 
 
 def _curve(name: str, counts: Any, values: Array, which: str) -> dict[str, Any]:

@@ -1,13 +1,16 @@
-"""One person's report: the channel matrix, and what an onlooker believes before and after."""
+"""One person's reports: the channel matrix, and what an onlooker believes before and after."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
 from rr_core.mechanism import RandomizedResponse
 
@@ -38,10 +41,24 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
     return figure([heat], x, y, reading, height=440)
 
 
-def belief(prior: ArrayLike, posterior: Array, report: int, view: Bars) -> go.Figure:
-    """What an onlooker believes of one person before the report (population) and after it."""
-    before, after = view.pick(prior), view.pick(posterior)
-    truth, blue = QUANTITIES["truth"], QUANTITIES["observed"]
+def belief(
+    prior: ArrayLike, beliefs: Sequence[Array], reports: Sequence[int], truth: int, view: Bars
+) -> go.Figure:
+    """What an onlooker who knows the population believes of one person: before, after the first report, after all.
+
+    Args:
+        prior: (k,) shares of the population.
+        beliefs: (k,) after the first report, after the first two, and so on.
+        reports: what was reported, as many.
+        truth: the person's own category.
+        view: which categories to draw.
+    """
+    truth_colour, blue = QUANTITIES["truth"].colour, QUANTITIES["observed"]
+    shown = [("before any report", view.pick(prior), truth_colour)]
+    if len(reports) > 1:
+        shown.append(("after the first report", view.pick(beliefs[0]), blue.faded(0.45)))
+    last = f"after all {len(reports)} reports" if len(reports) > 1 else "after the report"
+    shown.append((last, view.pick(beliefs[-1]), blue.colour))
     traces = [
         {
             "type": "bar",
@@ -52,15 +69,42 @@ def belief(prior: ArrayLike, posterior: Array, report: int, view: Bars) -> go.Fi
             "marker": {"color": colour},
             "hovertemplate": "%{customdata}<br>" + name + ": %{y:.4~%}<extra></extra>",
         }
-        for name, values, colour in (
-            ("before the report", before, truth.colour),
-            ("after the report", after, blue.colour),
-        )
+        for name, values, colour in shown
     ]
-    prior_share, posterior_share = float(np.asarray(prior)[report]), float(posterior[report])
-    reading = (
-        f"Seeing this report moves an onlooker's belief that it is the truth from {percent(prior_share)} to "
-        f"{percent(posterior_share)}."
-    )
     y = axis("Belief that this is the truth", tickformat=SHARE, rangemode="tozero")
+    reading = _belief_reading(np.asarray(prior), beliefs, reports, truth)
     return figure(traces, view.axis(), y, reading, barmode="group", height=340)
+
+
+def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[int], truth: int) -> str:
+    if len(reports) > 1:
+        before, first, now = (percent(float(one[truth])) for one in (prior, beliefs[0], beliefs[-1]))
+        return (
+            f"An onlooker's belief in this person's true answer is {before} before any report, {first} after the first "
+            f"and {now} after all {len(reports)}."
+        )
+    (report,), (belief_now,) = reports, beliefs
+    if prior[report] == 0:
+        return (
+            "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's "
+            "belief stays as it was."
+        )
+    before, now = percent(float(prior[report])), percent(float(belief_now[report]))
+    moved = f"moves an onlooker's belief that it is the truth from {before} to {now}"
+    stays = f"leaves an onlooker's belief that it is the truth at {now}, to three digits"
+    return f"Seeing this report {moved if before != now else stays}."
+
+
+def price(epsilon: float, answers: int) -> str:
+    """What this many answers of one person, each with its own coin, can give away."""
+    limit = number(math.exp(answers * epsilon), 4)
+    if answers == 1:
+        return (
+            f"The report is at most **e^ε = {limit} times** as likely under one truth as under another, so an onlooker's "
+            "odds between any two answers change by no more than that."
+        )
+    return (
+        f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "
+        f"they are at most **e^({answers}ε) = {limit} times** as likely under one truth as under another, and an "
+        "onlooker's odds can change by as much."
+    )

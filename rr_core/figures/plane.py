@@ -68,6 +68,8 @@ def _plane_reading(place: Collinearity) -> str:
         return "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point."
     if not place.length:
         return "What is left after the cut is all equal, so InvP, MLE* and InvN are one and the same point."
+    if not place.position and place.on_line:
+        return f"MLE* and InvP are one point here, {number(place.length)} away from InvN."
     where = f"MLE* stands {percent(place.position)} of the way from InvP to InvN"
     if place.on_line:
         return f"{where}, exactly on the line between them."

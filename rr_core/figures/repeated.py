@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import ESTIMATORS, VALID
-from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure
+from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure, number, percent
 from rr_core.repeats import Repeats
 
 METRIC_TITLES = {
@@ -18,6 +18,7 @@ METRIC_TITLES = {
     "nll": "Negative log-likelihood per report (nats)",
 }
 _MOST_POINTS = 400
+_DIGITS = {"mse": 4, "tv": 4, "max": 4, "nll": 7}
 
 
 def error_distribution(result: Repeats, metric: str) -> go.Figure:
@@ -39,14 +40,6 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
                 "hoverinfo": "x",
             }
         )
-    means = {name: float(errors[:, list(ESTIMATORS).index(name)].mean()) for name in VALID}
-    least = QUANTITIES[min(means, key=means.__getitem__)].name
-    reading = (
-        f"Over {result.done:,} collections {least} has the smallest mean error of the three valid estimators "
-        f"({METRIC_TITLES[metric].lower()})."
-        if len({f"{value:.9g}" for value in means.values()}) > 1
-        else f"Over {result.done:,} collections the three valid estimators have the same error."
-    )
     spread = errors[np.isfinite(errors) & (errors > 0)]
     wide = metric != "nll" and spread.size > 0 and spread.max() > 30 * spread.min()
     scale: dict[str, Any] = {"exponentformat": "power"}
@@ -54,14 +47,38 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
         scale |= {"type": "log", "dtick": 1}
     title = METRIC_TITLES[metric] + (" (logarithmic)" if wide else "")
     y = axis("Estimator", autorange="reversed")
+    reading = _mean_reading(result, metric)
     return figure(traces, axis(title, **scale), y, reading, showlegend=False, height=330)
+
+
+def _mean_reading(result: Repeats, metric: str) -> str:
+    """Who has the smallest mean error, where the collections settle it."""
+    over = _collections(result.done)
+    if result.tied[metric] == result.done:
+        return f"{METRIC_TITLES[metric]}: the three valid estimators are equal in all of {over}."
+    means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
+    each = ", ".join(f"{QUANTITIES[name].name} {number(means[name], _DIGITS[metric])}" for name in VALID)
+    least = [QUANTITIES[name].name for name in result.least_mean(metric)]
+    if len(least) == 1:
+        said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
+    elif len(least) == 2:
+        said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s; {over} cannot tell"
+    else:
+        said = f"{over} cannot tell whose mean is the smallest of the three valid estimators"
+    return f"{METRIC_TITLES[metric]}: {said} ({each})."
+
+
+def _collections(done: int) -> str:
+    return "one collection" if done == 1 else f"{done:,} collections"
 
 
 def bias_and_variance(result: Repeats) -> go.Figure:
     """Stacked bars: squared bias plus variance is the mean squared error."""
     names = [QUANTITIES[name].name for name in ESTIMATES]
     colours = [QUANTITIES[name].colour for name in ESTIMATES]
-    bias = [max(result.bias2(name), 0.0) for name in ESTIMATES]
+    # One collection has no variance to speak of, nor a bias.
+    known = result.done > 1
+    bias = [max(result.bias2(name), 0.0) if known else np.nan for name in ESTIMATES]
     variance = [result.variance(name) for name in ESTIMATES]
     common = {"type": "bar", "orientation": "h", "y": names, "marker": {"color": colours}}
     plain = {"color": colours, "pattern": {"shape": "x", "size": 6, "solidity": 0.5}}
@@ -80,15 +97,25 @@ def bias_and_variance(result: Repeats) -> go.Figure:
             "hovertemplate": "%{y}<br>variance: %{x:.4~g}<extra></extra>",
         },
     ]
-    reading = (
-        "No collection had a negative, so the valid estimators are Inv itself: no bias, and the same variance."
-        if result.tied["mse"] == result.done
-        else "Mean squared error split in two: Inv is all variance, up to chance; the valid estimators pay "
-        "some bias for less variance."
-    )
+    reading = _split_reading(result, variance)
     x = axis("Squared bias + variance", exponentformat="power", nticks=5)
     y = axis("Estimator", autorange="reversed")
     return figure(traces, x, y, reading, barmode="stack", height=330)
+
+
+def _split_reading(result: Repeats, variance: list[float]) -> str:
+    if result.done == 1:
+        return "One collection shows neither a bias nor a variance: both are about many."
+    if not result.with_negatives:
+        return "No collection had a negative, so the valid estimators are Inv itself: no bias, and the same variance."
+    parts = ", ".join(
+        f"{QUANTITIES[name].name} {number(max(result.bias2(name), 0.0))} + {number(spread)}"
+        for name, spread in zip(ESTIMATES[1:], variance[1:], strict=True)
+    )
+    return (
+        f"Mean squared error is squared bias + variance. Inv has no bias, up to chance: its error is variance, here "
+        f"{number(variance[0])}; the valid estimators: {parts}."
+    )
 
 
 def wins(result: Repeats, metric: str) -> go.Figure:
@@ -119,15 +146,26 @@ def wins(result: Repeats, metric: str) -> go.Figure:
         for label, share in parts.items()
         if share.any()
     ]
-    often = QUANTITIES[VALID[int(best.argmax())]].name
-    reading = (
-        f"{often} was most often the best of the three, in {best.max():.0%} of {result.done:,} collections; "
-        f"MLE* was the worst in {worst[VALID.index('mle_star')]:.1%}."
-        if tied < 1
-        else f"No collection had a negative: the three estimators were equal in all {result.done:,}."
-    )
     x = axis("Share of collections", tickformat=".0%", range=[0, 1])
-    return figure(traces, x, axis("Estimator", autorange="reversed"), reading, barmode="stack", height=300)
+    y = axis("Estimator", autorange="reversed")
+    return figure(traces, x, y, _wins_reading(result, metric), barmode="stack", height=300)
+
+
+def _wins_reading(result: Repeats, metric: str) -> str:
+    """Who was the best most often, where the collections settle it; ties are shared in equal parts."""
+    done = max(result.done, 1)
+    if result.tied[metric] == result.done:
+        return f"The three valid estimators were equal in all of {_collections(result.done)}."
+    shares = {QUANTITIES[name].name: percent(result.best[metric][name] / done) for name in VALID}
+    worst = percent(result.worst[metric]["mle_star"] / done)
+    often = [QUANTITIES[name].name for name in result.most_often_best(metric)]
+    said = (
+        f"Most often the best of the three was {often[0]}"
+        if len(often) == 1
+        else "Who is most often the best of the three cannot be told"
+    )
+    each = ", ".join(f"{name} in {share}" for name, share in shares.items())
+    return f"{said}: {each} of {_collections(done)} (ties shared). MLE* was the worst in {worst}."
 
 
 def _thinned(values: Any) -> Any:

@@ -7,10 +7,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from rr_core.comparison import Comparison
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars, View
+from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Draw
 from rr_core.summaries import Closeness
+
+_GIVEN_AWAY = 0.9  # chance that a report is the truth from which it says nearly all
+_ROUNDING = 1e-12
 
 
 def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go.Figure:
@@ -24,18 +28,67 @@ def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go
         "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
     }
     traces = [_trace(view, key, name, values) for key, (name, values) in series.items()]
-    far, near = percent(distance.reports), percent(distance.estimate)
-    reading = (
-        f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) undoes the "
-        f"noise and comes back to within {near}."
-        if distance.estimate < distance.reports
-        else f"With so much noise for so few users the estimate (green) is {near} away from the hidden truth "
-        f"(grey), no nearer than the reports (blue) with {far}: more users or a larger ε would help."
-    )
     y = axis("Share of users or reports", tickformat=SHARE, rangemode="tozero")
     return figure(
-        traces, view.axis(), y, reading, barmode="group", bargap=0.25, height=370, hovermode=view.hovermode
+        traces,
+        view.axis(),
+        y,
+        _reading(distance, draw.mechanism),
+        barmode="group",
+        bargap=0.25,
+        height=370,
+        hovermode=view.hovermode,
     )
+
+
+def one_answer(mechanism: RandomizedResponse) -> str:
+    """What one answer alone tells, in a sentence: it is the truth with chance p, whatever the truth."""
+    chance = percent(mechanism.p)
+    if mechanism.p >= _GIVEN_AWAY:
+        return f"With these settings one answer nearly gives a person away: it is the truth with chance {chance}."
+    if chance == "50%":
+        often = "as often false as true"
+    else:
+        often = "more often false" if mechanism.p < 0.5 else "more often true"
+    return (
+        f"One answer leaves doubt: it is the truth with chance {chance} ({percent(mechanism.keep)} because the coin says "
+        f"so, {percent(mechanism.q)} by accident), {often}."
+    )
+
+
+def two_ways(mechanism: RandomizedResponse) -> str:
+    """How the chance of a true report comes about: p = (p − q) + q."""
+    return (
+        f"A report is the truth with chance p = {percent(mechanism.p)}: {percent(mechanism.keep)} because the coin says "
+        f"so (p − q), and {percent(mechanism.q)} by accident, as an answer at random (q)."
+    )
+
+
+def _reading(distance: Closeness, mechanism: RandomizedResponse) -> str:
+    """Who is nearer to the truth in this draw; no order is told between distances that read the same."""
+    far, near = percent(distance.reports), percent(distance.estimate)
+    if distance.reports < _ROUNDING:
+        also = (
+            "and so has the estimate (green)"
+            if distance.estimate < _ROUNDING
+            else f"and the estimate (green), which reckons with noise, is {near} away"
+        )
+        return f"In this draw the reports (blue) have exactly the shares of the hidden truth (grey), {also}."
+    if far == near:
+        return f"In this draw reports (blue) and estimate (green) are both {far} away from the hidden truth (grey)."
+    if distance.estimate < distance.reports:
+        return (
+            f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) undoes the noise "
+            f"and is {near} away."
+        )
+    stretch = number(1 / mechanism.keep)
+    why = (
+        f" Undoing the noise stretches what chance did to the reports {stretch} times (1/(p − q)); with more users or a "
+        "larger ε that comes to less."
+        if stretch != "1"
+        else ""
+    )
+    return f"In this draw the estimate (green) is {near} away from the hidden truth (grey), the reports {far}.{why}"
 
 
 def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:

@@ -138,7 +138,10 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(value: float, digits: int = 3) -> str:
-    """A share as text with a few significant digits: 0.0123 -> 1.23%."""
+    """A share as text with a few significant digits: 0.0123 -> 1.23%. What is short of all is not called 100%:
+    as many nines as it takes, up to twelve digits."""
+    while value < 1 and digits < 12 and number(value * 100, digits) in ("100", "1·10²"):
+        digits += 1
     return number(value * 100, digits) + "%"
 
 

@@ -89,6 +89,8 @@ def _reading(found: Trio) -> str:
         )
     if not place.length:
         return "Only equal categories are left after the repair, so that InvP, MLE* and InvN are one and the same point."
+    if not place.position:
+        return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
         "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (orange diamond), "
         f"{percent(place.position)} of the way along."

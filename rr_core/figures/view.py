@@ -191,6 +191,10 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
     return np.array(list(dict.fromkeys(whole + partial))[:most], dtype=np.intp)
 
 
-def with_category(order: Order, category: int) -> Order:
-    """The order itself when it holds the category, else with the category in place of the last one."""
-    return order if (order == category).any() else np.append(order[:-1], category)
+def with_categories(order: Order, wanted: ArrayLike) -> Order:
+    """The order itself when it holds the wanted categories (fewer than it), else with them in place of its last ones."""
+    missing = np.setdiff1d(wanted, order)
+    if not missing.size:
+        return order
+    spare = np.flatnonzero(~np.isin(order, wanted))[-missing.size :]
+    return np.append(np.delete(order, spare), missing)

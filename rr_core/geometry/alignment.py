@@ -26,7 +26,7 @@ class Alignment:
         theorem2: the conditions of Theorem 2 held.
         wider: they did not, but the three supports were equal.
         neither: the supports differed.
-        off: (neither,) distance of MLE* from the line, over the distance from InvP to InvN.
+        off: (neither,) distance of MLE* from the line, over the distance from InvP to InvN; 0 where it is rounding.
     """
 
     done: int = 0
@@ -35,6 +35,12 @@ class Alignment:
     wider: int = 0
     neither: int = 0
     off: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def n_off(self) -> int:
+        """Number of collections off the line. Unequal supports may be on it too: all three repairs lie on one edge
+        where InvN keeps two categories, and InvP is MLE* where both keep one."""
+        return int((self.off > 0).sum())
 
 
 def align(draw: Draw, times: int) -> Iterator[Alignment]:
@@ -61,5 +67,5 @@ def align(draw: Draw, times: int) -> Iterator[Alignment]:
         result.theorem2 += int(theorem2.sum())
         result.wider += int(wider.sum())
         result.neither += int(neither.sum())
-        result.off = np.concatenate([result.off, place.relative[neither]])
+        result.off = np.concatenate([result.off, np.where(place.on_line, 0.0, place.relative)[neither]])
         yield result

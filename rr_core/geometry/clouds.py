@@ -22,6 +22,9 @@ COLLECTIONS = 400
 _REACH = 0.7  # the picture ends this far outside the triangle, even if Inv does not
 _PAD = 0.12  # around the clouds, as a share of their width
 _NARROWEST = 1e-7
+# A difference is told beyond so many standard errors, of values that differ in so large a part of the collections:
+# where nearly all are the same, a standard error says little of those that did not happen to occur.
+_SURE, _DIFFERING, _ROUNDING = 4, 0.25, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,30 @@ class Cloud:
         """How far chance alone moves the mean of so many points, root mean square: an unbiased estimator has a
         bias of about this length."""
         return self.spread / math.sqrt(len(self.points))
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether the mean is farther from the truth than chance explains."""
+        along, bias = self._along()
+        return _varies(along) and bias > max(_SURE * self.standard_error, _ROUNDING)
+
+    def is_farther(self, other: Cloud) -> bool:
+        """Whether the bias is longer than that of another estimator on the same collections, beyond the standard error
+        of the paired difference: of how far each point lies in the direction of its own cloud's bias."""
+        (far, towards), (near, other_towards) = self._along(), other._along()
+        paired = far - near
+        error = float(paired.std(ddof=1)) / math.sqrt(len(paired))
+        return _varies(paired) and towards - other_towards > max(_SURE * error, _ROUNDING)
+
+    def _along(self) -> tuple[Array, float]:
+        """(collections,) the part of each error in the direction of the bias, and the bias."""
+        length = self.bias
+        return (self.points - self.theta) @ (self.mean - self.theta) / (length or 1.0), length
+
+
+def _varies(values: Array) -> bool:
+    _, times = np.unique(values.round(12), return_counts=True)
+    return bool(times.max() <= (1 - _DIFFERING) * len(values))
 
 
 def clouds(draw: Draw, where: Where = "own") -> dict[str, Cloud]:

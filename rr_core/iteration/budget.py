@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 # An iteration costs its levels, and as much again as this many levels for being an iteration at all.
 _OVERHEAD = 1200
-# Level-iterations that take about a quarter of a second.
-_BUDGET = 120_000_000
+# Level-iterations that take about a quarter of a second, and as much again to be gone through one by one.
+_BUDGET = 60_000_000
 _FEW_LEVELS = 2000
 _LENGTHS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 

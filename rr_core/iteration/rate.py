@@ -46,6 +46,8 @@ class LocalRate:
         decay: the share of the whole error that one iteration removes in the end, from 0 to 1. At 0 (a
             category exactly on the border) convergence is slower than geometric; 1 when the start is the limit.
         mode: the error that decays this slowly, largest entry 1 in size.
+        slowest: the level that holds the others up: outside the support the one with the smallest h_i if nothing inside
+            is slower; else the one with the smallest h_i inside.
     """
 
     counts: Array
@@ -56,11 +58,7 @@ class LocalRate:
     pace: float
     decay: float
     mode: Array
-
-    @property
-    def slowest(self) -> int:
-        """The level with the smallest pace of its own."""
-        return int(np.nanargmin(self.own_decay))
+    slowest: int
 
     @property
     def on_border(self) -> bool:
@@ -99,15 +97,18 @@ def local_rate(path: IBUPath) -> LocalRate:
     first = int(np.argmax(support))
     pace = float(gain[first] / (1 + odds * theta[first]))
     own = np.where(alive, np.where(support, pace * clear, np.maximum(pace - gain, 0)), np.nan)
-    decay, mode = _slowest(own, theta, sizes, alive & ~support) if pace else (1.0, np.zeros_like(theta))
-    return LocalRate(path.counts, sizes, support, own, clear, pace, decay, mode)
+    still = 1.0, np.zeros_like(theta), first
+    decay, mode, slowest = _slowest(own, theta, sizes, alive & ~support) if pace else still
+    return LocalRate(path.counts, sizes, support, own, clear, pace, decay, mode, slowest)
 
 
-def _slowest(own: Array, theta: Array, sizes: Array, off: NDArray[np.bool_]) -> tuple[float, Array]:
-    """The smallest decay and its error, on levels; ``off`` says which are outside the support but move."""
+def _slowest(own: Array, theta: Array, sizes: Array, off: NDArray[np.bool_]) -> tuple[float, Array, int]:
+    """The smallest decay, its error on levels, and the level behind it; ``off`` says which are outside the support but
+    move."""
     support = theta > 0
     mode = np.zeros_like(theta)
     decay, mode[support] = _slowest_inside(own[support], theta[support], sizes[support])
+    level = int(np.argmin(np.where(support, own, np.inf)))
     if off.any() and (outside := float(own[off].min())) < decay:
         # Off the support the level is on its own; the support balances it, so that the sum stays zero.
         level = int(np.flatnonzero(off & (own == outside))[0])
@@ -117,7 +118,7 @@ def _slowest(own: Array, theta: Array, sizes: Array, off: NDArray[np.bool_]) -> 
         mode[support] = -shape / (shape @ sizes[support])
         decay = outside
     largest = np.abs(mode).max()
-    return decay, mode / largest if largest else mode
+    return decay, mode / largest if largest else mode, level
 
 
 def _slowest_inside(own: Array, theta: Array, sizes: Array) -> tuple[float, Array]:

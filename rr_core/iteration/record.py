@@ -253,7 +253,7 @@ def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
 
     Args:
         last: integer >= 0.
-        per_decade: integer >= 1; the resolution of `first_reached` is a factor 10^(1/per_decade).
+        per_decade: integer >= 1.
     """
     last = _validate.integer("last", last, 0)
     per_decade = _validate.integer("per_decade", per_decade, 1)

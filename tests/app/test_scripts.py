@@ -68,7 +68,7 @@ def check(lines: list[str], draw) -> None:
     """The printed numbers are those of the draw."""
     result, mechanism = compare(draw), draw.mechanism
     assert lines[0] == f"p = {mechanism.p:.10g}, q = {mechanism.q:.10g}"
-    found = negatives(result.estimates["inv"], draw.true_counts)
+    found = negatives(result.estimates["inv"], draw.true_counts, draw.mechanism)
     assert lines[1] == f"Inv: {found.count} negatives, sum {found.total:.10g}"
     text = "\n".join(lines)
     for metric, errors in result.errors.items():

@@ -23,7 +23,7 @@ NAVIGATION = list(ADDRESSES)
 QUESTIONS = {
     "Home": "How can a survey learn the truth from answers that lie?",
     "Noisy histogram": "What does the noise do to a histogram?",
-    "Inv and its negatives": "Why does the unbiased estimate give negative shares?",
+    "Inv and its negatives": "Why can the unbiased estimate give negative shares?",
     "Estimators": "Which repair of the negatives comes closest to the truth?",
     "Geometry": "Where do the three repairs lie, and why is MLE* in the middle?",
     "IBU → MLE*": "How many iterations does IBU need, and when may it stop?",

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from rr_core import PRESETS, Scenario
+from rr_core.figures.style import percent
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PATIENCE
 
@@ -34,8 +35,8 @@ def _both_views_of_epsilon(lab):
     side = lab.page.get_by_test_id("stSidebar").inner_text()
     assert "more private" in side
     assert "more accurate" in side
-    assert f"p = {math.exp(2) / (math.exp(2) + 999):.4g}" in side
-    assert f"q = {1 / (math.exp(2) + 999):.4g}" in side
+    assert f"p = {percent(math.exp(2) / (math.exp(2) + 999))} " in side
+    assert f"q = {percent(1 / (math.exp(2) + 999))} " in side
     assert f"e^ε = {math.exp(2):.4g}" in side
     ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
     assert ends.split() == ["0.01", "20"]

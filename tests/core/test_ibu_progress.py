@@ -305,6 +305,23 @@ def test_where_the_last_error_sits():
     np.testing.assert_allclose(off, mode * np.sign(off @ mode), atol=0.01)
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
+@pytest.mark.parametrize(
+    "histogram", [[1, 0], [350, 334, 316], HISTOGRAM, [60, 40], [30, 29, 27, 26], [9, 1, 0, 0]]
+)
+def test_without_the_slowest_level_the_rest_is_no_slower(histogram, epsilon):
+    """The level named as holding up the others: outside the support its own decay is that of the whole; inside, all
+    decays of the rest lie between the paces of the other levels."""
+    rate = local_rate(ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), [0]))
+    own, level = rate.own_decay, rate.slowest
+    if rate.support[level]:
+        assert rate.support.sum() > 1
+        assert own[level] == own[rate.support].min()
+        assert own[level] <= rate.decay * (1 + 1e-9) <= np.sort(own[rate.support])[1] * (1 + 1e-6)
+    else:
+        assert own[level] == rate.decay == own[~rate.support].min()
+
+
 def test_off_the_support_an_estimate_decays_at_its_own_pace():
     path = ibu_path(HISTOGRAM, RandomizedResponse(6, 1.0), [2000, 2001])
     rate = local_rate(path)
@@ -331,6 +348,20 @@ def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     assert path.counts[-1] == 3
     assert path.limit[-1] == 0
     assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
+
+
+def test_the_whole_error_goes_at_once_only_where_there_is_none():
+    rng, seen = np.random.default_rng(8), 0
+    for trial in range(300):
+        k = int(rng.integers(2, 6))
+        histogram = rng.integers(0, 3, k) + np.eye(1, k, int(rng.integers(k)), dtype=int)[0]
+        start = [None, rng.dirichlet(np.ones(k)), histogram / histogram.sum(), np.eye(k)[0]][trial % 4]
+        epsilon = float(rng.choice([0.01, 1, 20]))
+        path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0], start)
+        at_limit = np.abs(path.thetas[0] - path.limit).max() < 1e-12
+        assert (local_rate(path).decay == 1) == at_limit, (histogram, epsilon, start)
+        seen += at_limit
+    assert 30 < seen < 270
 
 
 def test_with_nothing_left_to_do_the_rate_says_so():

@@ -10,8 +10,10 @@ from scipy import stats
 
 from rr_core import RandomizedResponse, inv
 from rr_core.law import (
+    below_zero,
     most_negative,
     negative_chance,
+    negative_chances,
     negatives,
     report_band,
     report_distribution,
@@ -254,11 +256,84 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
     assert negative_chance([1, 10**9], RandomizedResponse(5, 5000)).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [(2, 0.5, 30), (3, 1.0, 13), (12, 1.0, 40), (5, 4.0, 25), (40, 9.0, 60)]
+)
+def test_the_chance_that_a_held_category_goes_negative_is_exact(k, epsilon, n):
+    mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+    users = [0, 1, 2, n // 3, n - 1, n]
+    expected = [
+        float(sum(x for c, x in enumerate(exact_law(t, n, channel)) if c < n * channel.q)) for t in users
+    ]
+    np.testing.assert_allclose(negative_chances(users, n, mechanism), expected, rtol=1e-10, atol=1e-15)
+
+
+def test_the_expansion_continues_the_exact_chance():
+    """Where the law is wide the expansion takes over: within 1% of the exact sums up to four standard deviations."""
+    rng, checked = np.random.default_rng(4), 0
+    while checked < 60:
+        mechanism = RandomizedResponse(int(rng.integers(2, 400)), float(np.exp(rng.uniform(-4, 2))))
+        n = int(10 ** rng.uniform(2, 6))
+        spread = math.sqrt(n * mechanism.q)
+        t = int(rng.uniform(0, 4) * spread / mechanism.keep)
+        if spread <= 11 or not 0 < t <= n:
+            continue
+        first, pmf = report_distribution(t, n, mechanism)
+        exact_chance = pmf[: max(int(most_negative(n, mechanism)) - first + 1, 0)].sum()
+        assert negative_chances([t], n, mechanism)[0] == pytest.approx(exact_chance, rel=0.01)
+        checked += 1
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (12, 1.0), (1000, 1.0), (12, 6.0)])
+def test_more_users_cure_the_negatives_of_what_somebody_has_and_no_others(k, epsilon):
+    """With a share of 1/50 the chance tends to zero; with none it tends to one half (paper, section 5.1), at the
+    rate of the central limit theorem, and the standard error, which is the size of a negative, tends to zero."""
+    mechanism = RandomizedResponse(k, epsilon)
+    enough = 50 / mechanism.keep**2 * max(mechanism.q, 1e-3) * 2500
+    users = [50 * int(enough * factor / 50 + 1) for factor in (1, 10, 100)]
+    held = [float(negative_chances([n // 50], n, mechanism)[0]) for n in users]
+    assert held[0] < 1e-6
+    assert held[-1] == 0
+    for n in users:
+        half = float(negative_chances([0], n, mechanism)[0])
+        assert half == negative_chance(n, mechanism)
+        assert abs(half - 0.5) < 0.8 / math.sqrt(n * mechanism.q * (1 - mechanism.q))
+
+
+def test_few_reports_expected_does_not_mean_nearly_always_negative():
+    """K = 12, e^epsilon = e: N = 13 expects 0.95 reports of an empty category, and it goes negative when none comes."""
+    mechanism = RandomizedResponse(12, 1.0)
+    assert 13 * mechanism.q == pytest.approx(0.947, abs=1e-3)
+    assert negative_chance(13, mechanism) == pytest.approx((1 - mechanism.q) ** 13)
+    assert negative_chance(13, mechanism) < 0.38
+
+
+def test_below_zero_is_having_at_most_the_largest_negative_number_of_reports():
+    for k, epsilon, n in (
+        (3, math.log(6), 8),
+        (10, math.log(3), 120_000),
+        (12, 1.0, 2000),
+        (2, 20.0, 10**9),
+        (7, 0.01, 90),
+    ):
+        mechanism = RandomizedResponse(k, epsilon)
+        edge = int(most_negative(n, mechanism))
+        for count in range(max(edge - 3, 0), edge + 4):
+            reports = np.full(k, (n - count) / (k - 1))
+            reports[0] = count
+            assert below_zero(inv(reports, mechanism), mechanism)[0] == (count <= edge), (
+                k,
+                epsilon,
+                n,
+                count,
+            )
+
+
 def test_negatives_by_hand():
-    found = negatives([1.25, -0.25, 0.0, -0.125, -0.5, 0.625], [3, 0, 0, 1, 0, 4])
+    found = negatives([1.25, -0.25, 0.0, -0.125, -0.5, 0.625], [3, 0, 0, 1, 0, 4], MECHANISM)
     assert (found.count, found.total, found.lowest, found.share) == (3, -0.875, -0.5, 0.5)
     assert (found.empty, found.empty_negative) == (3, 2)
-    none = negatives([0.5, 0.5], [2, 1])
+    none = negatives([0.5, 0.5], [2, 1], MECHANISM)
     assert (none.count, none.total, none.lowest, none.share) == (0, 0.0, 0.5, 0.0)
     assert (none.empty, none.empty_negative) == (0, 0)
 
@@ -278,10 +353,11 @@ def test_negatives_by_hand():
         (lambda: report_band([1], 5, MECHANISM, 0), "level must be a number between 0 and 1, got 0.0"),
         (lambda: report_band([1], 5, MECHANISM, "a"), "level must be a number between 0 and 1, got 'a'"),
         (lambda: report_variance([9], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 9"),
-        (lambda: negatives([0.5, 0.5], [1, -1]), "true_counts must be whole numbers >= 0, got -1"),
-        (lambda: negatives([0.5], [1, 1]), "estimate must have a last axis of length k = 2, got shape (1,)"),
-        (lambda: negatives([[1, 2]], [1, 1]), "estimate must have shape (2,) like true_counts, got (1, 2)"),
-        (lambda: negatives([math.nan, 1], [1, 1]), "estimate must be finite, got nan at index [0]"),
+        (lambda: negative_chances([6], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 6"),
+        (lambda: negatives([0.5, 0.5], [1, -1], MECHANISM), "true_counts must be whole numbers >= 0, got -1"),
+        (lambda: negatives([0.5], [1, 1], MECHANISM), "estimate must have a last axis of length k = 2, got shape (1,)"),
+        (lambda: negatives([[1, 2]], [1, 1], MECHANISM), "estimate must have shape (2,) like true_counts, got (1, 2)"),
+        (lambda: negatives([math.nan, 1], [1, 1], MECHANISM), "estimate must be finite, got nan at index [0]"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(call, said):

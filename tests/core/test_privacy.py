@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.privacy import Report, answer, posterior
+from rr_core.privacy import Report, answer, posterior, posterior_of_reports
 from tests.core import exact
 
 RUNS = 30_000
@@ -86,6 +86,38 @@ def test_no_odds_change_by_more_than_e_to_the_epsilon_and_some_change_by_just_th
         others = np.delete(np.arange(k), report)
         np.testing.assert_allclose(change[report, others], math.exp(epsilon), rtol=1e-12)
         np.testing.assert_allclose(change[np.ix_(others, others)], 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.1, math.log(3), 4.0, 40.0, 740.0])
+@pytest.mark.parametrize("reports", [[], [0], [0, 1], [2, 2, 0], [1, 1, 1, 0, 0, 2, 2], [0] * 20])
+def test_the_belief_after_several_reports_is_that_of_bayes_rule(reports, epsilon):
+    """Each report is a draw of its own from the row of the truth: the chances multiply."""
+    mechanism, channel = RandomizedResponse(3, epsilon), exact.channel_from_epsilon(3, epsilon)
+    for prior in priors(3).values():
+        joint = [Fraction(x) for x in prior.tolist()]
+        for report in reports:
+            joint = [x * (channel.p if i == report else channel.q) for i, x in enumerate(joint)]
+        expected = [float(x / sum(joint)) for x in joint]
+        belief = posterior_of_reports(reports, prior, mechanism)
+        np.testing.assert_allclose(belief, expected, rtol=1e-11, atol=1e-300)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_several_reports_change_the_odds_by_at_most_their_epsilons_together_and_can_by_just_that(m):
+    mechanism, prior = RandomizedResponse(4, 0.7), zipf(4, 1.3)
+    rng = np.random.default_rng(m)
+    largest = 0.0
+    for reports in [[0] * m, *rng.integers(0, 4, (50, m)).tolist()]:
+        moved = posterior_of_reports(reports, prior, mechanism) / prior
+        largest = max(largest, float(moved.max() / moved.min()))
+    assert largest == pytest.approx(math.exp(m * 0.7), rel=1e-12)
+
+
+def test_reports_one_after_the_other_are_reports_together():
+    mechanism, belief = RandomizedResponse(5, 1.1), zipf(5, 0.4)
+    for report in (3, 1, 3):
+        belief = posterior(report, belief, mechanism)
+    np.testing.assert_allclose(belief, posterior_of_reports([3, 1, 3], zipf(5, 0.4), mechanism), rtol=1e-13)
 
 
 def test_with_a_uniform_prior_the_belief_is_the_column_of_the_channel():

@@ -205,3 +205,55 @@ def test_wrong_numbers_of_collections(times):
 def test_wrong_target():
     with pytest.raises(ValueError, match=r"^target must be 'users' or 'population', got 'both'$"):
         next(repeat(SOME_TIES.draw(), 3, "both"))
+
+
+def repeated(mse, negatives=1):
+    """Results with these (collections, 3) squared errors of the valid estimators."""
+    errors = np.column_stack([np.zeros(len(mse)), np.asarray(mse, dtype=float)])
+    result = repeats.Repeats("users", np.zeros(3), with_negatives=negatives)
+    result.errors["mse"], result.done = errors, len(errors)
+    for row in errors[:, 1:]:
+        repeats._score(result, "mse", row)
+    return result
+
+
+def test_an_order_of_means_is_told_only_beyond_the_paired_standard_error():
+    rng = np.random.default_rng(2)
+    luck = rng.exponential(1, 200)[:, None]  # shared by all three: it does not blur their order
+    apart = luck + np.array([0.0, 0.3, 0.6]) + rng.normal(0, 0.1, (200, 3))
+    assert repeated(apart).least_mean("mse") == ("inv_n",)
+    near = luck + np.array([0.0, 0.001, 0.6]) + rng.normal(0, 0.1, (200, 3))
+    assert repeated(near).least_mean("mse") == ("inv_n", "inv_p")
+    assert repeated(near[:9]).least_mean("mse") == VALID
+    equal = luck + np.array([0.5, 0.0, 0.0])
+    assert repeated(equal).least_mean("mse") == ("inv_p", "mle_star")
+    assert repeated(np.ones((50, 3))).least_mean("mse") == VALID
+
+
+def test_an_order_of_equals_is_called_as_rarely_as_promised():
+    """Three errors with one mean: a name alone may come out in about two of 1,000 runs; ten in 1,000 has a chance
+    below 1e-4."""
+    rng = np.random.default_rng(3)
+    alone = sum(len(repeated(rng.exponential(1, (50, 3))).least_mean("mse")) == 1 for _ in range(1000))
+    assert alone < 10
+
+
+def test_who_is_most_often_best_is_told_only_beyond_chance():
+    first = np.tile([[0, 1, 2]], (60, 1))
+    assert repeated(first).most_often_best("mse") == ("inv_n",)
+    assert repeated(first[:9]).most_often_best("mse") == VALID
+    mixed = np.vstack([np.tile([[0, 1, 2]], (32, 1)), np.tile([[1, 0, 2]], (28, 1))])
+    assert repeated(mixed).most_often_best("mse") == ("inv_n", "inv_p")
+    shared = np.tile([[0, 0, 1]], (60, 1))
+    assert repeated(shared).most_often_best("mse") == ("inv_n", "inv_p")
+
+
+def test_collections_with_a_negative_are_counted():
+    draw = SOME_TIES.draw()
+    _, reports = draw.repeat(0, 50)
+    below = (ESTIMATORS["inv"](reports, draw.mechanism) < -1e-14).any(axis=1)
+    assert 0 < below.sum() < 50
+    assert last(draw, 50).with_negatives == below.sum()
+    # One user: the repairs agree, all at the report, though Inv is negative everywhere else.
+    one = last(Scenario("uniform", 4, 0.0, 1.0, 1, 1).draw(), 20)
+    assert (one.with_negatives, one.tied["mse"]) == (20, 20)

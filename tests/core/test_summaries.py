@@ -8,7 +8,7 @@ import pytest
 from rr_core import Population, RandomizedResponse, Scenario, inv, inv_n, mle_star, summaries
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
-from rr_core.summaries import EmptyShare, closeness, empty_negative_share, noise_summary
+from rr_core.summaries import EmptyShare, closeness, empty_negative_share, expected_negatives, noise_summary
 
 
 def draw_of(true_counts, counts, epsilon=1.0, seed=1):
@@ -136,8 +136,45 @@ def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
 def test_the_standard_error_of_a_share():
     share = EmptyShare(30, 120, False)
     assert share.share == 0.25
-    assert share.standard_error == pytest.approx(math.sqrt(0.25 * 0.75 / 120))
-    assert EmptyShare(0, 5, True).standard_error == 0
+    assert share.standard_error(0.3) == pytest.approx(math.sqrt(0.3 * 0.7 / 120))
+    # One look shows all or nothing, which says nothing of how sure it is.
+    assert EmptyShare(0, 1, True).standard_error(0.5) == EmptyShare(1, 1, True).standard_error(0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    "scenario", [Scenario(), Scenario("zipf", 40, 2.0, 1.0, 300, 2), Scenario(k=6, epsilon=6.0, n=50)]
+)
+@pytest.mark.parametrize("times", [1, 10])
+def test_expected_negatives_are_the_average_over_collections(scenario, times):
+    """Within four standard errors of what 4,000 collections of these users show, or of ten times as many."""
+    draw, rng = scenario.draw(), np.random.default_rng(9)
+    users = draw.true_counts * times
+    reports = draw.mechanism.randomize_histogram(np.broadcast_to(users, (4000, scenario.k)), rng)
+    below = reports * (math.exp(scenario.epsilon) + scenario.k - 1) < scenario.n * times * (1 - 1e-12)
+    found = expected_negatives(draw, times)
+    assert found.n == scenario.n * times
+    for of, expected, kind in (
+        (found.of_held, found.held, users > 0),
+        (found.of_empty, found.empty, users == 0),
+    ):
+        assert of == kind.sum()
+        seen = below[:, kind].sum(axis=1)
+        assert abs(seen.mean() - expected) <= 4 * seen.std() / math.sqrt(4000) + 1e-3
+
+
+def test_the_default_scenario_has_no_empty_category_and_its_negatives_are_cured():
+    draw = Scenario().draw()
+    now, tenfold, hundredfold = (expected_negatives(draw, times) for times in (1, 10, 100))
+    assert (now.of_held, now.of_empty, now.empty) == (12, 0, 0.0)
+    assert now.held > 2
+    assert tenfold.held < now.held / 2
+    assert hundredfold.held < 0.1
+
+
+def test_most_categories_are_empty_in_the_setting_to_try():
+    """Zipf with s = 5 and K = 1,000: whatever N, nobody has most of the categories."""
+    for n in (1, 1000, 10**9):
+        assert expected_negatives(Scenario("zipf", 1000, 5.0, 1.0, n, 1).draw()).of_empty > 900
 
 
 def test_closeness_is_the_total_variation_from_the_users_shares():

@@ -14,7 +14,7 @@ from rr_core import Scenario
 from rr_core.comparison import Comparison, compare
 from rr_core.figures import chance, estimates, histogram, one_report, repeated, story
 from rr_core.figures.view import MOST_BARS, View, bars, curve, natural_order, rank_order
-from rr_core.privacy import posterior
+from rr_core.privacy import answer, posterior_of_reports
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
 from rr_core.summaries import closeness
@@ -63,9 +63,8 @@ def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
         "inv": lambda: estimates.inv_with_negatives(result.estimates["inv"], draw.theta, n, mechanism, shown),
         "estimates": lambda: estimates.estimates(result.estimates, draw.theta, n, mechanism, shown),
         "chance": lambda: chance.chance_against_users(n, mechanism, 0.4),
-        "belief": lambda: one_report.belief(
-            draw.population.probabilities, posterior(1, draw.population.probabilities, mechanism), 1, top(k)
-        ),
+        "belief": lambda: _belief(draw, 1),
+        "beliefs": lambda: _belief(draw, 5),
         "errors": lambda: repeated.error_distribution(repeats(k), "mse"),
         "bias": lambda: repeated.bias_and_variance(repeats(k)),
         "wins": lambda: repeated.wins(repeats(k), "tv"),
@@ -73,8 +72,18 @@ def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
     return makers[name]()
 
 
+def _belief(draw: Draw, answers: int) -> go.Figure:
+    """What an onlooker believes of a person of the second category who answers so often."""
+    prior = draw.population.probabilities
+    reports = [answer(1, draw.mechanism, i).report for i in range(answers)]
+    beliefs = [posterior_of_reports(reports[:m], prior, draw.mechanism) for m in (1, answers)]
+    return one_report.belief(
+        prior, beliefs[-1:] if answers == 1 else beliefs, reports, 1, top(draw.scenario.k)
+    )
+
+
 OF_CATEGORIES = ("story", "histogram", "inv", "estimates")
-FIGURES = (*OF_CATEGORIES, "chance", "belief", "errors", "bias", "wins")
+FIGURES = (*OF_CATEGORIES, "chance", "belief", "beliefs", "errors", "bias", "wins")
 
 
 def spec(figure: go.Figure) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from rr_core import Scenario
 from rr_core.comparison import ESTIMATORS, METRICS, VALID
@@ -11,6 +14,7 @@ from rr_core.figures.repeated import bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.repeats import repeat
 from tests.figures.samples import named, repeats
+from tests.figures.spoken import numbers, percents, random_scenarios, reads
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -50,5 +54,102 @@ def test_shares_of_wins_add_up_to_one():
 def test_without_negatives_nobody_wins():
     *_, result = repeat(Scenario("uniform", 3, 1.0, 6.0, 100_000, 3).draw(), 20)
     assert "equal" in reading(wins(result, "tv"))
+    assert "No collection had a negative" in reading(bias_and_variance(result))
     assert [trace.name for trace in wins(result, "tv").data] == ["all equal"]
-    assert "same error" in reading(error_distribution(result, "tv"))
+    assert "are equal" in reading(error_distribution(result, "tv"))
+
+
+@cache
+def many():
+    """Repeated collections over the ranges of the controls."""
+    return [last(scenario, 12 + 40 * (i % 2)) for i, scenario in enumerate(random_scenarios(300, 40))]
+
+
+def last(scenario, times):
+    *_, result = repeat(scenario.draw(), times)
+    return result
+
+
+NAMES = {QUANTITIES[name].name: i for i, name in enumerate(ESTIMATORS)}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_smallest_mean_is_named_only_where_it_is_settled(metric):
+    said = set()
+    for result in many():
+        text, errors = reading(error_distribution(result, metric)), result.errors[metric]
+        close = np.ptp(errors[:, 1:], axis=1) <= 1e-9 * np.abs(errors[:, 1:]).max(axis=1)
+        if "are equal" in text:
+            assert close.all()
+            continue
+        head, _, tail = text.rpartition("(")
+        for name, shown in zip(("InvN", "InvP", "MLE*"), numbers(tail), strict=True):
+            assert reads(shown, errors[:, NAMES[name]].mean(), 7 if metric == "nll" else 4)
+        least = errors[:, 1:].mean(axis=0).argmin() + 1
+        excess = {i: errors[:, i] - errors[:, least] for i in (1, 2, 3)}
+        clear = {
+            i
+            for i, above in excess.items()
+            if above.mean() > 1e-9 * np.abs(errors[:, 1:]).max()
+            and (np.ptp(above) == 0 or stats.ttest_1samp(above, 0).pvalue < 0.001)
+        }
+        named = {NAMES[name] for name in ("InvN", "InvP", "MLE*") if f"{name}'s" in head}
+        assert (named or {1, 2, 3}) == {1, 2, 3} - clear
+        said.add(len(named))
+    assert said >= {0, 1}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_most_frequent_winner_is_named_only_beyond_chance(metric):
+    for result in many():
+        text, done = reading(wins(result, metric)), result.done
+        errors = result.errors[metric][:, 1:]
+        slack = 1e-9 * np.abs(errors).max(axis=1, keepdims=True)
+        best = errors <= errors.min(axis=1, keepdims=True) + slack
+        apart = ~best.all(axis=1)
+        if "equal in all" in text:
+            assert not apart.any()
+            continue
+        won = (best / best.sum(axis=1, keepdims=True))[apart].sum(axis=0)
+        worst = errors >= errors.max(axis=1, keepdims=True) - slack
+        lost = (worst / worst.sum(axis=1, keepdims=True))[apart].sum(axis=0)
+        for shown, true in zip(percents(text), [*won / done, lost[2] / done], strict=True):
+            assert reads(shown, true) or abs(shown - true) < 1e-12
+        if "cannot be told" not in text:
+            name = text.split(" was ")[1].split(":")[0]
+            rest = [won[NAMES[other] - 1] for other in set(NAMES) - {"Inv", name}]
+            assert won[NAMES[name] - 1] - max(rest) > 3 * np.sqrt(won[NAMES[name] - 1] + max(rest))
+
+
+def test_bias_and_variance_are_said_as_they_are():
+    for result in many():
+        text = reading(bias_and_variance(result))
+        if not result.with_negatives:
+            assert "No collection had a negative" in text
+            continue
+        spread = {
+            name: (result.errors["mse"][:, i].mean() - result.bias2(name))
+            for i, name in enumerate(ESTIMATORS)
+        }
+        shown = numbers(text.split("here ")[1])
+        expected = [spread["inv"]]
+        for name in VALID:
+            expected += [max(result.bias2(name), 0.0), spread[name]]
+        for one, true in zip(shown, expected, strict=True):
+            assert reads(one, true) or abs(one - true) < 1e-12
+
+
+def test_one_collection_shows_no_spread():
+    result = last(Scenario("zipf", 12, 1.5, 1.0, 200, 3), 1)
+    figure = bias_and_variance(result)
+    assert "neither a bias nor a variance" in reading(figure)
+    assert all(np.isnan(np.asarray(trace.x, float)).all() for trace in figure.data)
+    assert "cannot tell" in reading(error_distribution(result, "mse"))
+    assert "cannot be told" in reading(wins(result, "mse"))
+
+
+def test_equal_repairs_of_negatives_are_not_called_inv():
+    """One user: every repair is at the report, while Inv is negative everywhere else."""
+    result = last(Scenario("uniform", 4, 0.0, 1.0, 1, 1), 20)
+    assert "equal in all" in reading(wins(result, "mse"))
+    assert "No collection had a negative" not in reading(bias_and_variance(result))

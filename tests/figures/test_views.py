@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core.figures.view import bars, curve, find, natural_order, rank_order, with_category
+from rr_core.figures.view import bars, curve, find, natural_order, rank_order, with_categories
 from tests.figures.samples import SIZES, by_name, compared, drawn, named, values, view
 
 NAMES = ["<b>bold</b>", "R&D", "=1+1", "x" * 39 + "same", "x" * 39 + "other", "a\u202eb"]
@@ -117,8 +117,8 @@ def test_find_takes_whole_names_first_and_numbers_where_there_are_no_names():
 
 def test_the_reported_category_is_always_among_those_shown():
     order = np.array([4, 2, 9])
-    assert with_category(order, 2) is order
-    assert with_category(order, 7).tolist() == [4, 2, 7]
+    assert with_categories(order, [2]) is order
+    assert with_categories(order, [7]).tolist() == [4, 2, 7]
 
 
 def test_first_view_is_all_bars_up_to_two_hundred_categories():

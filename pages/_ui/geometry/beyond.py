@@ -40,7 +40,7 @@ _ARGUMENT = r"""
 3. What is kept of Inv sums to $\frac{\Phi - mq}{p-q} = 1 + \nu > 1$, so that $\Phi > p - q + mq$. Put into the slopes of
    step 1 this orders them: InvP's is the largest and InvN's the smallest, with MLE\*'s **in between**.
 
-When the supports differ, the three rules are about different categories, and nothing keeps MLE\* on the line.
+When the supports differ, the three rules are about different categories, and MLE\* may be off the line.
 """
 
 
@@ -65,10 +65,12 @@ def _draws(work: Work) -> None:
     with left:
         chart.show(shares_of_draws(found), "align_shares")
     with right:
-        if found.neither:
+        if found.n_off:
             chart.show(how_far_off(found), "align_off")
         else:
-            st.markdown("In every one of these collections the three lie on one line, so none is off it.")
+            st.markdown(
+                "In every one of these collections the three lie on one line or are one point: none is off it."
+            )
 
 
 def _run(draw: Draw, times: int, told: Progress) -> Alignment:
@@ -81,9 +83,8 @@ def _run(draw: Draw, times: int, told: Progress) -> Alignment:
 
 def _push(work: Work) -> None:
     st.markdown(
-        "**Push one category down, and watch MLE\\* leave the line.** Take reports away from a category that all three "
-        "repairs keep, and give them to the most reported one. At some count it becomes a further zero for InvP, at a "
-        "lower one for MLE\\*, and at a still lower one for InvN. In between, the supports differ."
+        "**Push one category down.** Take reports away from a category that all three repairs keep, and give them to the "
+        "most reported other one. **Try:** at which counts does MLE\\* leave the line, and does it come back?"
     )
     candidates = work.geometry.candidates
     labels = work.draw.population.labels

@@ -50,11 +50,10 @@ def _table(found: Mapping[str, Cloud]) -> str:
         rows.append(f"| **{label}** | " + " | ".join(cells) + " |")
     return "\n".join(rows) + (
         f"\n\nThe same users report {COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
-        "large marker the mean of the cloud, and the line between them the **bias**: the error that no repetition "
-        "averages out.\n\n"
-        "**Inv is unbiased**: its dots scatter evenly around the truth, on both sides of the border. **Every repair is "
-        "biased near the border**: it folds the dots outside back into the triangle, and none of them outside, so their "
-        "mean moves inwards. In return its dots scatter less.\n\n"
+        "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
+        "repetition averages out.\n\n"
+        "**Inv is unbiased.** A repair folds its dots outside back into the triangle. So a category that nobody has may "
+        "be given a share, and never a negative one: on average too much, and that is a bias.\n\n"
         "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
         "estimator shows a bias of about this length by chance. *Spread*: root mean square distance from the mean."
     )

@@ -32,10 +32,10 @@ def _numbers(place: Collinearity) -> None:
     if not place.length:
         st.metric("Position of MLE\\*", "all one point")
         return
-    st.metric("Position of MLE\\* (0 InvP, 1 InvN)", number(place.position, 4))
+    st.metric("Position of MLE\\*", number(place.position, 4), help="On the line: 0 is InvP, 1 is InvN.")
     off, relative = ("0", "0%") if place.on_line else (number(place.residual), percent(place.relative))
     st.metric("Off the line", off, help="Euclidean distance of MLE\\* from the line, up to rounding.")
-    st.metric("… relative to InvP–InvN", relative, help="Divided by the distance from InvP to InvN.")
+    st.metric("… as a share", relative, help="Of the distance from InvP to InvN.")
 
 
 def _conditions(place: Collinearity, conditions: Theorem2, q: float) -> str:
@@ -79,7 +79,9 @@ def _verdict(place: Collinearity, conditions: Theorem2) -> str:
             "**Theorem 2 does not apply, yet the three are on one line:** equal supports are enough. Measured "
             f"t, one over the position: **{number(place.t, 6)}**."
         )
-    return "**Neither applies:** the repairs set different categories to zero, and then nothing keeps MLE\\* on the line."
+    if place.on_line:
+        return "**Neither applies,** and yet the three are on one line here, though they keep different categories."
+    return "**Neither applies:** the repairs keep different categories, and MLE\\* is off the line."
 
 
 def _mark(holds: bool) -> str:

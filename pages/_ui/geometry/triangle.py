@@ -88,7 +88,7 @@ def _pick_layers(found: Trio, drawn: Frame) -> Layers:
 def _numbers(found: Trio) -> None:
     place = found.place
     at = percent(place.position) if place.length else "all one point"
-    st.metric("MLE\\* on the way from InvP to InvN", at, help="0% is InvP, 100% is InvN.")
+    st.metric("Position of MLE\\*", at, help="On the way from InvP (0%) to InvN (100%).")
 
 
 def _move(
@@ -176,11 +176,21 @@ def _why(found: Trio) -> str:
     if not found.place.cut_off:
         return (
             "Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **Make one share "
-            "negative**, or click near an edge of the triangle, where one category has few reports."
+            "negative**, or click on an edge of the triangle, where one category has no reports."
+        )
+    if not found.place.length:
+        return (
+            "Here only equal categories are left, so that the three repairs are **one point**. **Try:** press **Make one "
+            "share negative**."
+        )
+    if not found.place.position:
+        return (
+            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one "
+            "share negative**."
         )
     return (
         "**Why in the middle?** To get rid of the negatives, InvP **subtracts the same amount** from every category "
         "that is kept (the shortest way back into the triangle), and InvN **divides all of them by the same number**. "
         "MLE\\* does some of both, and so it lands between the two. With three categories all are on one edge of the "
-        "triangle, hence always on one line; with more categories that takes a theorem (below)."
+        "triangle, hence on one line; with more categories that takes a theorem (below)."
     )

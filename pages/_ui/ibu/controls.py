@@ -111,10 +111,11 @@ def answer(found: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
+    stop = "may **never** stop" if "certificate" in found.never else f"may stop {when('certificate')}"
     st.markdown(
-        f"By its **certificate**, which anybody can compute, IBU may stop {when('certificate')} (near enough: "
-        f"{number(found.tolerance)}). It is as near as that {when('gap')} by the true gap in likelihood and "
-        f"{when('squared_distance')} by squared distance, but only MLE\\* tells."
+        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(found.tolerance)}). Only "
+        f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
+        f"{when('squared_distance')}."
     )
 
 
@@ -136,14 +137,15 @@ def explain_pace(path: IBUPath) -> None:
 def _pace(rate: LocalRate) -> str:
     if rate.decay == 1:
         return "there is nothing to wait for: this start is the limit itself."
-    share = "nearly all" if rate.decay > _NEARLY_ALL else percent(rate.decay)
+    share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
     if rate.iterations_per_digit < _QUICK:
-        return f"every iteration removes {share} of what is left of the error: here IBU is quick."
-    slowest = f"The slowest categories are those with **{rate.counts[rate.slowest]:,.0f} reports**"
+        return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
+    reports = rate.counts[rate.slowest]
+    slowest = f"The slowest categories are those with **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
-            f"the steps shrink faster than the error. {slowest}: they lie exactly on the border between staying above "
-            "zero and tending to it."
+            f"the steps shrink faster than what is left of the way. {slowest}: they lie exactly on the border between "
+            "staying above zero and tending to it."
         )
     own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
     why = (
@@ -153,6 +155,6 @@ def _pace(rate: LocalRate) -> str:
         else f"they tend to zero, and each iteration takes away {own} of the share that they still have."
     )
     return (
-        f"every iteration removes {share} of what is left of the error, so each further digit costs "
+        f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "
         f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
     )

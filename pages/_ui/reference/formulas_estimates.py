@@ -13,7 +13,7 @@ ESTIMATES: Mapping[str, tuple[Formula, ...]] = {
             r"\mathrm{Inv}_i=\frac{φ_i-q}{p-q}=\frac{c_i}{N}+\frac{Kc_i-N}{N(e^ε-1)}",
             "paper, eq. (2); the blog's F",
             ("rr_core.inv",),
-            "Unbiased: $\\mathrm E[\\mathrm{Inv}_i]=θ_i$. The second form subtracts integers first, so nothing cancels.",
+            "Unbiased: $\\mathrm E[\\mathrm{Inv}_i]=θ_i$. The second form subtracts integers first: accurate at any $ε$.",
         ),
         Formula(
             "Variance, these users fixed",

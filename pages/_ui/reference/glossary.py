@@ -21,8 +21,8 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Certificate",
-        "A number computed from an estimate that bounds how far it is from the best one. Zero proves that it *is* the "
-        "best.",
+        "A number computed from an estimate that bounds how far it is from the most likely one. Zero proves that it *is* "
+        "the most likely one.",
         "optimality gap",
     ),
     Entry(
@@ -33,12 +33,12 @@ TERMS: tuple[Entry, ...] = (
     Entry("Collection", "One round: every user reports once. Here it is simulated, so it can be repeated."),
     Entry(
         "Collinear",
-        "On one straight line. Three estimates are three points in a space with one axis per category, and often lie "
-        "on a line.",
+        "On one straight line. Three estimates are three points in a space with one axis per category; the page Geometry "
+        "shows when they lie on a line.",
     ),
     Entry(
         "Common random numbers",
-        "Giving all competitors the same chance events, here the same reports, so that luck favours none of them.",
+        "Giving all competitors the same chance events, here the same reports, so that luck is the same for all.",
         "paired comparison",
     ),
     Entry(
@@ -50,7 +50,7 @@ TERMS: tuple[Entry, ...] = (
     Entry("Consistent", "An estimator that ends up at the truth when there are more and more users."),
     Entry(
         "Convergence",
-        "Getting closer and closer to something without, usually, reaching it: what IBU does.",
+        "Getting closer and closer to something: what IBU does to MLE\\*.",
         "iteration",
     ),
     Entry("Distribution", "Shares of all categories: none negative, together 1."),
@@ -61,7 +61,7 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Epsilon (ε)",
-        "The dial between privacy and accuracy. A report can be at most $e^ε$ times likelier under one truth than under "
+        "The dial between privacy and accuracy. A report is at most $e^ε$ times likelier under one truth than under "
         "another: 2.7 times at $ε=1$, 1.1 times at $ε=0.1$. Small is private, large is accurate.",
         "epsilon privacy budget",
     ),
@@ -84,8 +84,7 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Local hashing",
-        "A protocol: each person hashes the answer to a few values and randomizes that. Short reports for many "
-        "categories.",
+        "A protocol: each person hashes the answer to a few values and randomizes that, so reports are short.",
         "OLH protocol",
     ),
     Entry(
@@ -94,7 +93,12 @@ TERMS: tuple[Entry, ...] = (
         "guarantee holds for every report, whatever an onlooker knows already.",
         "LDP",
     ),
-    Entry("Lower bound", "An error below which no method can get, however clever.", "limit best possible"),
+    Entry(
+        "Lower bound",
+        "An error below which no method can get. It may be about an average over many truths, and then says nothing of "
+        "a single one.",
+        "limit best possible",
+    ),
     Entry("Maximum likelihood", "Choosing the distribution under which the reports are most likely.", "MLE"),
     Entry("Mean squared error", "The average squared distance between estimate and truth: bias² plus variance.", "MSE"),
     Entry("Mechanism", "The recipe by which a truth becomes a report. Here: randomized response."),
@@ -103,7 +107,7 @@ TERMS: tuple[Entry, ...] = (
     Entry("Noise", "The part of a report that chance decides. It protects the person and blurs the histogram."),
     Entry(
         "Population",
-        "What the users are drawn from. Even without noise, a thousand users differ a little from their population.",
+        "What the users are drawn from. Even without noise, a thousand users may differ a little from it.",
         "sample",
     ),
     Entry(
@@ -119,14 +123,15 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Privacy budget",
-        "Another name for $ε$: what may be spent. Reports about the same person add up, so two reports at $ε=1$ cost 2.",
+        "Another name for $ε$: what may be spent. Reports about the same person add up: two at $ε=1$ cost 2, and may "
+        "change an onlooker's odds by $e^2$.",
         "epsilon",
     ),
     Entry("Projection", "The nearest point of a set. InvP takes the distribution nearest to Inv.", "InvP simplex"),
     Entry(
         "Randomized response",
-        "Toss a coin in private: it says either *tell the truth* or *name any category at random*. No single answer can "
-        "be held against anyone, yet many together show the truth.",
+        "Toss a coin in private: it says either *tell the truth* or *name any category at random*. With a small $ε$ a "
+        "single answer says little; many together show the shares.",
         "k-RR GRR coin",
     ),
     Entry(
@@ -152,12 +157,15 @@ TERMS: tuple[Entry, ...] = (
     Entry("Unbiased", "Right on average: too high in some collections, too low in others, in balance."),
     Entry(
         "Unary encoding",
-        "A protocol: each person sends one randomized yes or no per category. Long reports, good for many categories.",
+        "A protocol: each person sends one randomized yes or no per category, so reports are long.",
         "SUE OUE RAPPOR protocol",
     ),
     Entry("Valid", "Said of an estimate that is a distribution: no negatives, sum 1."),
     Entry("Variance", "How much an estimate scatters over collections: its mean squared distance from its average."),
-    Entry("Zipf's law", "Few categories common, many rare: the share of rank $r$ falls like $r^{-s}$. Words do this."),
+    Entry(
+        "Zipf's law",
+        "Few categories common, many rare: the share of rank $r$ falls like $r^{-s}$. The words of a text come near it.",
+    ),
 )  # fmt: skip
 
 

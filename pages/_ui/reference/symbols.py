@@ -47,7 +47,7 @@ GROUPS: dict[str, Sequence[Symbol]] = {
         Symbol("InvN", "`inv_n`", "Inv, negatives set to zero, rescaled to sum to 1."),
         Symbol("InvP", "`inv_p`", "The distribution nearest to Inv."),
         Symbol("MLE\\*", "`mle_star`", "The distribution under which the reports are most likely, in closed form."),
-        Symbol("IBU", "`ibu`", "The same by iteration: $θ^{(t)}$ after $t$ steps, never quite there."),
+        Symbol("IBU", "`ibu`", "On the way there by iteration: $θ^{(t)}$ after $t$ steps."),
     ),
     "Inside the formulas": (
         Symbol("$E$", "–", "$e^ε-1=(p-q)/q$, positive."),
@@ -60,10 +60,10 @@ GROUPS: dict[str, Sequence[Symbol]] = {
         Symbol("$t$", "–", "Stretch in Theorem 2, $(1-v)/(p-v)>1$ with $v$ the smallest $φ_i$."),
     ),
     "The errors": (
-        Symbol("$\\lVert\\hatθ-θ\\rVert^2$", "`squared_error`", "Sum of the squared errors, from 0 to 2.", "MSE"),
+        Symbol("$\\lVert\\hatθ-θ\\rVert^2$", "`squared_error`", "Sum of squared errors: 0 to 2 (Inv: or more).", "MSE"),
         Symbol("MSE", "–", "Its mean over collections; the paper's figures show it divided by $K$."),
-        Symbol("TV", "`total_variation`", "Share of the mass in the wrong place, from 0 to 1."),
-        Symbol("max", "`max_error`", "The largest error of one category, from 0 to 1."),
+        Symbol("TV", "`total_variation`", "Share of the mass in the wrong place: 0 to 1 (Inv: or more)."),
+        Symbol("max", "`max_error`", "The largest error of one category: 0 to 1 (Inv: or more)."),
         Symbol("NLL", "`negative_log_likelihood`", "How badly an estimate fits the reports, in nats: lower is better."),
         Symbol("gap", "`optimality_gap`", "At most this many nats per report are missing to the maximum; 0 at MLE\\*."),
         Symbol("Var", "`inv_variance`", "Variance of each entry of Inv, a squared share."),

@@ -1,0 +1,147 @@
+"""The lab's pages over the ends of their controls: what they say is true there too."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pages._ui.reference import comparison
+from rr_core import PRESETS, RandomizedResponse, Scenario
+from rr_core.experiments.grid import MAIN_GRID
+from rr_core.experiments.recorded import recorded
+from rr_core.figures.style import percent
+from rr_core.law import negative_chance
+from rr_core.privacy import answer, posterior_of_reports
+from rr_core.streams import Stream
+from rr_core.summaries import EmptyShare, expected_negatives
+from tests.app.opening import charts, checked, opened, widget
+from tests.figures.spoken import numbers, percents
+
+
+def words(page):
+    return "\n".join(element.value for element in [*page.markdown, *page.caption])
+
+
+@pytest.mark.parametrize(("query", "chance", "said"), [
+    ("", "19.8%", "leaves doubt"),
+    ("k=1000", "0.271%", "leaves doubt"),
+    ("k=4&eps=1.0986122886681098", "50%", "as often false as true"),
+    ("eps=10", "99.95%", "nearly gives a person away"),
+    ("eps=20", "99.999998%", "nearly gives a person away"),
+])  # fmt: skip
+def test_home_says_what_one_answer_gives_away(query, chance, said):
+    page = opened("", query)
+    text = words(page)
+    assert said in text
+    assert "Nobody can tell" not in text
+    assert page.metric[0].value == chance
+    assert chance in text
+
+
+@pytest.mark.parametrize("query", ["eps=20", "eps=20&n=1", "eps=10&n=10"])
+def test_home_blames_no_noise_where_nothing_is_off(query):
+    page = opened("", query)
+    assert page.metric[1].value == "0%"
+    assert percents(page.metric[2].value)[0] < 1e-4
+    assert "stretches" not in charts(page)[0]["alt"]
+    assert "exactly the shares" in charts(page)[0]["alt"]
+
+
+def test_home_and_the_persons_panel_share_their_two_chances():
+    mechanism = Scenario().mechanism
+    both = [percent(mechanism.p), percent(mechanism.keep)]
+    assert both == ["19.8%", "12.5%"]
+    for name in ("", "noisy_histogram"):
+        page = opened(name)
+        text = words(page) + "".join(metric.help for metric in page.metric)
+        assert all(one in text for one in both)
+
+
+def persons_answers(scenario, truth, many):
+    mechanism = scenario.mechanism
+    return [answer(truth, mechanism, scenario.stream(Stream.ANSWERS, truth, i)).report for i in range(many)]
+
+
+def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
+    page, scenario = opened("noisy_histogram"), Scenario()
+    assert [trace["name"] for trace in charts(page)[1]["data"]] == ["before any report", "after the report"]
+    assert "e^ε = 2.718 times" in words(page)
+    checked(widget(page, "Answer again").click().run())
+    text, belief = words(page), charts(page)[1]
+    assert "2 answers cost 2 · ε = 2." in text
+    assert f"e^(2ε) = {math.exp(2):.4g} times" in text
+    names = ["before any report", "after the first report", "after all 2 reports"]
+    assert [trace["name"] for trace in belief["data"]] == names
+    truth = int(page.selectbox(key="person_truth").value)
+    reports = persons_answers(scenario, truth, 2)
+    prior = scenario.population().probabilities
+    told = [prior, *(posterior_of_reports(reports[:m], prior, scenario.mechanism) for m in (1, 2))]
+    assert percents(belief["alt"]) == pytest.approx([one[truth] for one in told], rel=0.006)
+    assert f"Reported before: {reports[0] + 1}." in text
+
+
+def test_another_person_starts_over_and_nobody_answers_for_ever():
+    page = opened("noisy_histogram", "eps=20")
+    for _ in range(19):
+        checked(widget(page, "Answer again").click().run())
+    assert "20 answers cost 20 · ε = 400." in words(page)
+    assert widget(page, "Answer again").disabled
+    checked(page.selectbox(key="person_truth").set_value(3).run())
+    assert "e^ε = " in words(page)
+    assert not widget(page, "Answer again").disabled
+
+
+@pytest.mark.parametrize("query", ["", "k=1000&s=5&n=1000000000", "k=500&s=1.3&n=10000", "k=2&eps=20&n=1"])
+def test_negatives_to_expect_are_those_of_the_law(query):
+    page = opened("inv_negatives", query)
+    (table,) = [one.value for one in page.markdown if one.value.startswith("| Negatives")]
+    fields = dict(pair.split("=") for pair in filter(None, query.split("&")))
+    scenario, _ = Scenario.from_query(fields)
+    found = [expected_negatives(scenario.draw(), times) for times in (1, 10, 100)]
+    for row, of, values in (
+        (2, found[0].of_held, [one.held for one in found]),
+        (3, found[0].of_empty, [one.empty for one in found]),
+    ):
+        label, *cells = table.splitlines()[row].strip("| ").split(" | ")
+        assert numbers(label)[0] == of
+        for cell, value in zip(cells, values, strict=True):
+            if not of:
+                assert cell == "–"
+            elif cell == "below 0.001":
+                assert value < 0.001
+            else:
+                assert numbers(cell)[0] == pytest.approx(value, rel=0.006)
+
+
+def test_what_was_seen_carries_the_error_of_its_number_of_looks():
+    """With 1.4 million categories there may be a single look, which is all or nothing."""
+    page = opened("inv_negatives", "k=1423000&s=0&n=1000000000&eps=1")
+    chance = float(negative_chance(10**9, RandomizedResponse(1_423_000, 1.0)))
+    (seen,) = [metric for metric in page.metric if metric.label.startswith("Seen in")]
+    looks = int(numbers(seen.label)[0])
+    assert percents(seen.value)[1] == pytest.approx(
+        EmptyShare(0, looks, True).standard_error(chance), rel=0.06
+    )
+
+
+def test_the_reference_counts_who_wins_on_the_papers_grid():
+    """Against the recorded means themselves; where two share the smallest, they are one estimate up to rounding."""
+    cells = recorded(MAIN_GRID).cells
+    means = np.array([cell.mean[0] for cell in cells])
+    apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
+    wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
+    bodies = [entry.body for entry in comparison.best()[1:4]]
+    for body, won in zip(bodies, wins, strict=True):
+        assert numbers(body)[:2] == pytest.approx([won, apart.sum()], abs=2)
+    ratio = means[apart, 2] / means[apart].min(axis=1)
+    told = numbers(bodies[2])
+    assert told[3:5] == [1.5, (ratio <= 1.5).sum()]
+    assert told[5] == pytest.approx(ratio.max(), rel=0.006)
+    assert wins.min() > 0  # so that no order of the three is told for all settings
+
+
+def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
+    (preset,) = [preset.scenario for preset in PRESETS if preset.scenario.k == 1_423_000]
+    assert 24 <= np.unique(preset.draw().counts).size <= 60

@@ -1,0 +1,286 @@
+"""What the figures of the geometry page say of themselves, against its own meaning computed another way, over the
+corners of the ranges and random histograms."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pages._ui.geometry.plane import _verdict
+from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
+from rr_core.collinearity import theorem2
+from rr_core.figures import clouds as cloud_figure
+from rr_core.figures.off_line import pushed_down, shares_of_draws
+from rr_core.figures.plane import plane, supports
+from rr_core.figures.style import QUANTITIES, percent, reading
+from rr_core.figures.triangle import Layers, triangle
+from rr_core.geometry.alignment import align
+from rr_core.geometry.clouds import PLACES, Cloud, clouds, frame_of, true_counts
+from rr_core.geometry.pushdown import candidates, push_down
+from rr_core.geometry.simplex import frame, to_plane
+from rr_core.geometry.three import trio
+
+REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
+
+
+def histograms(seed, many, most_k=13):
+    """Random histograms and mechanisms over the ranges, corners among them."""
+    rng = np.random.default_rng(seed)
+    for _ in range(many):
+        k, n = int(rng.integers(2, most_k)), int(rng.choice([1, 2, 7, 40, 400, 10**9]))
+        shape = float(rng.choice([0.1, 0.6, 3.0]))
+        counts = rng.multinomial(n, rng.dirichlet(np.full(k, shape)))
+        yield counts, RandomizedResponse(k, float(rng.choice(EPSILONS)))
+
+
+def off_the_line(counts, mechanism):
+    """Length from InvP to InvN, and distance of MLE* from the line through them, in plain coordinates; 0 where it is
+    their rounding."""
+    p, m, n = (make(counts, mechanism) for make in REPAIRS.values())
+    length = float(np.linalg.norm(n - p))
+    if length < 1e-12:
+        return 0.0, 0.0
+    along = (n - p) / length
+    off = float(np.linalg.norm((m - p) - ((m - p) @ along) * along))
+    return length, off if off > 1e-7 * length + 1e-14 else 0.0
+
+
+def test_the_plane_says_where_mle_star_is():
+    seen = set()
+    for counts, mechanism in histograms(1, 500):
+        place = collinearity(counts, mechanism)
+        length, off = off_the_line(counts, mechanism)
+        said, verdict = reading(plane(place)), _verdict(place, theorem2(counts, mechanism))
+        if not place.length:
+            assert length < 1e-9
+            assert "one point" in said or "same point" in said
+            assert "coincide" in verdict
+        elif "MLE* and InvP are one point" in said:
+            np.testing.assert_allclose(mle_star(counts, mechanism), inv_p(counts, mechanism), atol=1e-15)
+            assert "off the line" not in verdict
+        elif "exactly on the line" in said:
+            assert not off
+            assert "off the line" not in verdict
+        else:
+            assert off
+            assert "MLE\\* is off the line" in verdict
+            assert f"{percent(place.relative)} of the distance" in said
+            assert off / length == pytest.approx(place.relative, rel=1e-4)
+        seen.add(verdict[:14])
+    assert len(seen) == 5
+
+
+def test_unequal_supports_can_be_on_one_line():
+    """Three categories are always on an edge: then it must not be said that MLE* is off the line."""
+    reports, mechanism = [60, 25, 5], RandomizedResponse(3, 1.0)
+    place = collinearity(reports, mechanism)
+    assert not place.same_support
+    assert "on one line here" in _verdict(place, theorem2(reports, mechanism))
+    draw = Scenario("zipf", 3, 1.2, 0.5, 200, 7).draw()
+    *_, found = align(draw, 200)
+    assert found.neither > 0
+    assert found.n_off == 0
+    assert reading(shares_of_draws(found)).startswith("In 100% of 200 collections")
+
+
+def test_shares_of_draws_on_the_line_are_those_of_the_estimates():
+    for k, epsilon, n in ((2, 0.01, 1), (4, 0.5, 60), (12, 1.0, 2000), (12, 20.0, 10)):
+        draw = Scenario("zipf", k, 1.5, epsilon, n, 5).draw()
+        *_, found = align(draw, 50)
+        _, reports = draw.repeat(0, 50)
+        off = [off_the_line(row, draw.mechanism)[1] > 0 for row in reports]
+        assert found.n_off == sum(off)
+        assert f"In {percent(1 - np.mean(off))} of 50" in reading(shares_of_draws(found))
+
+
+def test_the_supports_are_counted_and_nested():
+    for counts, mechanism in histograms(2, 300):
+        place = collinearity(counts, mechanism)
+        kept = {
+            name: set(np.flatnonzero(make(counts, mechanism) > 0).tolist()) for name, make in REPAIRS.items()
+        }
+        said = reading(supports(place.supports, mechanism.k))
+        assert kept["inv_p"] <= kept["mle_star"] <= kept["inv_n"]
+        if "Inv is positive everywhere" in said:
+            assert (counts / counts.sum() > mechanism.q).all()
+        elif "equal supports" in said:
+            assert kept["inv_p"] == kept["inv_n"]
+        else:
+            sizes = [len(kept[name]) for name in REPAIRS]
+            assert [int(x) for x in re.findall(r"keeps \(([\d,]+)\)", said)] == sizes
+
+
+def test_the_triangle_says_where_mle_star_is():
+    for counts, mechanism in histograms(3, 300, most_k=4):
+        if mechanism.k != 3:
+            continue
+        found = trio(counts, mechanism)
+        said = reading(
+            triangle(found, np.full(3, 1 / 3), "abc", frame(to_plane(found.estimates["inv"])), Layers())
+        )
+        length, off = off_the_line(counts, mechanism)
+        negative = (counts / counts.sum() < mechanism.q - 1e-15).any()
+        if "nothing to repair" in said:
+            assert not negative
+        elif "one and the same point" in said:
+            assert length < 1e-9
+        elif "keep a single category" in said:
+            assert all((found.estimates[name] > 0).sum() == 1 for name in ("inv_p", "mle_star"))
+        else:
+            assert negative
+            assert not off
+            p, m, n = (found.estimates[name] for name in REPAIRS)
+            assert -1e-12 <= (m - p) @ (n - p) <= length**2 + 1e-12
+
+
+# Pushing one category down
+
+
+def by_hand(histogram, category, count):
+    pushed = np.array(histogram, dtype=float)
+    others = [i for i in range(len(pushed)) if i != category]
+    most = max(others, key=lambda i: pushed[i])
+    pushed[most] += pushed[category] - count
+    pushed[category] = count
+    return pushed
+
+
+def levelled(counts, mechanism):
+    spread = np.array(counts, dtype=float)
+    dropped = inv_p(counts, mechanism) == 0
+    spread[dropped] = spread[dropped].mean() if dropped.any() else 0.0
+    return spread
+
+
+def test_every_stretch_off_the_line_is_named():
+    """Against every single count, tried one by one on the full histogram."""
+    stretches = set()
+    for trial, (counts, mechanism) in enumerate(histograms(4, 120)):
+        chosen = [c for c in candidates(counts, mechanism) if 0 < counts[c] <= 400]
+        if not chosen:
+            continue
+        category, level = int(chosen[trial % len(chosen)]), bool(trial % 2)
+        found = push_down(counts, category, mechanism, level=level)
+        start = levelled(counts, mechanism) if level else counts
+        every = np.stack([by_hand(start, category, x) for x in range(counts[category] + 1)])
+        off = np.array([~collinearity(row, mechanism).on_line for row in every])
+        edges = np.flatnonzero(np.diff(np.r_[0, off, 0])).reshape(-1, 2)
+        wanted = [(int(a), int(b) - 1) for a, b in edges]
+        assert found.off_line == wanted, (counts, category, level)
+        stretches.add(len(wanted))
+        said = reading(pushed_down(found, 0))
+        if "no line to leave" in said:
+            continue
+        for low, high in wanted:
+            assert (f"from {low:,} to {high:,}" if low < high else f"at {low:,}") in said
+        for name, make in REPAIRS.items():
+            kept = make(every, mechanism)[:, category] > 0
+            assert f"{QUANTITIES[name].name} below {int(kept.argmax()):,}" in said
+    assert stretches >= {0, 1, 2}
+
+
+def test_the_default_scenario_leaves_the_line_twice():
+    draw = Scenario().draw()
+    category = int(candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, level=True)
+    assert found.off_line == [(0, 59), (146, 151)]
+    assert "off the line from 0 to 59 and from 146 to 151 reports" in reading(pushed_down(found, 0))
+
+
+def test_with_two_categories_nothing_is_ever_off_the_line():
+    """A level that nobody is left on must not count as a negative one."""
+    found = push_down([929, 71], 0, RandomizedResponse(2, 1.0))
+    assert found.off_line == []
+    assert not found.place.length.any()
+
+
+# Bias
+
+
+@cache
+def law(users, epsilon):
+    """Every histogram of the reports of these users (three categories), with its exact probability."""
+    mechanism, n = RandomizedResponse(3, epsilon), sum(users)
+    table = np.zeros((n + 1, n + 1))
+    table[0, 0] = 1.0
+    for own, many in enumerate(users):
+        chance = [mechanism.p if i == own else mechanism.q for i in range(3)]
+        for _ in range(many):
+            new = chance[2] * table
+            new[1:] += chance[0] * table[:-1]
+            new[:, 1:] += chance[1] * table[:, :-1]
+            table = new
+    first, second = np.nonzero(table > 0)
+    return np.stack([first, second, n - first - second], axis=-1), table[first, second]
+
+
+def exact_bias(users, epsilon):
+    reports, chance = law(users, epsilon)
+    theta = np.array(users) / sum(users)
+    return {
+        name: float(np.linalg.norm(chance @ make(reports, RandomizedResponse(3, epsilon)) - theta))
+        for name, make in REPAIRS.items()
+    }
+
+
+def test_inv_is_unbiased_and_repairs_give_a_category_that_nobody_has_too_much():
+    """By the exact law, at every corner of the range."""
+    for n, epsilon, where in itertools.product((1, 2, 13), EPSILONS, ("edge", "corner")):
+        users = (n - (n // 2 if where == "edge" else 0), n // 2 if where == "edge" else 0, 0)
+        reports, chance = law(users, epsilon)
+        mechanism = RandomizedResponse(3, epsilon)
+        unit = 1 / (mechanism.p - mechanism.q)
+        np.testing.assert_allclose(chance @ inv(reports, mechanism), np.array(users) / n, atol=1e-12 * unit)
+        for make in REPAIRS.values():
+            assert make(reports, mechanism).min() >= 0
+            assert chance @ make(reports, mechanism)[:, 2] > 0
+
+
+def said_of(found):
+    return reading(cloud_figure.clouds(found, ["a", "b", "c"], frame_of(found)))
+
+
+def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
+    told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
+    for (n, epsilon), where in itertools.product(itertools.product((1, 2, 5, 13, 30), EPSILONS), PLACES):
+        draw = Scenario("zipf", 3, 0.7, epsilon, n, 11).draw()
+        found = clouds(draw, where)
+        exact = exact_bias(tuple(true_counts(draw, where).tolist()), epsilon)
+        said = said_of(found)
+        for name in REPAIRS:
+            if found[name].is_biased:
+                assert exact[name] > 1e-9, (n, epsilon, where, name)
+        winner = re.search(r"(\S+)'s is the farthest", said)
+        if winner:
+            (first,) = [name for name in REPAIRS if QUANTITIES[name].name == winner[1]]
+            assert all(exact[first] > exact[other] + 1e-9 for other in REPAIRS if other != first), said
+        for words in told:
+            told[words] += words in said
+    assert all(told.values()), told
+
+
+def test_equal_biases_are_not_put_in_order():
+    """Half and half: by symmetry the three biases are the same, whatever 400 collections show."""
+    for seed in range(1, 25):
+        found = clouds(Scenario("zipf", 3, 1.5, 1.0, 2000, seed).draw(), "edge")
+        assert "cannot tell" in said_of(found), seed
+
+
+def test_a_difference_is_told_from_pairs():
+    """The same collections: a small difference that is there in nearly every one counts, a large one that is there
+    in one of them does not."""
+    rng = np.random.default_rng(3)
+    theta, noise = np.array([0.5, 0.3, 0.2]), rng.normal(0, 0.1, (400, 3))
+    points: NDArray = theta + np.array([0.2, -0.1, -0.1]) + noise
+    far = points + np.array([0.002, -0.001, -0.001]) + rng.normal(0, 0.001, (400, 3))
+    assert Cloud(far, theta).is_farther(Cloud(points, theta))
+    assert not Cloud(points, theta).is_farther(Cloud(far, theta))
+    once = points.copy()
+    once[7] += 3.0
+    assert not Cloud(once, theta).is_farther(Cloud(points, theta))

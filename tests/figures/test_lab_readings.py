@@ -1,0 +1,284 @@
+"""What the lab's pages say of a scenario, read back and held against plain computations: over the corners of all
+controls and 2,000 random scenarios."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core import Population, RandomizedResponse, Scenario
+from rr_core.comparison import compare
+from rr_core.figures.chance import chance_against_users, chance_in_words, more_users
+from rr_core.figures.estimates import estimates, inv_with_negatives
+from rr_core.figures.histogram import noisy_histogram
+from rr_core.figures.one_report import belief, price
+from rr_core.figures.story import one_answer, story, two_ways
+from rr_core.figures.style import percent, reading
+from rr_core.figures.view import bars, curve, natural_order, rank_order
+from rr_core.law import negative_chance, report_band
+from rr_core.privacy import answer, posterior_of_reports
+from rr_core.scenario import Draw
+from rr_core.streams import Stream
+from rr_core.summaries import closeness, expected_negatives
+from tests.figures.spoken import (
+    chances_below,
+    clipped,
+    corners,
+    is_negative,
+    mle,
+    numbers,
+    p_and_q,
+    percents,
+    projected,
+    random_scenarios,
+    reads,
+)
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Every corner and 2,000 random scenarios, each with its draw and its estimates."""
+    return [(draw, compare(draw)) for draw in map(Scenario.draw, [*corners(), *random_scenarios(2000)])]
+
+
+def shown(k):
+    return bars(natural_order(k), None, "Category")
+
+
+def tv(a, b):
+    return float(np.abs(a - b).sum() / 2)
+
+
+def holds_as_share(shown, true):
+    """A share as shown: three digits, and not all where it is short of all."""
+    assert reads(shown, true), (shown, true)
+    assert 1 - true > 1e-3 or 1 - true < 1e-11 or 0.4 < (1 - shown) / (1 - true) < 2.5, (shown, true)
+
+
+def test_how_often_one_answer_is_the_truth(draws):
+    said = set()
+    for draw, _ in draws:
+        (p, q), text = p_and_q(draw.scenario), one_answer(draw.mechanism)
+        holds_as_share(percents(text)[0], p)
+        assert ("nearly gives a person away" in text) == (p >= 0.9), text
+        assert ("leaves doubt" in text) == (p < 0.9), text
+        if "more often" in text:
+            assert ("more often false" in text) == (p < 0.5), text
+        elif p < 0.9:
+            assert abs(p - 0.5) < 6e-4, text
+        for shown, true in zip(percents(two_ways(draw.mechanism)), (p, p - q, q), strict=True):
+            assert reads(shown, true) or abs(shown - true) < 1e-15
+        said.add(text.split()[0] + text.rstrip(".").split()[-1])
+    assert len(said) >= 3
+
+
+def test_the_truth_is_rarer_with_a_smaller_epsilon_and_with_more_answers():
+    for k in (2, 3, 12, 1000, 1_500_000):
+        for epsilon in (0.01, 1.0, 10.0, 19.9):
+            here = RandomizedResponse(k, epsilon)
+            for rarer in (RandomizedResponse(k, epsilon * 0.99), RandomizedResponse(k + 1, epsilon)):
+                assert rarer.keep < here.keep
+                assert rarer.p < here.p
+    assert [percent(RandomizedResponse(k, 1.0).p) for k in (12, 1000)] == ["19.8%", "0.271%"]
+    assert percent(RandomizedResponse(12, 1.0).keep) == "12.5%"
+
+
+def test_home_tells_who_is_nearer_only_where_one_is(draws):
+    said = set()
+    for draw, result in draws:
+        text = reading(
+            story(draw, result, closeness(draw, result.estimates["mle_star"]), shown(draw.scenario.k))
+        )
+        best, _ = mle(draw.counts, draw.scenario)
+        reports, estimate = tv(draw.counts / draw.scenario.n, draw.theta), tv(best, draw.theta)
+        given = percents(text)
+        if "exactly" in text:
+            assert (draw.counts == draw.true_counts).all()
+            if "so has" in text:
+                assert estimate < 1e-11
+            else:
+                assert reads(given[0], estimate) or abs(given[0] - estimate) < 1e-12
+            said.add("exactly")
+        elif "both" in text:
+            assert reads(given[0], reports)
+            assert reads(given[0], estimate)
+            said.add("both")
+        elif "undoes" in text:
+            assert estimate < reports
+            assert reads(given[0], reports)
+            assert reads(given[1], estimate) or abs(given[1] - estimate) < 1e-12
+            said.add("nearer")
+        else:
+            assert estimate > reports
+            assert reads(given[0], estimate) or abs(given[0] - estimate) < 1e-12
+            assert reads(given[1], reports)
+            p, q = p_and_q(draw.scenario)
+            if "stretches" in text:
+                assert reads(numbers(text)[2], 1 / (p - q))
+            said.add("farther")
+    assert said == {"exactly", "both", "nearer", "farther"}
+
+
+def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(draws):
+    checked = 0
+    for draw, _ in draws:
+        scenario, k, n = draw.scenario, draw.scenario.k, draw.scenario.n
+        if k <= 200:
+            text = reading(noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, shown(k)))
+            inside, drawn = numbers(text)[-3:-1]
+            assert drawn == k
+        else:
+            view = curve(rank_order(draw.true_counts), "Rank")
+            text = reading(noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view))
+            assert reads(numbers(text)[1], n * p_and_q(scenario)[1])
+        assert reads(numbers(text)[0], n / k, 4)
+        if n <= 300 and k <= 50:
+            checked += 1
+            p, q = p_and_q(scenario)
+            within = 0
+            for t, c in zip(draw.true_counts.tolist(), draw.counts.tolist(), strict=True):
+                law = np.convolve(
+                    stats.binom.pmf(range(t + 1), t, p), stats.binom.pmf(range(n - t + 1), n - t, q)
+                )
+                upto = np.cumsum(law)
+                within += (upto[c] >= 0.025 - 1e-12) and ((upto[c - 1] if c else 0) < 0.975 + 1e-12)
+            assert inside == within
+    assert checked > 200
+
+
+def test_expected_counts_lie_between_truth_and_even_share_and_draw_together(draws):
+    for draw, _ in draws[::7]:
+        k, n = draw.scenario.k, draw.scenario.n
+        gap = draw.true_counts - n / k
+        for epsilon in (20.0, draw.scenario.epsilon, 0.01):
+            expected = report_band(draw.true_counts, n, RandomizedResponse(k, epsilon)).expected - n / k
+            assert (np.abs(expected) <= np.abs(gap) + 1e-9 * n).all()
+            assert (expected * gap >= -1e-9 * n * n).all()
+        assert np.abs(expected).max() <= 0.0051 * n
+
+
+def test_the_chance_that_an_empty_category_goes_negative(draws):
+    for i, (draw, _) in enumerate(draws):
+        scenario, mechanism = draw.scenario, draw.mechanism
+        q = p_and_q(scenario)[1]
+        text = chance_in_words(scenario.n, float(negative_chance(scenario.n, mechanism)))
+        chance = stats.binom.cdf(math.ceil(scenario.n * q) - 1, scenario.n, q)
+        holds_as_share(percents(text)[0], float(chance))
+        assert f"N = {scenario.n:,};" in text
+        if i % 50 == 0:
+            assert text == reading(chance_against_users(scenario.n, mechanism, 0.5))
+
+
+def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
+    """Each number of the table, against sums over the binomials of every category, or where they have more than 300
+    terms (so a variance above 120) against the plain normal law."""
+    for i, (draw, _) in enumerate(draws):
+        scenario, factors = draw.scenario, (1, 10) if i % 20 == 0 else (1,)
+        held, empty = (draw.true_counts > 0).sum(), (draw.true_counts == 0).sum()
+        rows = more_users([expected_negatives(draw, times) for times in factors]).splitlines()
+        assert rows[0].strip("| ").split(" | ")[1:] == [f"N = {times * scenario.n:,}" for times in factors]
+        kinds, how_often = np.unique(draw.true_counts, return_counts=True)
+        for row, of, among in ((rows[2], held, kinds > 0), (rows[3], empty, kinds == 0)):
+            label, *cells = row.strip("| ").split(" | ")
+            assert numbers(label)[0] == of
+            for cell, times in zip(cells, factors, strict=True):
+                if not of:
+                    assert cell == "–"
+                    continue
+                chances, slacks = chances_below(kinds[among] * times, scenario.n * times, scenario)
+                expected, slack = how_often[among] @ chances, how_often[among] @ slacks
+                if cell == "below 0.001":
+                    assert expected - slack < 0.001
+                else:
+                    off = abs(numbers(cell)[0] - expected)
+                    assert off <= slack + 0.005 * expected + 1e-5, (scenario, row, expected)
+
+
+def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
+    said = set()
+    for draw, result in draws:
+        scenario, k, n = draw.scenario, draw.scenario.k, draw.scenario.n
+        below = int(is_negative(draw.counts, scenario).sum())
+        text = reading(
+            inv_with_negatives(result.estimates["inv"], draw.theta, n, draw.mechanism, shown(min(k, 200)))
+        )
+        assert numbers(text)[:2] == [below, k] if below else "no negative share" in text
+        text = reading(estimates(result.estimates, draw.theta, n, draw.mechanism, shown(min(k, 200))))
+        repairs = (
+            clipped(draw.counts, scenario),
+            mle(draw.counts, scenario)[0],
+            projected(draw.counts, scenario)[0],
+        )
+        zeros = [int((one == 0).sum()) for one in repairs]
+        apart = max(float(np.abs(a - repairs[0]).max()) for a in repairs)
+        if "all four agree" in text:
+            assert not below
+            assert max(float(np.abs(one - result.estimates["inv"]).max()) for one in repairs) < 1e-9
+            said.add("four")
+        elif "the same" in text:
+            assert below
+            assert apart < 1e-10
+            assert numbers(text) == [k, zeros[0]]
+            said.add("three")
+        else:
+            assert below
+            assert apart > 1e-13
+            assert numbers(text) == [k, *zeros]
+            said.add("differ")
+    assert said == {"four", "three", "differ"}
+
+
+def test_what_an_onlooker_believes_after_one_report_and_after_several(draws):
+    for i, (draw, _) in enumerate(draws[::2]):
+        scenario, prior = draw.scenario, draw.population.probabilities
+        p, q = p_and_q(scenario)
+        many, truth = 1 + i % 20, i % scenario.k
+        reports = [
+            answer(truth, draw.mechanism, scenario.stream(Stream.ANSWERS, truth, j)).report
+            for j in range(many)
+        ]
+        beliefs = [posterior_of_reports(reports[:m], prior, draw.mechanism) for m in sorted({1, many})]
+        text = reading(belief(prior, beliefs, reports, truth, shown(scenario.k)))
+
+        def after(m, reports=reports, p=p, q=q, prior=prior, k=scenario.k):
+            seen = np.bincount(reports[:m], minlength=k)
+            weights = prior * (p**seen * q ** (m - seen))
+            return weights / weights.sum()
+
+        if many > 1:
+            told = [prior[truth], after(1)[truth], after(many)[truth]]
+            assert f"all {many}." in text
+        else:
+            told = [prior[reports[0]], after(1)[reports[0]]]
+            if "leaves" in text:
+                assert abs(told[1] - told[0]) < 0.01 * told[0] + 1e-9
+                told = told[1:]
+        for shown_share, true in zip(percents(text), told, strict=True):
+            assert reads(shown_share, true), (text, told)
+        cost = numbers(price(scenario.epsilon, many))
+        assert reads(cost[-1], math.exp(many * scenario.epsilon), 4)
+        if many > 1:
+            assert reads(cost[2], many * scenario.epsilon, 4)
+            assert cost[0] == cost[1] == many
+
+
+def test_a_report_of_what_nobody_has_moves_no_belief():
+    prior, mechanism = np.array([0.5, 0.5, 0.0]), RandomizedResponse(3, 1.0)
+    text = reading(belief(prior, [posterior_of_reports([2], prior, mechanism)], [2], 0, shown(3)))
+    assert "Nobody" in text
+    assert "stays as it was" in text
+
+
+def test_an_inv_of_exactly_zero_is_no_negative_in_any_sentence():
+    """N q is one report: categories with one have an Inv of zero, of either sign in doubles."""
+    mechanism, counts = RandomizedResponse(3, math.log(6)), np.array([6, 1, 1])
+    users = np.array([8, 0, 0])
+    scenario = Scenario("upload", 3, epsilon=math.log(6), n=8)
+    result = compare(Draw(scenario, Population.from_weights(users), users, counts))
+    assert "no negative" in reading(
+        inv_with_negatives(result.estimates["inv"], users / 8, 8, mechanism, shown(3))
+    )
+    assert "all four agree" in reading(estimates(result.estimates, users / 8, 8, mechanism, shown(3)))
