@@ -96,8 +96,8 @@ def _names(found: OddNames, reports: Reports) -> list[Odd]:
         st.warning(
             markdown(
                 f"On the list, with far fewer reports than noise alone brings: {_listed(found.listed_too_few)}. A "
-                f"category gets about N·q = {number(found.level)}. Take such names off the list if people could not choose "
-                "them.",
+                f"category gets about N·q = {number(found.level)}. Take such names off the list if people could not "
+                "choose them.",
                 1000,
             )
         )
