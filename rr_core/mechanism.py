@@ -74,6 +74,24 @@ class RandomizedResponse:
         made._set(p=p, q=float((1 - exact) / (k - 1)))
         return made
 
+    @classmethod
+    def from_redraw(cls, k: int, r: float) -> RandomizedResponse:
+        """The mechanism that redraws uniformly from all k categories with probability ``r``, where 0 < r < 1.
+
+        The truth is kept with probability p - q = 1 - r, so p = 1 - r + r/k, q = r/k and
+        epsilon = log(1 + k (1 - r)/r). Surveys call it forced
+        response; a blog post on k-RR calls r its p.
+
+        >>> round(RandomizedResponse.from_redraw(4, 0.5).epsilon, 4)  # log 5
+        1.6094
+        """
+        k = _validate.integer("k", k, 2)
+        allowed = "a number with 0 < r < 1"
+        r = _validate.real("r", r, allowed)
+        if not 0 < r < 1:
+            raise ValueError(f"r must be {allowed}, got {r!r}")
+        return cls(k, math.log1p(k * (1 - r) / r))
+
     def _set(self, **values: float) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)

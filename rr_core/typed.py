@@ -14,8 +14,12 @@ def words(text: str) -> list[str]:
     return [word for word in _SEPARATORS.split(text.replace("%", " ")) if word]
 
 
-def number(text: str) -> float:
+def number(text: str, like: str = "1.5 or ln 3") -> float:
     """A positive number as a person writes it: 1.5, 1,5 (a decimal comma), 3/4, ln 3, log(3).
+
+    Args:
+        text: what was typed.
+        like: good examples, for the sentence.
 
     Raises:
         ValueError: one plain sentence, when it is none of these.
@@ -27,8 +31,22 @@ def number(text: str) -> float:
         value = math.nan
     if not 0 < value < math.inf:
         shown = text.strip() if len(text.strip()) <= 24 else text.strip()[:23] + "…"
-        raise ValueError(f"“{shown}” is not a number above 0: write it like 1.5 or ln 3")
+        raise ValueError(f"“{shown}” is not a number above 0: write it like {like}")
     return value
+
+
+def chance(text: str) -> float:
+    """A probability above 0 as a person writes it: as `number`, or in percent.
+
+    Raises:
+        ValueError: one plain sentence, when it is none of these.
+
+    >>> chance("12,5 %")
+    0.125
+    """
+    percent = text.strip().endswith("%")
+    value = number(text.strip().rstrip("% \u00a0\u202f") if percent else text, "0.25 or 25%")
+    return value / 100 if percent else value
 
 
 def _plain(text: str) -> float:

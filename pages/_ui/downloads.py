@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
-from pyarrow import csv as arrow_csv
 
+from pages._ui import state
+from pages._ui.csv_files import csv_bytes, untouched
 from pages._ui.safe_text import csv_cell
+from pages._ui.state import Origin
+from pages._ui.upload_script import reader
 from pages._ui.work import Work
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
@@ -38,12 +39,14 @@ def row(
         more: lines at the end of the script, which has ``draw`` and ``result``.
         alone: whether these lines are all that it prints; it has ``draw`` then, and no ``result``.
     """
+    held = state.uploaded()
+    origin = None if held is None else held.origin
     files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
         ("Download data (CSV)", data or partial(data_csv, work), "csv", "text/csv"),
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
         (
             "Download script (Python)",
-            lambda: joined(script_text(work.scenario), more, alone),
+            lambda: joined(script_text(work.scenario, origin), more, alone),
             "py",
             "text/x-python",
         ),
@@ -65,17 +68,11 @@ def data_csv(work: Work) -> bytes:
     """One row per category at full precision; names cannot run as spreadsheet formulas."""
     draw, estimates = work.draw, work.comparison().estimates
     labels = draw.population.labels
-    names = pa.array(range(1, work.scenario.k + 1)) if labels is None else pa.array(map(csv_cell, labels))
-    columns = [names, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
-    return csv_bytes(dict(zip(COLUMNS, map(pa.array, columns), strict=True)))
-
-
-def csv_bytes(columns: Mapping[str, Any]) -> bytes:
-    """A CSV file of named columns, numbers at full precision."""
-    table = pa.table(dict(columns))
-    out = io.BytesIO()
-    arrow_csv.write_csv(table, out, arrow_csv.WriteOptions(quoting_style="needed", quoting_header="needed"))
-    return out.getvalue()
+    names = [] if labels is None else [csv_cell(label) for label in labels]
+    categories = names or range(1, work.scenario.k + 1)
+    columns = [categories, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
+    named = dict(zip(COLUMNS, map(pa.array, columns), strict=True))
+    return csv_bytes(named | ({} if labels is None else untouched(labels, names)))
 
 
 def chart_html(chart: go.Figure) -> bytes:
@@ -85,13 +82,15 @@ def chart_html(chart: go.Figure) -> bytes:
     return page.encode()
 
 
-def script_text(scenario: Scenario) -> str:
-    """Python that prints this page's numbers with ``rr_core`` alone."""
+def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
+    """Python that prints this page's numbers with ``rr_core`` alone; of an upload, from the file that it came from."""
     settings = (
         f"dist={scenario.dist!r}, k={scenario.k}, s={scenario.s!r}, epsilon={scenario.epsilon!r}, "
         f"n={scenario.n}, seed={scenario.seed}"
     )
-    return _SCRIPT.format(settings=settings, draw=_UPLOADED if scenario.dist == UPLOAD else _BUILT_IN)
+    return _SCRIPT.format(
+        settings=settings, draw=reader(origin or Origin()) if scenario.dist == UPLOAD else _BUILT_IN
+    )
 
 
 def joined(script: str, more: str, alone: bool) -> str:
@@ -127,16 +126,3 @@ for i, label in enumerate(labels):
         break
 '''
 _BUILT_IN = "draw = scenario.draw()"
-_UPLOADED = """
-# The file stayed with you: a table with the columns category,count in the order used in the app. The
-# data CSV downloaded from the app also works: set COUNT = "true".
-import csv
-
-from rr_core import Population
-
-FILE, CATEGORY, COUNT = "distribution.csv", "category", "count"
-with open(FILE, newline="", encoding="utf-8-sig") as file:
-    rows = list(csv.DictReader(file))
-numbers = [float(row[COUNT]) for row in rows]
-weights = [int(number) for number in numbers] if all(n.is_integer() for n in numbers) else numbers
-draw = scenario.draw(Population.from_weights(weights, [row[CATEGORY] for row in rows]))"""

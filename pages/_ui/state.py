@@ -16,13 +16,35 @@ from rr_core.populations import Population
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where an uploaded distribution came from.
+
+    Attributes:
+        file: its name.
+        category: the column of names; without a header "Column 1" and so on.
+        count: the column of numbers; None when every row is one person.
+        shares: whether the numbers are shares even if all are whole.
+        order: of the categories: "file", "count" or "name".
+        sha256: of the file, "" when that is not known.
+    """
+
+    file: str = "distribution.csv"
+    category: str = "category"
+    count: str | None = "count"
+    shares: bool = False
+    order: str = "file"
+    sha256: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Uploaded:
-    """A file in use: its population, and what to call it."""
+    """A file in use: its population, what to call it, and how it was read."""
 
     population: Population
     file_name: str
     understood: str
+    origin: Origin | None = None
 
 
 def uploaded() -> Uploaded | None:

@@ -13,6 +13,7 @@ import streamlit as st
 from pages._ui import link, state
 from pages._ui.safe_text import markdown
 from pages._ui.tables import EXTENSIONS, Distribution, Preview, UnreadableFile, inspect, read_distribution
+from pages._ui.upload_script import origin
 from rr_core import limits
 from rr_core.figures.labels import plain
 from rr_core.populations import UPLOAD, Population
@@ -68,7 +69,13 @@ def _confirm(data: bytes, name: str) -> None:
         st.session_state["_reading"] = held
     _understood(preview, held[1])
     left, right, _ = st.columns([2, 1, 3])
-    left.button("Use this distribution", type="primary", on_click=_use, args=(held[1], name), width="stretch")
+    left.button(
+        "Use this distribution",
+        type="primary",
+        on_click=_use,
+        args=(held[1], name, options["order"]),
+        width="stretch",
+    )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
 
 
@@ -114,7 +121,7 @@ def _column_name(preview: Preview, position: int) -> str:
 def _understood(preview: Preview, read: Distribution) -> None:
     people = f"{read.total:,.6g} in all" if read.kind == "shares" else f"{read.total:,} people"
     st.success(markdown(f"Understood: {read.rows:,} rows, {read.k:,} categories, {people}."))
-    remarks = [f"{_form(preview)}."]
+    remarks = [f"{form(preview)}."]
     remarks += [
         f"Left out: {drop.rows:,} rows ({drop.reason}), the first in line {drop.first_line:,}."
         for drop in read.dropped
@@ -128,7 +135,8 @@ def _understood(preview: Preview, read: Distribution) -> None:
     st.text("First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:,.6g}" for label, weight in pairs))
 
 
-def _form(preview: Preview) -> str:
+def form(preview: Preview) -> str:
+    """Encoding, separator, header and compression, in words."""
     separators = {",": "comma", ";": "semicolon", "\t": "tab"}
     if preview.format == "parquet":
         return "Parquet table"
@@ -139,13 +147,14 @@ def _form(preview: Preview) -> str:
     return ", ".join(parts) + (", gzipped" if preview.compression else "")
 
 
-def _use(read: Distribution, name: str) -> None:
+def _use(read: Distribution, name: str, order: str) -> None:
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else f"{population.total:,} people"
     changes: dict[str, Any] = {"dist": UPLOAD, "k": population.k}
     if population.total is not None and not state.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)
-    state.use(state.Uploaded(population, name, f"{population.k:,} categories, {people}"))
+    understood = f"{population.k:,} categories, {people}"
+    state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
     st.session_state.pop("_reading", None)
     link.change(**changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages._ui.tables import AllSeen, Domain, Listed, Size, Source, read_reports, within
+from pages._ui.tables import AS_WRITTEN, AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
 from pages._ui.your_reports.results import Results, Simulated, Used
 from pages._ui.your_reports.said import DomainKind, Said
 from rr_core.collected.analysis import analyse
@@ -42,15 +42,18 @@ def analysed(
     target: Target = "users",
     replicates: int = 0,
     seek: bool = False,
+    names: Names = AS_WRITTEN,
     **options: object,
 ) -> Results:
     """What the page holds after reading these files; no simulations when ``replicates`` is 0."""
     reports = read_reports([Source(*file) for file in files], **options)
-    collected = within(reports, domain)
+    collected = within(reports, domain, names)
     k = len(collected.labels)
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     kinds: dict[type, DomainKind] = {AllSeen: "seen", Size: "size", Listed: "listed"}
-    said = Said(repr(epsilon if p is None else p), p is not None, kinds[type(domain)])
+    said = Said(
+        repr(epsilon if p is None else p), "epsilon" if p is None else "p", kinds[type(domain)], names=names
+    )
     used = Used(reports, collected, mechanism, said, files[0][0], 1)
     users = "fixed" if target == "users" else "sampled"
     made = analyse(collected.counts, mechanism, level, users=users)

@@ -18,6 +18,7 @@ from pages._ui.tables import Domain, Size, Source, read_list
 class Hostile:
     """Files, and either `refused` (a part of the sentence) or the `counts` that are read.
 
+    `mended` are the counts on the page, where odd names are settled first; else these are `counts`.
     `domain` is what a person says of them, `options` what they choose for `read_reports`, `noted` a part of a
     note.
     """
@@ -25,6 +26,7 @@ class Hostile:
     files: tuple[Source, ...]
     refused: str = ""
     counts: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, int] = field(default_factory=dict)
     noted: str = ""
     domain: Domain | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +56,7 @@ MARKUP = {
     "$\\alpha$ :red[x] `y` **z**": 7,
 }
 FORMULAS = {"=1+1": 3, "+1+1": 4, "-1+1": 5, "@SUM(1)": 6, "=cmd|' /C calc'!A0": 7}
-# The last two are one letter to the eye, written in two ways: two categories.
+# The last two are one letter to the eye, written in two ways.
 EMOJI = {"😀": 3, "\U0001f469\u200d\U0001f467": 4, "🇫🇷": 5, "\u00e9": 6, "e\u0301": 7}
 BACKWARDS = {"a\u202eb": 3, "\u2066c": 4}
 # 52 members of 4 MB each: 208 MB in a file of some kilobytes.
@@ -67,15 +69,25 @@ CASES: dict[str, Hostile] = {
     "list of something else": one(
         GOOD, domain=read_list("x\ny"), refused="the list has “x”, “y”, the reports “a”, “b”. Check"
     ),
-    "list in capitals": one(GOOD, domain=read_list("A\nB"), refused="They differ in upper and lower case"),
+    "list in capitals": one(
+        GOOD,
+        domain=read_list("A\nB"),
+        refused="They differ in upper and lower case",
+        mended={"A": 10, "B": 20},
+    ),
     "mixed types": one(
         "report\n1\n2.5\ntrue\nNA\nred\n2020-01-02\n1\n",
         counts={"1": 2, "2.5": 1, "true": 1, "NA": 1, "red": 1, "2020-01-02": 1},
+        mended={"1": 2, "2.5": 1, "true": 1, "red": 1, "2020-01-02": 1},
     ),
     "duplicated categories": one("category,count\na,1\n a ,2\nb,4\na,8\n", counts={"a": 11, "b": 4}),
     "markup": one(listing(MARKUP), counts=MARKUP),
     "formulas": one(listing(FORMULAS), counts=FORMULAS),
-    "emoji": one(listing(EMOJI), counts=EMOJI),
+    "emoji": one(
+        listing(EMOJI),
+        counts=EMOJI,
+        mended={**dict(list(EMOJI.items())[:3]), "e\u0301": 13},
+    ),
     "text that runs backwards": one(listing(BACKWARDS), counts=BACKWARDS),
     "terminal codes": one("report\nr\x1b[31med\nblue\n", counts={"r[31med": 1, "blue": 1}),
     "very long names": one(

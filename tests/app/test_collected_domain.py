@@ -134,7 +134,7 @@ def test_the_limits_of_k_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Zürich", "Zurich", "accents"),
         ("Zu\u0308rich", "Zürich", "the way accents are stored"),
         ("(Rome)", "rome", "case, accents, zeros or marks around the name"),
-        ("3.0", "3", "case, accents, zeros or marks around the name"),
+        ("3.0", "3", "“.0” after the number"),
         ("00", "0", "leading zeros"),
         ("0012", "12", "leading zeros"),
     ],

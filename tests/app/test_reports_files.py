@@ -70,11 +70,16 @@ def strictly(text: str | bytes):
 @pytest.mark.parametrize("found", [hostile, plain, lambda: plain(100)], ids=["hostile", "closed", "sampled"])
 def test_csv_keeps_every_digit_and_runs_no_formula(found):
     found = found()
-    header, *lines = csv.reader(io.StringIO(files.csv_file(found).decode("utf-8"), newline=""))
+    header, *lines = csv.reader(io.StringIO(files.csv_file(found).decode("utf-8-sig"), newline=""))
     expected = rows.table(found)
+    labels = found.used.collected.labels
+    if any(csv_cell(label) != label for label in labels):
+        # The names as they are come last, in a form that no spreadsheet runs either.
+        assert header.pop() == "category_json"
+        assert [json.loads(line[-1]) for line in lines] == labels.tolist()
+        assert all(line.pop().startswith('"') for line in lines)
     assert header == list(expected)
     columns = dict(zip(header, zip(*lines, strict=True), strict=True))
-    labels = found.used.collected.labels
     assert list(columns.pop("category")) == [csv_cell(label) for label in labels]
     assert [word == "true" for word in columns.pop("above_zero")] == expected["above_zero"].tolist()
     for name, cells in columns.items():
@@ -119,6 +124,8 @@ def test_json_says_all_there_is_to_say():
         "level": 0.95,
         "target": "users",
         "domain": "listed",
+        "counted_as": {},
+        "swapped": False,
         "test_level": found.analysis.above.level,
     }
     assert told["files"]["read"] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -18,10 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pages._ui.safe_text import csv_cell
-from pages._ui.tables import AllSeen, Listed, Size, Source, read_list, read_reports
+from pages._ui.tables import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from pages._ui.your_reports import files, rows
 from pages._ui.your_reports.files import recompute
 from pages._ui.your_reports.results import Results
+from rr_core.collected.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +139,7 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
     lines = run(files.script(found), tmp_path, "--all")
     assert lines[-2] == "wrote results.csv"
     check([*lines[:-2], ""], found)
-    everything = (tmp_path / "results.csv").read_text("utf-8").removesuffix("\n").split("\n")
+    everything = (tmp_path / "results.csv").read_text("utf-8-sig").removesuffix("\n").split("\n")
     check_table(everything, found, np.arange(26))
 
 
@@ -171,6 +173,30 @@ def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
     assert list(counted.items()) == list(zip(seen.labels, seen.counts, strict=True))
     assert counted["17"] == 2
     assert len(counted) == 3
+
+
+def test_names_left_out_and_counted_as_others(tmp_path):
+    source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
+    names = Names(("NA", "it's"), (("Bus", "bus"),))
+    for domain in (AllSeen(), Size(7)):
+        found = analysed([source], domain, names=names)
+        assert found.used.collected.outside_total == 44
+        save(tmp_path, source)
+        check(run(files.script(found), tmp_path), found)
+
+
+def test_swapped_answers(tmp_path):
+    source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
+    found = analysed([source], AllSeen(), p=1 - 0.3)
+    turned = np.array([380, 620])
+    collected = dataclasses.replace(found.used.collected, counts=turned)
+    said = dataclasses.replace(found.used.said, swapped=True)
+    used = dataclasses.replace(found.used, collected=collected, said=said)
+    swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.mechanism))
+    save(tmp_path, source)
+    lines = run(files.script(swapped), tmp_path)
+    check(lines, swapped)
+    assert "no,620," in "\n".join(lines)
 
 
 def test_long_list_is_a_file_of_its_own(tmp_path):
@@ -231,6 +257,8 @@ TEXTS = [
     "7,5;8\n6,1;9\n",
     "north, x\nw\nw\nv\n",
     "category,count\na,5\n,many\nb,6\n",
+    "Krankheit;Anzahl\na;4.425\nb;912\nc;1.000.000\n",
+    "category;count\na;13.0\nb;5.000\n",
 ]
 
 

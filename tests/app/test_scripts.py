@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 
 from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
 from pages._ui.safe_text import csv_cell
+from pages._ui.state import Origin
+from pages._ui.tables import read_distribution
+from pages._ui.upload_script import origin
 from pages._ui.work import Work
 from rr_core import Population, Scenario
 from rr_core.comparison import compare
@@ -33,8 +41,9 @@ ONLY_THE_CORE = (
 )
 
 
-def printed(script: str, folder: Path) -> list[str]:
+def printed(script: str, folder: Path, *, parquet: bool = False) -> list[str]:
     """Lines that a script prints when it runs in ``folder`` with rr_core and nothing else of the project."""
+    wall = ONLY_THE_CORE.replace("'pyarrow', ", "") if parquet else ONLY_THE_CORE
     path = folder / "downloaded.py"
     path.write_text(script, "utf-8")
     run = subprocess.run(
@@ -43,7 +52,7 @@ def printed(script: str, folder: Path) -> list[str]:
             "-W",
             "error",
             "-c",
-            ONLY_THE_CORE + "import runpy; runpy.run_path('downloaded.py')",
+            wall + "import runpy; runpy.run_path('downloaded.py')",
         ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
@@ -111,19 +120,65 @@ def test_script_of_an_upload_reads_the_data_csv_of_the_app(tmp_path):
     population = Population.from_weights([500, 300, 200], names)
     scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
     (tmp_path / "distribution.csv").write_bytes(data_csv(Work(scenario.draw(population))))
-    script = script_text(scenario).replace('"category", "count"', '"category", "true"')
+    script = script_text(scenario, Origin(count="true"))
     check(printed(script, tmp_path), scenario.draw(population))
+
+
+NAMED_NUMBERS = [
+    ("früchte.csv", "Frucht;Anzahl\nÄpfel;4.425\nPflaumen;850\n Feigen ;1.050\n;7\nÄpfel;75\n", "file"),
+    ("mine (1).tsv", "who\tn\na\t1 200\nb\t8\nitem 10\t5\nitem 2\t5\n", "name"),
+    ("it's.csv", 'x,share\na,25%\nb,"70,5%"\nc,4.5%\n', "count"),
+    ("people.txt", "town\nRome\nOslo\nRome\nRome\nLima\nLima\n", "count"),
+    ("bare.csv", "a,5\nb,7\nc,9\n", "name"),
+    ("ages.csv.gz", "age,people\n10,5\n9,7\n-1,9\n", "name"),
+    ("table.parquet", "fruit,n\nplum,3\nfig,40\n", "file"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "order"), NAMED_NUMBERS, ids=[row[0] for row in NAMED_NUMBERS])
+def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, text, order, tmp_path):
+    data = text.encode("utf-8-sig")
+    if name.endswith(".gz"):
+        data = gzip.compress(data)
+    if name.endswith(".parquet"):
+        out = io.BytesIO()
+        pq.write_table(pa_csv.read_csv(io.BytesIO(text.encode())), out)
+        data = out.getvalue()
+    read = read_distribution(data, name, order=order)
+    population = Population.from_weights(read.weights, list(read.labels))
+    (tmp_path / name).write_bytes(data)
+    scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
+    script = script_text(scenario, origin(read, name, order))
+    check(printed(script, tmp_path, parquet=name.endswith(".parquet")), scenario.draw(population))
+
+
+def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
+    script = script_text(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))
+    with pytest.raises(AssertionError, match="has no columns 'fruit' and 'y'"):
+        printed(script, tmp_path)
 
 
 def test_data_csv_escapes_names_and_keeps_every_digit():
     population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
     draw = Scenario("upload", 7, 1.0, 2.0, 1140, 5).draw(population)
-    header, *rows = csv.reader(io.StringIO(data_csv(Work(draw)).decode("utf-8"), newline=""))
-    assert tuple(header) == COLUMNS
+    data = data_csv(Work(draw))
+    assert data.startswith(codecs.BOM_UTF8)  # Excel reads the names as they are
+    header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    assert tuple(header) == (*COLUMNS, "category_json")
     assert [row[0] for row in rows] == [csv_cell(name) for name in NAMES]
+    assert [json.loads(row[-1]) for row in rows] == NAMES
+    assert all(row[-1].startswith('"') for row in rows)  # no formula there either
     assert [int(row[1]) for row in rows] == draw.true_counts.tolist()
     for column, name in enumerate(COLUMNS[3:], 3):
         assert [float(row[column]) for row in rows] == compare(draw).estimates[name].tolist()
+
+
+def test_data_csv_is_plain_where_names_are():
+    population = Population.from_weights([500, 300], ["apple", "plum, dried"])
+    data = data_csv(Work(Scenario("upload", 2, 1.0, 2.0, 800, 5).draw(population)))
+    assert data.isascii()
+    assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
 
 
 def test_chart_html_needs_nothing_else():

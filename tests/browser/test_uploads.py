@@ -22,7 +22,7 @@ MARKUP = """() => { const main = document.querySelector('[data-testid="stMain"]'
 
 
 def rows_of(lab):
-    text = lab.download("Download data (CSV)").decode("utf-8")
+    text = lab.download("Download data (CSV)").decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 

@@ -84,7 +84,7 @@ def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
     assert lab.chart("your_reports").count() == lab.chart("reports_floor").count() == 1
     assert "speaks against ε = 3" in lab.words()
 
-    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8"), newline="")))
+    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
     assert [row["category"] for row in table] == [csv_cell(label) for label in labels]
     for column in ("inv", "inv_n", "inv_p", "mle_star"):
         assert [float(row[column]) for row in table] == found.estimates[column].tolist()
@@ -148,15 +148,32 @@ def test_hostile_names_stay_names(open_lab):
     main = lab.page.get_by_test_id("stMain")
     assert main.locator("img, iframe").count() == 0
     assert main.locator("a[href*=evil], a[href*=javascript]").count() == 0
-    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
     assert len(rows) == len(HOSTILE)
     lab.press("Other reports or settings")
     before = lab.figure("your_reports")
     give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
-    lab.press("Analyse these reports")
     assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
     assert lab.figure("your_reports") == before
+
+
+def test_odd_names_with_markup_stay_names(open_lab):
+    lab = open_lab("/your_reports")
+    counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
+    give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
+    say(lab, "1", "All of them are in the files")
+    main = lab.page.get_by_test_id("stMain")
+    for text in (
+        "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
+        "<IMG SRC=X ONERROR=ALERT(1)>",
+        ":RED[ALARM]",
+    ):
+        assert text in lab.words().replace("\u2060", "")
+    assert main.locator("img, iframe").count() == 0
+    assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
+    assert "Leave out: no categories" in lab.words()
+    lab.must_be_fine()
 
 
 def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):

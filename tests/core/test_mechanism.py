@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -75,3 +76,29 @@ def test_mechanisms_survive_pickling():
     copy = pickle.loads(pickle.dumps(made))
     assert copy == made
     assert (copy.p, copy.q, copy.truth, copy.blur) == (made.p, made.q, made.truth, made.blur)
+
+
+@pytest.mark.parametrize("k", [2, 12, 1_500_000])
+@pytest.mark.parametrize("r", [1e-12, 0.02, 0.5, 0.999, 1 - 2**-50])
+def test_from_redraw_keeps_the_truth_or_draws_from_all(k, r):
+    """With exact fractions: q = r/k and p = 1 - r + r/k."""
+    made, exact = RandomizedResponse.from_redraw(k, r), Fraction(r)
+    assert made.q == pytest.approx(float(exact / k), rel=1e-13)
+    assert made.p == pytest.approx(float(1 - exact + exact / k), rel=1e-13)
+    assert made.keep == pytest.approx(float(1 - exact), rel=1e-13, abs=1e-15)
+    assert math.expm1(made.epsilon) == pytest.approx(float(k * (1 - exact) / exact), rel=1e-11)
+
+
+def test_from_redraw_is_the_coin_that_it_says():
+    """A coin with chance r sends each of many users to a uniform category: the same law as the channel."""
+    k, r, rng = 5, 0.3, np.random.default_rng(8)
+    reports = np.where(rng.random(200_000) < r, rng.integers(0, k, 200_000), 2)
+    law = RandomizedResponse.from_redraw(k, r).matrix()[2]
+    statistic = float(((np.bincount(reports) - 200_000 * law) ** 2 / (200_000 * law)).sum())
+    assert statistic < 18.47  # chi-square, 4 degrees of freedom, 0.1%
+
+
+@pytest.mark.parametrize("r", [0.0, 1.0, -0.1, 1.5, math.nan])
+def test_from_redraw_refuses_what_is_no_chance(r):
+    with pytest.raises(ValueError, match="r must be a number with 0 < r < 1"):
+        RandomizedResponse.from_redraw(4, r)

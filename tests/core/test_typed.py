@@ -43,3 +43,16 @@ def test_a_long_text_is_cut_in_the_sentence():
 
 def test_words_are_split_at_every_separator():
     assert typed.words("1, 2;3 | 4/5 6%") == ["1", "2", "3", "4", "5", "6"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0.25", 0.25), ("25%", 0.25), (" 12,5 % ", 0.125), ("1/4", 0.25), ("150%", 1.5)]
+)
+def test_what_is_a_chance(text, value):
+    assert typed.chance(text) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["", "%", "half", "-5%", "0"])
+def test_what_is_no_chance(text):
+    with pytest.raises(ValueError, match=r"write it like 0\.25"):
+        typed.chance(text)

@@ -16,7 +16,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pages._ui.downloads import csv_bytes
+from pages._ui.csv_files import csv_bytes
 from pages._ui.safe_text import csv_cell
 from pages._ui.tables import UnreadableFile
 from pages._ui.tables.content import decode, unpack

@@ -7,6 +7,7 @@ from functools import partial
 import plotly.graph_objects as go
 
 from pages._ui import downloads
+from pages._ui.csv_files import csv_bytes
 from pages._ui.work import Work
 from rr_core.iteration.record import IBUPath
 from rr_core.iteration.starts import Start
@@ -20,7 +21,7 @@ def row(work: Work, path: IBUPath, start: Start, film: go.Figure) -> None:
 
 def record_csv(path: IBUPath) -> bytes:
     """One row per recorded iteration."""
-    return downloads.csv_bytes(
+    return csv_bytes(
         {
             "iteration": path.iterations,
             "squared_distance": path.squared_distance,

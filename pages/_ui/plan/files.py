@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages._ui.downloads import csv_bytes
+from pages._ui.csv_files import csv_bytes
 from pages._ui.plan import answer
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import promise

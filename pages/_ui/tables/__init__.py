@@ -1,7 +1,8 @@
 """Uploaded tables: bytes in, numbers over named categories out. No Streamlit here.
 
 `inspect` shows what a file seems to be, `read_distribution` reads it as the truth of a population, and
-`read_reports` reads one or more files as collected reports, which `within` puts on their domain.
+`read_reports` reads one or more files as collected reports, in which `odd_names` finds names that are hardly
+categories, and which `within` puts on their domain.
 `UnreadableFile` and `WrongDomain` carry the one sentence that tells a person what to mend. Files come from
 strangers: sizes are checked before anything is unpacked, nothing in them is executed, and labels stay as they
 are written (`pages._ui.safe_text` makes them safe where they are shown).
@@ -10,14 +11,18 @@ are written (`pages._ui.safe_text` makes them safe where they are shown).
 from pages._ui.tables.collected import Source, inspect_reports, read_reports
 from pages._ui.tables.content import EXTENSIONS
 from pages._ui.tables.domain import (
+    AS_WRITTEN,
     AllSeen,
     Collected,
     Domain,
+    Names,
     Size,
     within,
 )
 from pages._ui.tables.errors import UnreadableFile, WrongDomain
+from pages._ui.tables.hints import BITS_LEAST
 from pages._ui.tables.listed import Listed, read_list
+from pages._ui.tables.odd_names import Odd, OddNames, decided, odd_names, too_few
 from pages._ui.tables.progress import Stopped
 from pages._ui.tables.reading import (
     MAX_CATEGORIES,
@@ -32,6 +37,8 @@ from pages._ui.tables.snippets import group_by
 from pages._ui.tables.uniting import FileRead, Reports
 
 __all__ = [
+    "AS_WRITTEN",
+    "BITS_LEAST",
     "EXTENSIONS",
     "MAX_CATEGORIES",
     "MIN_CATEGORIES",
@@ -42,6 +49,9 @@ __all__ = [
     "Dropped",
     "FileRead",
     "Listed",
+    "Names",
+    "Odd",
+    "OddNames",
     "Preview",
     "Reports",
     "Size",
@@ -49,11 +59,14 @@ __all__ = [
     "Stopped",
     "UnreadableFile",
     "WrongDomain",
+    "decided",
     "group_by",
     "inspect",
     "inspect_reports",
+    "odd_names",
     "read_distribution",
     "read_list",
     "read_reports",
+    "too_few",
     "within",
 ]

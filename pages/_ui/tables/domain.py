@@ -5,6 +5,7 @@ K is a parameter of k-RR. With too few categories p and q are wrong, and so is e
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count, islice
 
@@ -14,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pages._ui.tables.errors import WrongDomain, quote
+from pages._ui.tables.labels import factorize
 from pages._ui.tables.likeness import difference, near
 from pages._ui.tables.listed import Listed, from_column
-from pages._ui.tables.tally import Counts
+from pages._ui.tables.tally import Counts, add_up
 from pages._ui.tables.uniting import Reports
 from rr_core.limits import K_MAX, K_MIN
 
@@ -39,6 +41,25 @@ class Size:
 Domain = AllSeen | Size | Listed
 
 
+@dataclass(frozen=True)
+class Names:
+    """What is done with single names before anything is computed.
+
+    Attributes
+    ----------
+    left_out
+        Names that are no categories. Their reports are not counted.
+    counted_as
+        Pairs of a name and the one under which its reports are counted; that may in turn be counted as another.
+    """
+
+    left_out: tuple[str, ...] = ()
+    counted_as: tuple[tuple[str, str], ...] = ()
+
+
+AS_WRITTEN = Names()
+
+
 @dataclass(frozen=True, eq=False)
 class Collected:
     """Reports on their domain: what an estimator needs.
@@ -53,12 +74,14 @@ class Collected:
     unreported
         Categories with no report.
     outside
-        Reported labels that are not in the domain with their reports, most reported first. They are not in
-        `counts`.
+        Reported labels that are not in the domain, and names that were left out, with their reports, most reported
+        first. They are not in `counts`.
     outside_total
         Their reports.
     notes
         Sentences about the domain.
+    too_few
+        Categories of the files with fewer reports than noise alone brings, each with its reports.
     """
 
     labels: npt.NDArray[np.object_]
@@ -67,6 +90,7 @@ class Collected:
     outside: tuple[tuple[str, int], ...]
     outside_total: int
     notes: tuple[str, ...]
+    too_few: tuple[tuple[str, int], ...] = ()
 
     @property
     def k(self) -> int:
@@ -79,8 +103,8 @@ class Collected:
         return int(self.counts.sum())
 
 
-def within(reports: Reports, domain: Domain) -> Collected:
-    """Put reports on their domain. Nothing is dropped silently: see `Collected.outside`.
+def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Collected:
+    """Put reports on their domain. Nothing is dropped silently: see `Collected.outside` and `Collected.notes`.
 
     Raises
     ------
@@ -88,47 +112,94 @@ def within(reports: Reports, domain: Domain) -> Collected:
         K out of range or smaller than the number of categories reported; a list that does not fit the
         reports, or holds none of them.
     """
+    labels, counts = renamed(reports, names)
+    notes = _renamed_note(reports, names)
     if isinstance(domain, Listed):
-        return _on_list(reports, domain)
-    seen = len(reports.labels)
+        return _on_list(reports, labels, counts, domain, notes)
+    kept = ~among(labels, names.left_out)
+    outside = _most_first(labels, counts, ~kept)
+    labels, counts = labels[kept], counts[kept]
+    seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
     _check_k(k, seen, isinstance(domain, AllSeen))
-    labels = np.concatenate([reports.labels, _made_up(reports.labels, k - seen)])
-    counts = np.concatenate([reports.counts, np.zeros(k - seen, dtype=np.int64)])
-    return _collected(labels, counts, (), ())
+    if not counts.any():
+        raise WrongDomain("No report is left to be counted. Leave fewer names out.")
+    labels = np.concatenate([labels, _made_up(labels, k - seen)])
+    counts = np.concatenate([counts, np.zeros(k - seen, dtype=np.int64)])
+    return _collected(labels, counts, outside, notes)
 
 
-def _on_list(reports: Reports, domain: Listed) -> Collected:
-    listed = from_column(pa.chunked_array([pa.array(domain.labels, pa.large_string())]), domain.notes)
-    places = pc.index_in(
-        pa.array(reports.labels, pa.large_string()), pa.array(listed.labels, pa.large_string())
+def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Counts]:
+    """Labels and counts after names were counted as others, in order of first appearance."""
+    if not names.counted_as:
+        return reports.labels, reports.counts
+    others = dict(names.counted_as)
+    labels = reports.labels.copy()
+    for i in np.flatnonzero(among(labels, others)):
+        passed = {labels[i]}
+        while (other := others.get(labels[i])) is not None and other not in passed:
+            labels[i] = other
+            passed.add(other)
+    distinct, codes = factorize(pa.chunked_array([pa.array(labels, pa.large_string())]))
+    united = np.array(distinct.to_pylist(), dtype=object)
+    return united, add_up(codes, reports.counts, len(united))
+
+
+def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:
+    """(m,) whether each label is one of the names."""
+    found = pc.is_in(pa.array(labels, pa.large_string()), pa.array(list(names), pa.large_string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
+    if not names.counted_as:
+        return ()
+    number = len(names.counted_as)
+    total = int(reports.counts[among(reports.labels, dict(names.counted_as))].sum())
+    shown = ", ".join(f"{quote(one)} as {quote(other)}" for one, other in names.counted_as[:3])
+    return (
+        f"{total:,} reports of {'one name' if number == 1 else f'{number:,} names'} were counted under another name:"
+        f" {shown}{', …' if number > 3 else ''}.",
     )
+
+
+def _most_first(
+    labels: npt.NDArray[np.object_], counts: Counts, chosen: npt.NDArray[np.bool_]
+) -> tuple[tuple[str, int], ...]:
+    """The chosen names and their reports, most reported first."""
+    places = np.flatnonzero(chosen)
+    places = places[np.argsort(-counts[places], kind="stable")]
+    return tuple(zip(labels[places].tolist(), counts[places].tolist(), strict=True))
+
+
+def _on_list(
+    reports: Reports, labels: npt.NDArray[np.object_], seen: Counts, domain: Listed, notes: tuple[str, ...]
+) -> Collected:
+    listed = from_column(pa.chunked_array([pa.array(domain.labels, pa.large_string())]), domain.notes)
+    places = pc.index_in(pa.array(labels, pa.large_string()), pa.array(listed.labels, pa.large_string()))
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
-    outside = np.flatnonzero(~inside & (reports.counts > 0))
-    outside = outside[np.argsort(-reports.counts[outside], kind="stable")]
-    names = reports.labels[outside]
-    alike = near(names, listed.labels)
+    outside = _most_first(labels, seen, ~inside & (seen > 0))
+    alike = near(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
-        raise _nothing_shared(reports.labels, listed.labels, alike)
+        raise _nothing_shared(labels, listed.labels, alike)
     counts = np.zeros(len(listed.labels), dtype=np.int64)
-    counts[positions[inside]] = reports.counts[inside]
+    counts[positions[inside]] = seen[inside]
     if not counts.any():
         raise WrongDomain(
             f"None of the {reports.total:,} reports is in a category on the list. Check that the list belongs to"
             " these reports."
         )
-    notes = list(dict.fromkeys(listed.notes))
+    said = [*notes, *dict.fromkeys(listed.notes)]
     first = listed.labels[0]
     if first.casefold() == reports.category_name.casefold() and counts[0] == 0:
-        notes.append(
+        said.append(
             f"The first name on the list, {quote(first)}, is also the name of the column of reports. Delete it if"
             " it is a title."
         )
     if alike:
-        notes.append(_near_note(alike))
-    pairs = tuple(zip(names.tolist(), reports.counts[outside].tolist(), strict=True))
-    return _collected(listed.labels, counts, pairs, tuple(notes))
+        said.append(_near_note(alike))
+    return _collected(listed.labels, counts, outside, tuple(said))
 
 
 def _collected(

@@ -16,6 +16,7 @@ from pages._ui.tables.errors import WrongDomain, quote
 from pages._ui.tables.labels import clean, factorize
 from pages._ui.tables.reading import open_table
 from pages._ui.tables.schema import CATEGORY_WORDS, suggest
+from pages._ui.tables.text import TextTable
 from rr_core.limits import K_MAX, K_MIN
 
 _SEPARATORS = "\t;,"
@@ -103,6 +104,8 @@ def _column(source: Source) -> tuple[Any, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
     if len(table.columns) > 1:
         notes = (f"The list was read from the column {quote(table.columns[index])}.",)
+    elif isinstance(table, TextTable) and table.has_header:
+        notes = (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
     return table.read([index]).arrays[0], notes
 
 

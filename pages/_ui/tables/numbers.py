@@ -3,7 +3,9 @@
 What a number may look like: 5, +5, 1e3 (= 1000), 0.25, .25, a typographic minus, and 12% if every value has
 the sign. Spaces and apostrophes may group digits (1 234). A comma is a thousands separator when every
 number with a comma is grouped in threes and starts with no zero (1,234), else a decimal comma (0,25), in
-which case points group digits (1.234,5). The rule looks at the whole column and is reported.
+which case points group digits (1.234,5). Points group digits also without a comma, when they do so in every
+number (4.425 and 850): what is a count then could only be read otherwise as one with three decimals. The
+rules look at the whole column and are reported.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ _WITH_COMMA = r"^[+-]?[0-9.]*,[0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$"
 _DECIMAL_COMMA = r"^[+-]?([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?$"
 _POINT_GROUPS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?$"
+_POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
+_SHORT = r"^([+-]?[0-9]{1,3})?$"
 _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
 
@@ -42,8 +46,11 @@ class Numbers:
     percent: bool = False
 
 
-def parse(distinct: Any) -> Numbers:
-    """The numbers in an Arrow array of distinct text or numbers; what is none becomes NaN."""
+def parse(distinct: Any, *, shares: bool = False) -> Numbers:
+    """The numbers in an Arrow array of distinct text or numbers; what is none becomes NaN.
+
+    In a column of ``shares``, points are decimal points.
+    """
     if is_number(distinct.type):
         return Numbers(_from_arrow(distinct))
     text = pc.utf8_trim_whitespace(pc.replace_substring(to_text(distinct), "\u2212", "-"))
@@ -56,6 +63,8 @@ def parse(distinct: Any) -> Numbers:
     if pc.any(spaced).as_py():
         text = pc.if_else(spaced, pc.replace_substring_regex(text, r"[ '\x{a0}\x{2019}\x{202f}]", ""), text)
     text = _without_commas(text, notes)
+    if not (shares or percent or notes):
+        text = _without_points(text, notes)
     numeric = pc.or_(pc.match_substring_regex(text, _DECIMAL), pc.match_substring_regex(text, _NOT_FINITE))
     cells = pc.if_else(numeric, text, "nan").to_pylist()
     return Numbers(np.array([float(cell) for cell in cells], dtype=np.float64), tuple(notes), percent)
@@ -168,3 +177,14 @@ def _without_commas(text: Any, notes: list[str]) -> Any:
         text = pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
     decimal = pc.match_substring_regex(text, _DECIMAL_COMMA)
     return pc.if_else(decimal, pc.replace_substring(text, ",", "."), text)
+
+
+def _without_points(text: Any, notes: list[str]) -> Any:
+    """Points resolved where they group digits in every number that is longer than three."""
+    grouped = pc.match_substring_regex(text, _POINTS)
+    if not pc.any(grouped).as_py():
+        return text
+    if not pc.all(pc.or_(grouped, pc.match_substring_regex(text, _SHORT))).as_py():
+        return text
+    notes.append("Points in the counts were read as thousands separators: 4.425 is 4425.")
+    return pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)

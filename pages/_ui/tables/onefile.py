@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pages._ui.tables import numbers
 from pages._ui.tables.content import Tick
 from pages._ui.tables.errors import UnreadableFile, quote
+from pages._ui.tables.hints import WEIGHT_WORDS
 from pages._ui.tables.labels import factorize
 from pages._ui.tables.parquet import ParquetTable, to_text
 from pages._ui.tables.reading import MAX_CATEGORIES, Dropped, check_size, left_out
@@ -25,6 +26,7 @@ from pages._ui.tables.schema import (
     choose,
     names_count,
     names_share,
+    numbers_people,
     suggest,
 )
 from pages._ui.tables.tally import Counts, Tallied, Tally, add_up
@@ -46,13 +48,27 @@ class Counted:
 
 
 def propose(table: Described) -> Choice:
-    """As `schema.suggest`, but a column called "report" beside user numbers holds no counts of these."""
-    columns = [name.strip().casefold() for name in table.columns]
-    reports = [i for i, name in enumerate(columns) if REPORT_WORDS & _words(name)]
-    others = [name for i, name in enumerate(columns) if i not in reports[:1]]
+    """As `schema.suggest`, but a column called "report" beside user numbers holds no counts of these, and weights
+    are counts only in a table of different categories and nothing else."""
+    width = range(len(table.columns))
+    reports = [i for i in width if REPORT_WORDS & _words(table.columns[i])]
+    weights = [i for i in width if names_weight(table.columns[i])]
+    others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
     if reports and not any(names_count(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
-    return suggest(table)
+    choice = suggest(table)
+    if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
+        return choice
+    answers = [i for i in width if i not in weights and not numbers_people(table, i)]
+    counts = [i for i in answers if table.numeric[i] and names_count(table.columns[i])]
+    if counts:
+        return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
+    return Choice("values", next(iter((*answers, choice.category))), None)
+
+
+def names_weight(name: str) -> bool:
+    """Whether a column's name says that it holds weights."""
+    return bool(WEIGHT_WORDS & _words(name))
 
 
 def is_headed(table: Described) -> bool:
@@ -125,6 +141,11 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     kept = named[codes]
     distinct_amounts, amount_codes = factorize(pa.chunked_array(amounts))
     parsed = numbers.parse(distinct_amounts)
+    if names_weight(table.columns[count]) and np.any(parsed.values % 1 > 0):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} holds weights, and weights are not supported: how noisy the"
+            " reports are is known for whole people only. Choose one report per row, or upload counts of people."
+        )
     if parsed.percent or names_share(table.columns[count]):
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
@@ -161,7 +182,7 @@ def _without_nameless(
 
 
 def _words(name: str) -> set[str]:
-    return set(name.casefold().replace("_", " ").split())
+    return set(name.casefold().replace("_", " ").replace("-", " ").split())
 
 
 def _named(names: Any) -> npt.NDArray[np.bool_]:

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 
 from pages._ui.tables.content import MAX_UNPACKED_BYTES
 from pages._ui.tables.errors import UnreadableFile, megabytes, quote
+from pages._ui.tables.hints import Hint, hints
 from pages._ui.tables.schema import Columns, numeric_columns
-from pages._ui.tables.text import MAX_COLUMNS, SAMPLE_ROWS
+from pages._ui.tables.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 
 MAX_ROWS = 100_000_000
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
@@ -34,6 +35,7 @@ class ParquetTable:
     columns: tuple[str, ...]
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
+    hints: tuple[Hint, ...]
     unit: Literal["line", "row"] = "row"
 
     def read(self, indices: Sequence[int]) -> Columns:
@@ -93,13 +95,14 @@ def open_parquet(data: bytes) -> ParquetTable:
         _check_shape(file)
         sample = _sample(file)
     schema = file.schema_arrow
-    # Numbers written as text are judged by the sample.
+    # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
     numeric = tuple(
         is_number(kind) or (is_text(kind) and as_text[i] and any(row[i] for row in sample))
         for i, kind in enumerate(schema.types)
     )
-    return ParquetTable(data, tuple(schema.names), sample, numeric)
+    looks = hints(sample, len(schema))
+    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks)
 
 
 def is_number(kind: Any) -> bool:
@@ -187,7 +190,7 @@ def _sample(file: pq.ParquetFile) -> tuple[tuple[str, ...], ...]:
     flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
     if not flat:
         return ()
-    batch = next(file.iter_batches(batch_size=SAMPLE_ROWS, columns=flat))
+    batch = next(file.iter_batches(batch_size=DETECT_ROWS, columns=flat))
     batch.validate(full=True)
     cells = {name: to_text(batch.column(name)).to_pylist() for name in batch.schema.names}
     return tuple(

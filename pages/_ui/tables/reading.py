@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pages._ui.tables import numbers
 from pages._ui.tables.content import Tick, decode, ignore, unpack
 from pages._ui.tables.errors import UnreadableFile, quote
+from pages._ui.tables.hints import Hint
 from pages._ui.tables.labels import Labels, clean, factorize, name_order
 from pages._ui.tables.parquet import ParquetTable, open_parquet
 from pages._ui.tables.schema import Choice, Columns, Layout, choose, names_share, suggest
@@ -46,7 +47,7 @@ class Preview:
     """What a file seems to be; `layout`, `category` and `count` are suggestions (column positions).
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
-    `sample` is shortened for showing. `numeric` tells which columns hold numbers.
+    `sample` is shortened for showing. `numeric` and `hints` tell what the columns look like.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Preview:
     has_header: bool | None
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
+    hints: tuple[Hint, ...]
     sample: tuple[tuple[str, ...], ...]
     layout: Layout
     category: int
@@ -141,6 +143,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
         has_header=table.has_header if isinstance(table, TextTable) else None,
         columns=table.columns,
         numeric=table.numeric,
+        hints=table.hints,
         sample=tuple(tuple(plain(cell, 80) for cell in row) for row in table.sample),
         layout=suggested.layout,
         category=suggested.category,
@@ -267,7 +270,8 @@ def _weights(
         tallies = _tally(codes, k)
         return tallies, "values", len(codes), _note_unrepeated(tallies)
     distinct, number_codes = factorize(columns.arrays[1])
-    parsed = numbers.parse(distinct)
+    is_share = names_share(table.columns[choice.count])
+    parsed = numbers.parse(distinct, shares=is_share)
     numbers.check(table, distinct, parsed.values, number_codes, kept)
     values = numbers.whole(parsed.values[number_codes[used]])
     if not values.any():
@@ -276,7 +280,7 @@ def _weights(
             " needs a count above 0."
         )
     sums = np.asarray(np.bincount(codes, weights=values, minlength=k), dtype=np.float64)
-    if values.dtype.kind == "i" and not (parsed.percent or names_share(table.columns[choice.count])):
+    if values.dtype.kind == "i" and not (parsed.percent or is_share):
         return *_counts(sums), parsed.notes
     shares, total, notes = _shares(sums)
     return shares, "shares", total, (*parsed.notes, *notes)

@@ -10,9 +10,9 @@ from typing import Literal, Protocol
 import pyarrow as pa
 
 from pages._ui.tables.errors import UnreadableFile, quote
+from pages._ui.tables.hints import PERSON_WORDS, Hint, Row, is_title
 
 Layout = Literal["counts", "values"]
-Row = Sequence[str]
 
 CATEGORY_WORDS = frozenset(
     {
@@ -34,7 +34,22 @@ CATEGORY_WORDS = frozenset(
     }
 )
 COUNT_WORDS = frozenset(
-    {"count", "counts", "cnt", "freq", "freqs", "frequency", "frequencies", "n", "number", "total", "weight"}
+    {
+        *(
+            "count",
+            "counts",
+            "cnt",
+            "freq",
+            "freqs",
+            "frequency",
+            "frequencies",
+            "n",
+            "number",
+            "total",
+            "weight",
+        ),
+        *("people", "persons", "users", "respondents", "population", "votes", "cases"),
+    }
 )
 SHARE_WORDS = frozenset(
     {
@@ -82,6 +97,8 @@ class Described(Protocol):
     def sample(self) -> tuple[tuple[str, ...], ...]: ...
     @property
     def numeric(self) -> tuple[bool, ...]: ...
+    @property
+    def hints(self) -> tuple[Hint, ...]: ...
 
 
 class Table(Described, Protocol):
@@ -128,7 +145,8 @@ def detect_header(rows: Sequence[Row]) -> bool:
 
     A number in it says no; a usual name ("count") or a column of numbers below a word says yes.
     Among words only, a first word that comes again is a value; one that does not, above words that
-    do repeat, is a name. Otherwise: several columns have a header, a single one has none.
+    do repeat, is a name, and so is one that heads them (`hints.is_title`). Otherwise: several columns have a
+    header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     if any(map(looks_numeric, first)):
@@ -141,6 +159,8 @@ def detect_header(rows: Sequence[Row]) -> bool:
     below = [[row[i].strip() for row in body if i < len(row)] for i in range(len(first))]
     if any(cell in column for cell, column in zip(first, below, strict=True)):
         return False
+    if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
+        return True
     return len(first) > 1 or any(len(column) >= 4 and 2 * len({*column}) <= len(column) for column in below)
 
 
@@ -165,16 +185,31 @@ def suggest(table: Described) -> Choice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
-    holds numbers or is called so; else one value per row.
+    holds numbers or is called so; else one value per row. Two columns of which one numbers people, and the
+    other holds codes that come again, are one value per row as well.
     """
     width = len(table.columns)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
     named = [i for i in (range(width) if width == 2 else numbers) if names_count(table.columns[i])]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    if width == 1 or count is None:
-        return Choice("values", _category(table, None), None)
+    people = [i for i in range(width) if numbers_people(table, i)]
+    if width == 1 or count is None or (not named and width == 2 and len(people) == 1):
+        return Choice("values", _category(table, None, people), None)
     return Choice("counts", _category(table, count), count)
+
+
+def numbers_people(table: Described, index: int) -> bool:
+    """Whether a column numbers the people, whose answers are in another one."""
+    words = _words(table.columns[index])
+    others = [hint for i, hint in enumerate(table.hints) if i != index]
+    if not others or words & CATEGORY_WORDS:
+        return False
+    if words & PERSON_WORDS:
+        return True
+    hint = table.hints[index]
+    alone = hint.differs if words == {"id"} else hint.numbers_people
+    return alone and any(other.repeats for other in others)
 
 
 def names_count(name: str) -> bool:
@@ -235,9 +270,10 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
     return Choice("counts", picked, counted)
 
 
-def _category(table: Described, count: int | None) -> int:
-    """The likeliest category column: by its name, else the first of words, else the first."""
-    others = [i for i in range(len(table.columns)) if i != count]
+def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
+    """The likeliest category column: by its name, else the first of words, else the first; not one of `people`."""
+    others = [i for i in range(len(table.columns)) if i != count and i not in people]
+    others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
     return next(iter([*named, *(i for i in others if not table.numeric[i]), *others]))
 

@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.schema import Columns, Row, column_names, detect_header, numeric_columns
+from pages._ui.tables.hints import Hint, Row, hints
+from pages._ui.tables.schema import Columns, column_names, detect_header, numeric_columns
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
 
 _SAMPLE_BYTES = 1 << 18
-_DETECT_ROWS = 1000
+DETECT_ROWS = 1000
 # The longest line that can be read: Arrow needs a whole line in one block.
 _BLOCK = 4 << 20
 _PIECE_BLOCKS = 4
@@ -59,6 +60,7 @@ class TextTable:
     columns: tuple[str, ...]
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
+    hints: tuple[Hint, ...]
     unit: Literal["line", "row"] = "line"
 
     def read(self, indices: Sequence[int]) -> Columns:
@@ -237,7 +239,7 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
     data = _empty_leading_lines(data, separator)
     rows = _parse(text, separator)
     # The last record may be the half of a quoted one.
-    rows = (rows[:-1] if is_cut and len(rows) > 1 else rows)[:_DETECT_ROWS]
+    rows = (rows[:-1] if is_cut and len(rows) > 1 else rows)[:DETECT_ROWS]
     if not rows:
         raise UnreadableFile("The first line is far too long for a table. Put each category on its own line.")
     width = len(rows[0])
@@ -255,14 +257,16 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         )
     columns = column_names(rows[0] if header else [""] * width)
     sample = tuple(tuple(row) for row in body[:SAMPLE_ROWS])
-    return TextTable(data, separator, header, columns, sample, numeric_columns(body, width))
+    return TextTable(
+        data, separator, header, columns, sample, numeric_columns(body, width), hints(body, width)
+    )
 
 
 def _detect_separator(text: str) -> str | None:
     """The separator that splits most lines, evenly, and if possible into a column of numbers."""
     best: tuple[tuple[bool, bool], str] | None = None
     for separator in _SEPARATORS:
-        rows = _parse(text, separator)[:_DETECT_ROWS]
+        rows = _parse(text, separator)[:DETECT_ROWS]
         if not rows or 2 * sum(len(row) > 1 for row in rows) < len(rows):
             continue
         even = 10 * sum(len(row) == len(rows[0]) for row in rows) >= 9 * len(rows)
@@ -285,15 +289,15 @@ def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
 
 
 def _parse(text: str, separator: str | None) -> list[list[str]]:
-    """The first records of a sample that are not blank: _DETECT_ROWS and one more."""
+    """The first records of a sample that are not blank: DETECT_ROWS and one more."""
     if separator is None and text.count('"') % 2:
-        return [[line] for line in text.split("\n") if line.strip()][: _DETECT_ROWS + 1]
+        return [[line] for line in text.split("\n") if line.strip()][: DETECT_ROWS + 1]
     delimiter = separator or next((c for c in _NOT_IN_FILES if c not in text), _NOT_IN_FILES[0])
     rows: list[list[str]] = []
     # A quotation that never ends makes a field too long for the reader: keep what came before it.
     with contextlib.suppress(csv.Error):
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
-        rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), _DETECT_ROWS + 1))
+        rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), DETECT_ROWS + 1))
     return rows
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.labels import clean, factorize
-from pages._ui.tables.onefile import REPORT_WORDS, Counted, check_total
+from pages._ui.tables.labels import Codes, Labels, clean, factorize
+from pages._ui.tables.onefile import REPORT_WORDS, Counted, check_total, names_weight
 from pages._ui.tables.reading import Dropped, check_size
 from pages._ui.tables.schema import CATEGORY_WORDS, COUNT_WORDS, Choice, Layout
 from pages._ui.tables.tally import Counts, add_up
@@ -124,7 +124,11 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
         ),
         dropped=_dropped(read),
         merged=0 if shape.choice.count is None else sum(rows) - sum(len(np.unique(part)) for part in parts),
-        notes=(*cleaned.notes, *_notes(read, shape, cleaned.names, counts)),
+        notes=(
+            *cleaned.notes,
+            *_trimmed(len(distinct), codes, cleaned),
+            *_notes(read, shape, cleaned.names, counts),
+        ),
         category_name=column,
         count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
         layout=shape.choice.layout,
@@ -145,6 +149,21 @@ def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
     )
 
 
+def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
+    """That names were counted together because only blanks or control characters tell them apart."""
+    if written == len(cleaned.names):
+        return []
+    label = np.zeros(written, dtype=np.int64)
+    label[codes] = cleaned.codes
+    united = np.flatnonzero(np.bincount(label) > 1)
+    named = ", ".join(quote(cleaned.names[int(i)].as_py()) for i in united[:3])
+    forms = "One name is" if len(united) == 1 else f"{len(united):,} names are"
+    return [
+        f"{forms} written in several forms that differ in blanks or control characters only, and counted together:"
+        f" {named}{', …' if len(united) > 3 else ''}."
+    ]
+
+
 def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -> list[str]:
     notes = list(dict.fromkeys(note for file in read for note in file.counted.notes))
     first_with = {file.sha256: file for file in reversed(read)}
@@ -161,6 +180,13 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
                 f"The first line of {quote(file.name)} looks like a header and was read as a report, because"
                 f" {quote(shape.name)} has no header."
             )
+    for name in filter(names_weight, shape.columns):
+        if name == shape.columns[shape.choice.category]:
+            continue
+        if shape.choice.count is None or name != shape.columns[shape.choice.count]:
+            notes.append(f"The weights in the column {quote(name)} were not used: every person counts once.")
+        else:
+            notes.append(f"The whole numbers in the column {quote(name)} were taken as counts of people.")
     if shape.choice.count is None and len(counts) > 1 and counts.max() == 1:
         notes.append(
             "Every report occurs exactly once: this may be a column of user numbers and not of reports, or a"

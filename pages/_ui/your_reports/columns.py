@@ -7,13 +7,15 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.tables import Preview, Source, inspect_reports
+from pages._ui.tables import BITS_LEAST, Preview, Source, inspect_reports
 
 _LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
 
 
-def pick(first: Any) -> dict[str, Any]:
-    """Options for `read_reports`, by looking at the first file.
+def pick(first: Any) -> tuple[dict[str, Any], Preview]:
+    """Options for `read_reports`, by looking at the first file, and what that seems to be.
+
+    The category is None as long as the person has not chosen one of many columns of 0 and 1.
 
     Raises:
         UnreadableFile: when it is no table.
@@ -37,13 +39,21 @@ def pick(first: Any) -> dict[str, Any]:
             if has_header != preview.has_header:
                 preview = _preview(first, has_header)
         options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+        are_bits = layout == "values" and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         options["category"] = _column(
-            "Report column" if layout == "values" else "Category column", preview.category, preview
+            "Report column" if layout == "values" else "Category column",
+            None if are_bits else preview.category,
+            preview,
         )
         if layout == "counts":
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview)
-    return options
+    if are_bits:
+        st.warning(
+            "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category, "
+            "which this page does not estimate. If they are separate yes-or-no questions, choose the column of one."
+        )
+    return options, preview
 
 
 def _preview(file: Any, has_header: bool | None) -> Preview:
@@ -54,13 +64,14 @@ def _preview(file: Any, has_header: bool | None) -> Preview:
     )
 
 
-def _column(label: str, suggested: int, preview: Preview) -> int:
+def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
     positions = list(range(len(preview.columns)))
-    chosen: int = st.selectbox(
+    chosen: int | None = st.selectbox(
         label,
         positions,
         index=suggested,
         format_func=lambda i: preview.columns[i] or f"column {i + 1}",
+        placeholder="Choose a column",
         width=230,
     )
     return chosen

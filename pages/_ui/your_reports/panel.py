@@ -9,16 +9,21 @@ import streamlit as st
 
 from pages._ui import link
 from pages._ui.safe_text import markdown
-from pages._ui.tables import EXTENSIONS, Source, UnreadableFile, WrongDomain
-from pages._ui.your_reports import columns, kept, reading
-from pages._ui.your_reports.said import DomainKind, Said
+from pages._ui.tables import EXTENSIONS, Preview, UnreadableFile, WrongDomain
+from pages._ui.your_reports import columns, kept, reading, understood
+from pages._ui.your_reports.said import DomainKind, PrivacyKind, Said
 
 _DOMAINS: dict[DomainKind, str] = {
     "seen": "All of them are in the files",
     "size": "I know how many there are",
     "listed": "I have the list",
 }
-_PRIVACY = ("ε", "p, the chance of a true report")
+_PRIVACY: dict[PrivacyKind, str] = {
+    "epsilon": "ε",
+    "p": "p, true report",
+    "redraw": "r, uniform redraw",
+}
+_SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 
 
 def show() -> None:
@@ -40,20 +45,27 @@ def _ask() -> None:
     files = _files()
     if not files and used is None:
         return
-    options: dict[str, Any] = {}
     try:
-        options = columns.pick(files[0]) if files else {}
+        options: dict[str, Any] = {}
+        preview: Preview | None = None
+        if files:
+            options, preview = columns.pick(files[0])
+            if options["category"] is None:
+                _cancel()
+                return
+        reports, name = reading.reports_of(files, options)
     except UnreadableFile as error:
         _say(f"{error}")
         _cancel()
         return
-    said = _settings(used.said if used else Said())
+    understood.show(reports, preview)
+    said = understood.decide(reports, _settings(used.said if used else Said()))
     with st.container(horizontal=True):
         asked = st.button("Analyse these reports", type="primary", key="reports_analyse")
         _cancel()
     if asked:
         try:
-            reading.analyse(files, options, said)
+            reading.analyse(reports, said, name)
         except (UnreadableFile, WrongDomain, reading.Unclear) as error:
             _say(f"{error}")
         else:
@@ -94,17 +106,25 @@ def _settings(before: Said) -> Said:
     """What the person says about privacy and domain, starting from what they said before."""
     left, right = st.columns(2, gap="large")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.segmented_control(
-            "Privacy given as", _PRIVACY, default=_PRIVACY[before.privacy_is_p], key="reports_privacy_kind"
+        kind = (
+            st.segmented_control(
+                "Privacy given as",
+                list(_PRIVACY),
+                default=before.privacy_kind,
+                format_func=_PRIVACY.__getitem__,
+                key="reports_privacy_kind",
+            )
+            or "epsilon"
         )
-        is_p = which == _PRIVACY[1]
         privacy = st.text_input(
-            "Value of p" if is_p else "Value of ε",
-            before.privacy if is_p == before.privacy_is_p else "",
-            placeholder="0.6" if is_p else "1.5 or ln 3",
-            key=f"reports_privacy_{is_p}",
+            f"Value of {_SYMBOLS[kind]}",
+            before.privacy if kind == before.privacy_kind else "",
+            placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
+            key=f"reports_privacy_{kind}",
             help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
-            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private.",
+            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private. Forced response: with "
+            "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
+            "then q = r/K.",
             width=160,
         )
     with right:
@@ -123,13 +143,13 @@ def _settings(before: Said) -> Said:
             )
         elif domain == "listed":
             listed = _list(before.listed)
-    return Said(privacy, is_p, domain, size, listed)
+    return Said(privacy, kind, domain, size, listed, swapped=before.swapped)
 
 
 def _list(before: str) -> str:
     """The list of categories: pasted, or the name of a file that holds it."""
     file = st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
-    st.session_state["_reports_list"] = None if file is None else Source(file.name, file.getbuffer())
+    st.session_state["_reports_list"] = file
     return st.text_area(
         "or all categories here, one per line",
         before,

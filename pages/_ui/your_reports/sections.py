@@ -132,11 +132,14 @@ def left_out(found: Results) -> None:
     reports, collected = found.used.reports, found.used.collected
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
-        st.warning(
-            f"{words.outside(found)}, for a category that is not on the list: {few}"
-            f"{f' and {len(collected.outside) - 5:,} more' if len(collected.outside) > 5 else ''}. Randomized response "
-            "reports nothing outside its categories: either the list or the file is not what people had."
-        )
+        few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
+        if found.used.said.domain == "listed":
+            st.warning(
+                f"{words.outside(found)}, for a category that is not on the list: {few}. Randomized response reports "
+                "nothing outside its categories: either the list or the file is not what people had."
+            )
+        else:
+            st.info(f"{words.outside(found)}, under names that were taken for no categories: {few}.")
     with st.expander("What was read, left out and assumed"):
         lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
         st.markdown(

@@ -20,6 +20,7 @@ _DOMAINS = {
     "size": "their number is known",
     "listed": "given as a list",
 }
+_FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
 MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
 
@@ -59,13 +60,15 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
     low, high = float(limits.low[top]), float(limits.high[top])
     counted = found.target == "users" and inv <= 1
     people = f", about {round(inv * used.n):,} of these {used.n:,} people" if counted else ""
+    fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
+    most = "The most reported after the swap" if used.said.swapped else "The most reported"
     beyond = "" if low - SAME <= share <= high + SAME else ", outside that interval"
     return (
-        f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. The most "
-        f"reported, “{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
+        f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. {most}, "
+        f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
         f"{found.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
-        + (" But these reports do not fit the ε that was stated: see below." if misfits(found) else "")
+        + (f" But these reports do not fit the {fits}: see below." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
 
@@ -119,10 +122,24 @@ def fit(found: Results) -> list[str]:
         ]
     if not misfits(found):
         return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
-    said = (
-        f"These reports do not fit {epsilon}: some categories got fewer reports than its noise alone brings."
-    )
+    said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
+    if few := found.used.collected.too_few:
+        listed = found.used.said.domain == "listed"
+        said += (
+            f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: "
+            f"{'take such names off the list' if listed else 'leave such names out'} under “Other reports or settings”. "
+            "If they could, the noise was weaker than stated."
+        )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
+
+
+def _low(found: Results) -> str:
+    """The categories that are to blame, and what else they may be than categories."""
+    few = found.used.collected.too_few
+    if not few:
+        return "some categories"
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5])
+    return f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''}"
 
 
 def _plausible(found: Results) -> str:
@@ -135,7 +152,7 @@ def _plausible(found: Results) -> str:
             "response over these categories."
         )
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" They are plausible under ε of about {number(plausible.low, 4)}{rough}."
+    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
 
 
 def _too_many(found: Results) -> str:
@@ -150,7 +167,8 @@ def advice(found: Results) -> list[str]:
     """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
     compared = found.analysis.nearest
     if misfits(found):
-        return ["Settle ε first: under a wrong one no estimate can be trusted.", _measured(found)]
+        first = "the names and ε" if found.used.collected.too_few else "ε"
+        return [f"Settle {first} first: under a wrong one no estimate can be trusted.", _measured(found)]
     if len(compared.same) == len(ESTIMATORS):
         return [
             f"Nothing came out negative, so {_listed(ESTIMATORS, 'and')} are the same: there is nothing to choose."
@@ -274,7 +292,7 @@ def settings(found: Results) -> list[tuple[str, str]]:
     said = [
         ("Reports (N)", f"{used.n:,}"),
         ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.said.domain or '', 'as read')}"),
-        ("ε", f"{mechanism.epsilon!r}{' (from p)' if used.said.privacy_is_p else ''}"),
+        ("ε", f"{mechanism.epsilon!r}{_FROM[used.said.privacy_kind]}"),
         ("p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
         ("Level of the intervals", f"{found.level:.0%}"),
         ("Shares of", "these people" if found.target == "users" else "their population"),

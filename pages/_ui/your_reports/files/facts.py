@@ -62,12 +62,14 @@ def _settings(found: Results) -> dict[str, Any]:
         "epsilon": mechanism.epsilon,
         "p": mechanism.p,
         "q": mechanism.q,
-        "privacy_given_as": "p" if used.said.privacy_is_p else "epsilon",
+        "privacy_given_as": used.said.privacy_kind,
         "k": mechanism.k,
         "n": used.n,
         "level": found.level,
         "target": found.target,
         "domain": used.said.domain,
+        "counted_as": dict(used.said.names.counted_as),
+        "swapped": used.said.swapped,
         "test_level": found.analysis.above.level,
     }
 

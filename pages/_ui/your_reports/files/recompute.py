@@ -33,6 +33,9 @@ CATEGORY: str = "category"  # the column of the reports; without a header "Colum
 COUNT: str | None = None  # the column of counts; None: one report per row
 DOMAIN: Literal["seen", "size", "listed"] = "seen"
 LISTED: list[str] | None = None  # all categories; None: one per line in categories.txt
+LEFT_OUT: list[str] = []  # names that are no categories
+COUNTED_AS: dict[str, str] = {}  # names whose reports are counted under another
+SWAPPED: bool = False  # whether the reports of each of two answers are counted for the other
 PRIVACY: float = 1.0
 IS_P: bool = False  # whether that is p rather than epsilon
 LEVEL: float = 0.95
@@ -45,6 +48,7 @@ APP_SHA256: str = ""
 
 TOP = 20
 LONGEST = 200
+GROUPED = r"([+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3}))?"  # a count with a point before every three digits
 NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 
 
@@ -53,9 +57,10 @@ def main() -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     files = [Path(name).read_bytes() for name in FILES]
-    seen = reports(files)
-    labels = domain(list(seen))
-    counts = np.array([seen.get(label, 0) for label in labels], dtype=np.int64)
+    seen = renamed(reports(files))
+    left_out = set(LEFT_OUT)
+    labels = domain([label for label in seen if label not in left_out])
+    counts = np.array([seen.get(label, 0) for label in labels], dtype=np.int64)[:: -1 if SWAPPED else 1]
     k, n = len(labels), int(counts.sum())
     mechanism = RandomizedResponse.from_p(k, PRIVACY) if IS_P else RandomizedResponse(k, PRIVACY)
     print(f"K = {k}, N = {n}, epsilon = {mechanism.epsilon!r}, p = {mechanism.p!r}, q = {mechanism.q!r}")
@@ -70,7 +75,9 @@ def main() -> None:
     print_fit(counts, mechanism)
     print_nearest(found)
     if "--all" in sys.argv[1:]:
-        with open("results.csv", "w", newline="", encoding="utf-8") as file:
+        # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
+        encoding = "utf-8" if "".join(labels).isascii() else "utf-8-sig"
+        with open("results.csv", "w", newline="", encoding=encoding) as file:
             write(file, columns, range(k))
         print("wrote results.csv")
 
@@ -134,6 +141,18 @@ def reports(files: Iterable[bytes]) -> dict[str, int]:
     return dict(zip(shorten(list(cleaned)), cleaned.values(), strict=True))
 
 
+def renamed(seen: dict[str, int]) -> dict[str, int]:
+    """The same with names counted as others, which may be counted as others in turn."""
+    tally: Counter[str] = Counter()
+    for written, count in seen.items():
+        label, passed = written, {written}
+        while COUNTED_AS.get(label, label) not in passed:
+            label = COUNTED_AS[label]
+            passed.add(label)
+        tally[label] += count
+    return dict(tally)
+
+
 def domain(seen: list[str]) -> list[str]:
     """All K categories."""
     if DOMAIN == "listed":
@@ -162,7 +181,9 @@ def read(data: bytes) -> Iterator[tuple[str, int]]:
     if COUNT is None:
         return ((row[category], 1) for row in rows)
     count = columns.index(COUNT)
-    return ((row[category], whole(row[count])) for row in rows if clean(row[category]))
+    rows = list(rows)
+    grouped = all(re.fullmatch(GROUPED, row[count].strip()) for row in rows)
+    return ((row[category], whole(row[count], grouped)) for row in rows if clean(row[category]))
 
 
 def text(data: bytes) -> tuple[list[str], Iterable[list[str]]]:
@@ -237,12 +258,12 @@ def decode(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def whole(cell: str) -> int:
-    """A count, with or without marks between thousands."""
+def whole(cell: str, grouped: bool = False) -> int:
+    """A count, with or without marks between thousands; points are such marks when they are in every count."""
     plain = re.sub(r"[ '\xa0\u2019\u202f]", "", cell.strip())
     if re.fullmatch(r"\+?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
         plain = plain.replace(",", "")
-    elif re.fullmatch(r"\+?[1-9]\d{0,2}(\.\d{3})+,\d*", plain):
+    elif re.fullmatch(r"\+?[1-9]\d{0,2}(\.\d{3})+,\d*", plain) or (grouped and "." in plain):
         plain = plain.replace(".", "")
     number = float(plain.replace(",", "."))
     if not number.is_integer():

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pages._ui.downloads import csv_bytes
+from pages._ui.csv_files import csv_bytes, untouched
 from pages._ui.safe_text import csv_cell
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.files.facts import facts, strict_json
@@ -22,7 +22,8 @@ MOST_JSON_ROWS = 100_000
 def csv_file(found: Results) -> bytes:
     """All categories in the order of the domain; no spreadsheet runs a name as a formula."""
     columns = rows.table(found)
-    return csv_bytes(_arrow({**columns, "category": [csv_cell(label) for label in columns["category"]]}))
+    names = [csv_cell(label) for label in columns["category"]]
+    return csv_bytes(_arrow({**columns, "category": names}) | untouched(columns["category"], names))
 
 
 def parquet_file(found: Results) -> bytes:

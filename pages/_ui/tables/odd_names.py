@@ -1,0 +1,275 @@
+"""Names among collected reports that are hardly categories, or hardly categories of their own.
+
+They are found before anything is computed, on the distinct names alone, so that a person decides what is done
+with them: each of them counted as a category changes K, and with it every estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pages._ui.tables.domain import Domain, Names, Size, among, renamed
+from pages._ui.tables.likeness import in_one_case, near, seen_alike
+from pages._ui.tables.listed import Listed
+from pages._ui.tables.tally import Counts
+from pages._ui.tables.uniting import Reports
+from rr_core.collected.strays import strays
+from rr_core.mechanism import RandomizedResponse
+
+Reason = Literal["no answer", "a total", "too few reports", "looks the same", "nearly the same"]
+Mechanism = Callable[[int], RandomizedResponse]
+Labels = npt.NDArray[np.object_]
+Mask = npt.NDArray[np.bool_]
+
+# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are.
+_MISSING = frozenset(
+    {
+        *(
+            "NA",
+            "N/A",
+            "n/a",
+            "N.A.",
+            "n.a.",
+            "#N/A",
+            "#NA",
+            "<NA>",
+            "NaN",
+            "nan",
+            "NAN",
+            "-nan",
+            "NaT",
+            "null",
+            "NULL",
+        ),
+        *(
+            "#NULL!",
+            "#VALUE!",
+            "#REF!",
+            "#DIV/0!",
+            "\\N",
+            "undefined",
+            "(null)",
+            "(blank)",
+            "(empty)",
+            "(none)",
+        ),
+        *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
+    }
+)
+_PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
+_TOTALS = frozenset(
+    {
+        *(
+            "total",
+            "totals",
+            "grand total",
+            "sum",
+            "subtotal",
+            "overall",
+            "all",
+            "gesamt",
+            "insgesamt",
+            "summe",
+        ),
+        *("gesamtsumme", "total général", "suma", "totale", "totaal"),
+    }
+)
+_NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A name that looks odd.
+
+    Attributes
+    ----------
+    label, reports
+        The name, and its reports.
+    reason
+        Why it is here.
+    twin
+        The category that it may be meant for; None where it is rather no category at all.
+    settled
+        Whether it is counted as its twin, or left out, unless the person decides otherwise.
+    """
+
+    label: str
+    reports: int
+    reason: Reason
+    twin: str | None
+    settled: bool
+
+
+@dataclass(frozen=True)
+class OddNames:
+    """All odd names, and the names on a list that got too few reports.
+
+    Attributes
+    ----------
+    names
+        Most reported first.
+    level
+        N q: the reports that a category gets by noise alone; None as long as that is not known.
+    listed_too_few
+        Categories on a list, with their reports, that got far fewer.
+    """
+
+    names: tuple[Odd, ...]
+    level: float | None
+    listed_too_few: tuple[tuple[str, int], ...] = ()
+
+    def settled(self) -> Names:
+        """What is done as long as the person decides nothing."""
+        return decided([odd for odd in self.names if odd.settled])
+
+
+def decided(odd: list[Odd]) -> Names:
+    """These odd names counted as their twins, or left out; all others are categories."""
+    return Names(
+        left_out=tuple(one.label for one in odd if one.twin is None),
+        counted_as=tuple((one.label, one.twin) for one in odd if one.twin is not None),
+    )
+
+
+def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = None) -> OddNames:
+    """Look for odd names.
+
+    Parameters
+    ----------
+    reports, domain
+        What was collected. What is on a list is a category.
+    mechanism
+        The randomized response for a number of categories, when it is known: names with far fewer reports than
+        noise alone brings are odd then (`rr_core.collected.strays`). May raise ValueError.
+
+    Notes
+    -----
+    O(m log m) for m names: two seconds for a million.
+    """
+    if isinstance(domain, Listed):
+        return _beside_list(reports, domain, mechanism)
+    labels, counts = reports.labels, reports.counts
+    written = pa.array(labels, pa.large_string())
+    text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
+    total = _one_of(text, _TOTALS) if reports.layout == "counts" else np.zeros(len(labels), dtype=bool)
+    rest = counts[~missing & ~total].sum()
+    sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
+    same, nearly = _twins(labels, counts)
+    own = ~missing & ~sums & (same < 0)
+    rare, level, outweighed = np.zeros(len(labels), dtype=bool), None, True
+    if mechanism is not None and own.sum() >= 2:
+        merged = (
+            counts[own] + np.bincount(same[same >= 0], counts[same >= 0], len(labels)).astype(np.int64)[own]
+        )
+        found = strays(merged, mechanism, domain.k if isinstance(domain, Size) else None)
+        rare[own] = found.below
+        level = found.level
+        outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
+    perhaps = _one_of(text, _PERHAPS_MISSING) | total
+    odd = []
+    for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
+        twin = (
+            None
+            if missing[i] or sums[i]
+            else same[i]
+            if same[i] >= 0
+            else nearly[i]
+            if nearly[i] >= 0
+            else None
+        )
+        reason: Reason = "no answer"
+        settled = bool(missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
+        if twin is not None:
+            reason = "looks the same" if same[i] >= 0 else "nearly the same"
+            settled = settled or bool(same[i] >= 0)
+        elif total[i]:
+            reason = "a total"
+        elif not missing[i] and (rare[i] or not perhaps[i]):
+            reason = "too few reports"
+        odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
+    return OddNames(_most_first(odd), level)
+
+
+def too_few(
+    reports: Reports, names: Names, domain: Domain, mechanism: Mechanism
+) -> tuple[tuple[str, int], ...]:
+    """Categories, as decided, with far fewer reports than noise alone brings: the most reported of them first."""
+    labels, counts = renamed(reports, names)
+    if isinstance(domain, Listed):
+        return _listed_too_few(labels, counts, domain, mechanism)[0]
+    kept = ~among(labels, names.left_out)
+    labels, counts = labels[kept], counts[kept]
+    found = strays(counts, mechanism, domain.k if isinstance(domain, Size) else None)
+    return _pairs(labels, counts, found.below)
+
+
+def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) -> OddNames:
+    outside = reports.labels[~among(reports.labels, domain.labels) & (reports.counts > 0)]
+    alike = near(outside, domain.labels)
+    number = dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True)) if alike else {}
+    cases = [in_one_case(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
+    # Of what `near` finds, accents, zeros and marks may tell two categories apart.
+    equal = pc.equal(*cases).to_pylist()
+    odd = [
+        Odd(one, number[one], "looks the same" if sure else "nearly the same", other, sure)
+        for (one, other), sure in zip(alike, equal, strict=True)
+    ]
+    names = OddNames(_most_first(odd), None)
+    if mechanism is None:
+        return names
+    labels, counts = renamed(reports, names.settled())
+    few, level = _listed_too_few(labels, counts, domain, mechanism)
+    return OddNames(names.names, level, few)
+
+
+def _listed_too_few(
+    labels: Labels, seen: Counts, domain: Listed, mechanism: Mechanism
+) -> tuple[tuple[tuple[str, int], ...], float | None]:
+    k = len(domain.labels)
+    places = pc.index_in(pa.array(domain.labels, pa.large_string()), pa.array(labels, pa.large_string()))
+    positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
+    counts = np.where(positions >= 0, seen[positions], 0)
+    found = strays(counts, mechanism, k)
+    return _pairs(domain.labels, counts, found.below), found.level
+
+
+def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each label the most reported one that looks the same, and for those the most reported in other case; or -1."""
+    text = pa.array(labels, pa.large_string())
+    same = _first_of_group(seen_alike(text), counts)
+    leads = np.flatnonzero(same < 0)
+    nearly = np.full(len(labels), -1, dtype=np.int64)
+    found = _first_of_group(in_one_case(text.take(pa.array(leads))), counts[leads])
+    nearly[leads] = np.where(found >= 0, leads[found], -1)
+    return same, nearly
+
+
+def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
+    """The position of the most reported label with the same key, -1 for that label itself."""
+    codes = pc.dictionary_encode(keys).indices.to_numpy(zero_copy_only=False)
+    order = np.lexsort((np.arange(len(codes)), -counts, codes))
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    first = np.empty(len(codes), dtype=np.int64)
+    first[order] = np.repeat(order[starts], np.diff(np.append(starts, len(codes))))
+    return np.where(first == np.arange(len(codes)), -1, first)
+
+
+def _one_of(text: Any, words: frozenset[str]) -> Mask:
+    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _pairs(labels: Labels, counts: Counts, chosen: Mask) -> tuple[tuple[str, int], ...]:
+    pairs = zip(labels[chosen].tolist(), counts[chosen].tolist(), strict=True)
+    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+def _most_first(odd: list[Odd]) -> tuple[Odd, ...]:
+    return tuple(sorted(odd, key=lambda one: -one.reports))

@@ -1,0 +1,264 @@
+"""Odd names among collected reports: which are found, what is proposed, and what each decision does to the counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages._ui.tables import (
+    AllSeen,
+    Names,
+    Size,
+    Source,
+    WrongDomain,
+    decided,
+    odd_names,
+    read_list,
+    read_reports,
+    too_few,
+    within,
+)
+from pages._ui.tables.likeness import difference
+from rr_core import RandomizedResponse
+
+ILLS = ["influenza", "common cold", "measles", "asthma", "migraine", "diabetes", "Café allergy", "gout"]
+USERS = np.array([900, 600, 300, 150, 50, 0, 0, 0])
+COUNTS = dict(zip(ILLS, RandomizedResponse(8, 1.0).randomize_histogram(USERS, 2).tolist(), strict=True))
+
+
+def of(epsilon):
+    return lambda k: RandomizedResponse(k, epsilon)
+
+
+def rows(counts):
+    """One report per row."""
+    lines = [f'"{name}"' for name, count in counts.items() for _ in range(count)]
+    return read_reports(
+        [Source("a.csv", "\n".join(['"report"', *lines]).encode())], layout="values", has_header=True
+    )
+
+
+def table(counts):
+    lines = [f'"{name}",{count}' for name, count in counts.items()]
+    return read_reports([Source("a.csv", "\n".join(["category,count", *lines]).encode())])
+
+
+def pairs(collected):
+    return dict(zip(collected.labels.tolist(), collected.counts.tolist(), strict=True))
+
+
+def found(reports, domain=None, epsilon=None):
+    odd = odd_names(reports, domain or AllSeen(), None if epsilon is None else of(epsilon))
+    return {one.label: one for one in odd.names}
+
+
+ODD = {
+    "NA": 41,
+    "NaN": 6,
+    "null": 3,
+    "-": 9,
+    "Influenza": 3,
+    "common  cold": 5,
+    "Cafe\u0301 allergy": 4,
+    "typo": 1,
+}
+
+
+def test_nothing_is_odd_in_clean_reports():
+    for reports in (rows(COUNTS), table(COUNTS)):
+        for epsilon in (None, 1.0):
+            assert found(reports, epsilon=epsilon) == {}
+            assert odd_names(reports, AllSeen()).settled() == Names()
+
+
+def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
+    """The same counts, K and N as without the odd rows; those that are one category in another form come back to it."""
+    reports = rows(COUNTS | ODD)
+    odd = odd_names(reports, AllSeen(), of(1.0))
+    assert {one.label for one in odd.names} == set(ODD)
+    assert all(one.settled for one in odd.names)
+    collected = within(reports, AllSeen(), odd.settled())
+    expected = dict(COUNTS)
+    expected["influenza"] += 3
+    expected["common cold"] += 5
+    expected["Café allergy"] += 4
+    assert pairs(collected) == expected
+    assert collected.outside == (("NA", 41), ("-", 9), ("NaN", 6), ("null", 3), ("typo", 1))
+    assert collected.total + collected.outside_total == reports.total
+    assert "12 reports of 3 names were counted under another name" in collected.notes[0]
+    assert odd.level == pytest.approx(collected.total * RandomizedResponse(8, 1.0).q, rel=0.01)
+    assert too_few(reports, odd.settled(), AllSeen(), of(1.0)) == ()
+    # As the file stands it has twice as many categories, and the floor is broken by names that are none.
+    assert within(reports, AllSeen()).k == 16
+    assert ("typo", 1) in too_few(reports, Names(), AllSeen(), of(1.0))
+
+
+@pytest.mark.parametrize("name", ["NA", "n/a", "NaN", "nan", "NULL", "null", "-", "—", "#N/A", "\\N", "."])
+def test_no_answer_is_left_out_with_or_without_epsilon(name):
+    for epsilon in (None, 1.0):
+        odd = found(rows(COUNTS | {name: 300}), epsilon=epsilon)
+        assert (odd[name].reason, odd[name].twin, odd[name].settled) == ("no answer", None, True)
+
+
+def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
+    for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
+        assert not found(rows(COUNTS | {name: 300}))[name].settled
+        assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].settled
+        assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].settled
+
+
+def test_a_total_is_left_out_of_a_table_of_counts_only():
+    total = sum(COUNTS.values())
+    for reports, settled in (
+        (table(COUNTS | {"Total": total}), True),
+        (table(COUNTS | {"Total": 200}), False),
+    ):
+        odd = found(reports)["Total"]
+        assert (odd.reason, odd.settled) == ("a total", settled)
+    assert "Total" not in found(rows(COUNTS | {"Total": 300}))
+    reports = table(COUNTS | {"NA": 31, "Gesamt": total + 31, "Total": total})
+    collected = within(reports, AllSeen(), odd_names(reports, AllSeen()).settled())
+    assert pairs(collected) == COUNTS
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        ("Café", "Cafe\u0301", "the way accents are stored"),
+        ("on foot", "on  foot", "blanks or invisible marks"),
+        ("on foot", "on\u00a0foot", "blanks or invisible marks"),
+        ("bus", "bu\u00ads", "blanks or invisible marks"),
+        ("bus", "bus\u200b", "blanks or invisible marks"),
+        ("13", "13.0", "“.0” after the number"),
+    ],
+)
+def test_what_looks_the_same_is_counted_together_under_the_more_reported_name(one, other, words):
+    for more, less in ((one, other), (other, one)):
+        odd = found(rows({"a": 50, less: 20, more: 30}))
+        assert (odd[less].twin, odd[less].settled, odd[less].reason) == (more, True, "looks the same")
+        assert more not in odd
+        assert difference(less, more) == words
+
+
+def test_upper_and_lower_case_is_one_category_only_if_noise_alone_brings_more():
+    few = rows(COUNTS | {"Gout": 2})
+    many = rows(COUNTS | {"Gout": 260})
+    assert found(few, epsilon=1.0)["Gout"].settled
+    assert not found(few)["Gout"].settled  # without epsilon nobody can tell
+    odd = found(many, epsilon=1.0)["gout"]
+    assert (odd.twin, odd.settled, odd.reason) == ("Gout", False, "nearly the same")
+    both = dict.fromkeys("aAbBcC", 400)
+    assert not any(one.settled for one in found(rows(both), epsilon=1.0).values())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("007", "7"), ("Zürich", "Zurich"), ("👨‍👧", "👨👧"), ("a-b", "a b"), ("1.0.0", "1")]
+)
+def test_different_names_are_no_twins(one, other):
+    assert found(rows({one: 30, other: 20})) == {}
+
+
+def test_forms_of_a_form_end_at_the_most_reported_name():
+    reports = rows({"a": 90, "Rio\u0301": 4, "R\u00edo": 1, "RIO\u0301": 30, "ri\u00f3": 2, "rio\u0301": 200})
+    odd = [one for one in odd_names(reports, AllSeen()).names if one.twin is not None]
+    collected = within(reports, AllSeen(), decided(odd))
+    assert pairs(collected) == {"a": 90, "rio\u0301": 236, "R\u00edo": 1}
+
+
+def test_names_of_too_few_reports_are_counted_when_a_wrong_epsilon_explains_them_as_well():
+    users = np.array([700, 500, 300, 200, 120, 80, 50, 30, 15, 5, 0, 0])
+    counts = RandomizedResponse(12, 4.0).randomize_histogram(users, 1)
+    reports = rows({f"ill {i}": int(count) for i, count in enumerate(counts)})
+    odd = found(reports, epsilon=1.0)
+    assert len(odd) == 6
+    assert not any(one.settled for one in odd.values())
+    assert found(reports, epsilon=4.0) == {}
+
+
+def test_what_is_on_a_list_is_a_category():
+    reports = rows(
+        COUNTS | {"NA": 300, "Influenza": 3, "Asthma ": 4, "caf\u00e9 allergy": 2, "cafe allergy": 5, "x": 2}
+    )
+    domain = read_list("\n".join([*ILLS, "NA", "scurvy"]))
+    odd = odd_names(reports, domain, of(1.0))
+    one = {name.label: (name.twin, name.settled) for name in odd.names}
+    assert one == {
+        "Influenza": ("influenza", True),
+        "Asthma": ("asthma", True),
+        "café allergy": ("Café allergy", True),
+        "cafe allergy": ("Café allergy", False),  # an accent may tell two names apart
+    }
+    assert odd.listed_too_few == (("scurvy", 0),)
+    collected = within(reports, domain, odd.settled())
+    assert pairs(collected) == COUNTS | {
+        "NA": 300,
+        "scurvy": 0,
+        "influenza": COUNTS["influenza"] + 3,
+        "asthma": COUNTS["asthma"] + 4,
+        "Café allergy": COUNTS["Café allergy"] + 2,
+    }
+    assert dict(collected.outside) == {"cafe allergy": 5, "x": 2}
+    assert too_few(reports, odd.settled(), domain, of(1.0)) == (("scurvy", 0),)
+
+
+def test_numbers_with_a_point_are_on_a_list_of_whole_numbers():
+    reports = rows({"13.0": 50, "14.0": 30, "15": 20})
+    domain = read_list("13\n14\n15")
+    collected = within(reports, domain, odd_names(reports, domain).settled())
+    assert pairs(collected) == {"13": 50, "14": 30, "15": 20}
+
+
+def test_a_known_number_of_categories_stays():
+    reports = rows(COUNTS | {"NA": 12, "typo": 1})
+    odd = odd_names(reports, Size(9), of(1.0))
+    assert {one.label for one in odd.names} == {"NA", "typo"}
+    collected = within(reports, Size(9), odd.settled())
+    assert (collected.k, collected.unreported) == (9, 1)
+    with pytest.raises(WrongDomain, match="K = 8 is smaller"):
+        within(reports, Size(8))
+    assert within(reports, Size(8), odd.settled()).counts.tolist() == list(COUNTS.values())
+
+
+def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
+    reports = table(COUNTS | {"scurvy": 0})
+    odd = odd_names(reports, AllSeen(), of(1.0))
+    collected = within(reports, AllSeen(), odd.settled())
+    assert pairs(collected) == COUNTS
+    assert collected.outside == (("scurvy", 0),)
+    assert pairs(within(reports, AllSeen(), odd_names(reports, AllSeen(), of(6.0)).settled()))["scurvy"] == 0
+
+
+def test_leaving_everything_out_is_refused():
+    with pytest.raises(WrongDomain, match="Only one category was reported"):
+        within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a",)))
+    with pytest.raises(WrongDomain, match="No report is left"):
+        within(table({"a": 5, "b": 0}), Size(3), Names(("a",)))
+
+
+def test_names_counted_as_each_other_do_not_go_round_for_ever():
+    collected = within(rows({"a": 5, "b": 6, "c": 1}), AllSeen(), Names((), (("a", "b"), ("b", "a"))))
+    assert collected.total == 12
+
+
+LABELS = st.sampled_from(
+    ["a", "A", "b ", "b", "Ä", "A\u0308", "ä", "NA", "-", "x  y", "x y", "7", "7.0", "Total"]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.dictionaries(LABELS, st.integers(1, 400), min_size=3), st.sampled_from([None, 0.5, 3.0]), st.booleans()
+)
+def test_every_report_is_counted_once_or_outside(counts, epsilon, as_table):
+    reports = (table if as_table else rows)(counts)
+    odd = odd_names(reports, AllSeen(), None if epsilon is None else of(epsilon))
+    assert all(one.twin != one.label for one in odd.names)
+    try:
+        collected = within(reports, AllSeen(), odd.settled())
+    except WrongDomain:
+        return  # one category is none
+    assert collected.total + collected.outside_total == reports.total
+    assert len(set(collected.labels)) == collected.k
+    assert {label for label, _ in collected.outside} == set(odd.settled().left_out)

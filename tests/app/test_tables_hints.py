@@ -1,0 +1,175 @@
+"""What the cells of a column say: a header above codes, people numbered one by one, codes, bits and weights."""
+
+from __future__ import annotations
+
+import io
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pages._ui.tables import Source, UnreadableFile, inspect, inspect_reports, read_distribution, read_reports
+from pages._ui.tables.schema import detect_header
+
+RNG = np.random.default_rng(4)
+CODES = RNG.integers(1, 21, 3000)
+UUIDS = [str(uuid.UUID(bytes=RNG.bytes(16), version=4)) for _ in range(300)]
+ICD = [f"{letter}{i:02}.{i % 7}" for letter in "ABCDE" for i in range(8)]
+
+
+def table(header: str, *columns: object) -> bytes:
+    lines = ",".join
+    body = "".join(lines(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+    return f"{header}\n{body}".encode()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["code", *(f"A{i:02}" for i in range(30))],
+        ["icd10", *ICD],
+        ["zip", *(f"D-{i:05}" for i in range(1000, 1030))],
+        ["zip", *(f"{i:05}" for i in range(1000, 1030))],
+        ["url", *(f"https://example.org/{i}" for i in range(20))],
+        ["url", "example.org/a", "example.com", "example.net/b/c", "example.edu"],
+        ["diagnosis", "flu", "gout", "measles", "asthma"],
+        ["home page", "a.org", "b.org", "c.org", "d.org"],
+        ["land", "DE", "FR", "US", "IT"],
+    ],
+    ids=lambda rows: f"{rows[0]} {rows[1]}",
+)
+def test_a_header_above_different_values_is_no_category(rows):
+    assert detect_header([[cell] for cell in rows])
+    data = ("\n".join([*rows, rows[1]]) + "\n").encode()
+    assert rows[0] not in read_reports([Source("a.csv", data)]).labels
+    assert rows[0] not in read_distribution(data, "a.csv").labels
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["A00", "A01", "A02", "B03"],
+        ["flu", "gout", "measles", "asthma"],
+        ["example.com", "example.org", "example.net", "example.edu"],
+        ["country", "rock", "jazz", "country"],
+        ["other", "A1", "other", "B2", "C3"],
+        ["DE", "FR", "US", "IT"],
+        ["x", "A1"],
+    ],
+    ids=lambda rows: f"{rows[0]} {rows[1]}",
+)
+def test_a_value_is_no_header(rows):
+    assert not detect_header([[cell] for cell in rows])
+
+
+@pytest.mark.parametrize(
+    ("data", "column"),
+    [
+        (table("id,disease", range(1, 3001), CODES), 1),
+        (table("id,disease", RNG.permutation(3000), CODES), 1),
+        (table("disease,id", CODES, range(3000)), 0),
+        (table("user_id,disease", range(500, 506), [1, 2, 3, 1, 2, 7]), 1),
+        (table("token,disease", UUIDS, CODES[:300]), 1),
+        (table("ssn,disease", RNG.permutation(np.arange(10**8, 10**8 + 300)), CODES[:300]), 1),
+        (table("patient,age_group,day", range(300), CODES[:300], CODES[300:600]), 1),
+    ],
+)
+def test_codes_beside_people_are_answers_and_no_counts(data, column):
+    preview = inspect_reports(Source("a.csv", data))
+    assert (preview.layout, preview.category, preview.count) == ("values", column, None)
+    rows = data.count(b"\n") - 1
+    assert read_reports([Source("a.csv", data)]).total == rows
+    assert read_distribution(data, "a.csv").total == rows
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        table("age,people", range(17, 91), RNG.integers(0, 4, 74)),
+        table("age,sick", range(17, 91), RNG.integers(100, 10_000, 74)),
+        table("id,disease", range(1, 31), RNG.permutation(30) + 100),  # all different: counts
+        table("zip,cases", range(10_000, 10_040), RNG.integers(0, 3, 40)),
+        table("town,sick", [f"town {i}" for i in range(40)], RNG.integers(0, 3, 40)),
+        table("item_id,count", range(1, 41), RNG.integers(0, 3, 40)),
+    ],
+)
+def test_counts_beside_categories_stay_counts(data):
+    preview = inspect_reports(Source("a.csv", data))
+    assert (preview.layout, preview.category, preview.count) == ("counts", 0, 1)
+    assert inspect(data, "a.csv").layout == "counts"
+
+
+def test_codes_in_parquet_are_seen_beyond_the_first_rows():
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"id": range(300), "disease": [*range(8), *CODES[8:300].tolist()]}), sink)
+    source = Source("a.parquet", sink.getvalue())
+    preview = inspect_reports(source)
+    assert (preview.layout, preview.category, len(preview.sample)) == ("values", 1, 8)
+    assert read_reports([source]).total == 300
+
+
+def test_bits_are_seen_column_by_column():
+    bits = RNG.integers(0, 2, (50, 4))
+    preview = inspect_reports(Source("a.csv", table("id,a,b,c,d", range(50), *bits.T)))
+    assert [hint.bits for hint in preview.hints] == [False, True, True, True, True]
+    other = inspect_reports(Source("a.csv", table("id,a,b", range(50), *RNG.integers(0, 3, (2, 50)))))
+    assert not any(hint.bits for hint in other.hints)
+
+
+def test_weights_are_not_used_and_said_so():
+    answers = np.array(list("abcd"))[RNG.integers(0, 4, 60)]
+    shares = [f"{value:.3f}" for value in RNG.random(60) + 0.01]
+    for header in ("id,report,weight", "user,town,survey_weight", "id,disease,wgt"):
+        found = read_reports([Source("a.csv", table(header, range(60), answers, shares))])
+        assert (found.layout, found.total, found.category_name) == ("values", 60, header.split(",")[1])
+        assert f"The weights in the column “{header.split(',')[2]}” were not used" in found.notes[-1]
+    two = read_reports([Source("a.csv", table("report,weight", answers, shares))])
+    assert (two.layout, two.total) == ("values", 60)
+    assert "were not used" in two.notes[-1]
+    counted = read_reports([Source("a.csv", table("town,n,weight", "abc", [5, 6, 7], [0.1, 0.2, 0.7]))])
+    assert (counted.layout, counted.total) == ("counts", 18)
+
+
+def test_weights_as_counts_are_refused_with_a_word_on_weights_unless_they_are_people():
+    data = table("town,weight", "abcd", [1.5, 2.25, 3, 4])
+    with pytest.raises(
+        UnreadableFile, match=r"“weight” holds weights, and weights are not supported.*whole people"
+    ):
+        read_reports([Source("a.csv", data)])
+    people = read_reports([Source("a.csv", table("town,weight", "abcd", [1, 2, 3, 4]))])
+    assert people.total == 10
+    assert people.notes == ("The whole numbers in the column “weight” were taken as counts of people.",)
+    assert read_distribution(data, "a.csv").kind == "shares"  # of a population weights are shares
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["4.425", "3.850", "912"], [4425, 3850, 912]),
+        (["1.234.567", "5"], [1234567, 5]),
+        (["4.425", "0"], [4425, 0]),
+    ],
+)
+def test_german_thousands(cells, numbers):
+    data = table("Krankheit,Anzahl", "abc"[: len(cells)], cells)
+    found = read_reports([Source("a.csv", data)])
+    assert found.counts.tolist() == numbers
+    assert found.notes == ("Points in the counts were read as thousands separators: 4.425 is 4425.",)
+    whole = read_distribution(data, "a.csv")
+    assert whole.weights.tolist() == numbers
+    assert "thousands" in whole.notes[0]
+
+
+@pytest.mark.parametrize("cells", [["4.425", "3.85"], ["4.425", "1234"], ["0.425", "0.575"], ["1.5", "2.0"]])
+def test_points_that_do_not_group_all_digits_are_decimal_points(cells):
+    data = table("town,number", "ab", cells)
+    with pytest.raises(UnreadableFile, match="is not a whole number"):
+        read_reports([Source("a.csv", data)])
+    assert read_distribution(data, "a.csv").total == pytest.approx(sum(map(float, cells)))
+
+
+def test_shares_have_decimal_points():
+    read = read_distribution(table("town,percent", "abc", ["12.500", "37.500", "50"]), "a.csv")
+    assert read.weights.tolist() == [0.125, 0.375, 0.5]
