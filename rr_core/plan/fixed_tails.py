@@ -20,7 +20,7 @@ from rr_core.plan import tails
 
 # Constant of the Berry-Esseen inequality for summands of unlike laws (Shevtsova 2010).
 _BERRY_ESSEEN = 0.56
-_NEWTON_STEPS = 60
+_NEWTON_STEPS, _NEAR = 60, 1e-8
 # Lengths of the parts of a tail in standard deviations, and the least deviation, in reports, that is cut into them.
 _PARTS = (0.2, 0.25, 0.3, 0.4, 0.6)
 _MANY = 4.0
@@ -157,9 +157,10 @@ def overtaken(n: Array, q: Array, keep: Array, others: int, ahead: Array, behind
         low, high = np.where(mean < 0, tilt, low), np.where(mean >= 0, tilt, high)
         step = tilt - mean / variance
         step = np.where((step > low) & (step < high), step, (low + high) / 2)
-        if (np.abs(step - tilt) <= 1e-13 * np.abs(tilt)).all():
-            break
+        moved = np.abs(step - tilt)
         tilt = step
+        if (moved <= _NEAR * np.abs(tilt)).all():  # and the last step made it nearer by as much again
+            break
     return _overtaken_at(tilt, n, keep, q, shares, kinds, stays)
 
 

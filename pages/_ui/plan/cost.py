@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
+from rr_core.experiments.wording import alike
 from rr_core.figures.style import number
 
 # Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
@@ -34,7 +35,7 @@ def rows(found: Planned) -> list[tuple[str, str, str, str]]:
                 step(float(bits), found.epsilon),
                 number(float(epsilon), 4),
                 people(float(users)) if reached else "more than 10¹²",
-                f"{number(float(times))} times" if bits and math.isfinite(times) else "–",
+                _more(float(times)) if bits and math.isfinite(times) else "–",
             )
         )
     return cells
@@ -49,6 +50,10 @@ def step(bits: float, epsilon: float) -> str:
     return "1 bit less" if bits == 1 else f"{bits:g} bits less"
 
 
+def _more(times: float) -> str:
+    return "hardly more" if alike(times) else f"{number(times)} times"
+
+
 def words(found: Planned) -> str:
     """The price of one step in a sentence, as markdown."""
     price = found.price
@@ -59,10 +64,13 @@ def words(found: Planned) -> str:
     whole = np.flatnonzero(price.bits == 1)
     at = int(whole[0]) if whole.size else 1
     name = step(float(price.bits[at]), found.epsilon)
+    times = float(price.times[at])
     cost = (
-        f"takes **{number(float(price.times[at]))} times the users** for the same target"
-        if math.isfinite(price.times[at])
-        else "puts the target out of reach"
+        "puts the target out of reach"
+        if not math.isfinite(times)
+        else "takes hardly more users for the same target"
+        if alike(times)
+        else f"takes **{number(times)} times the users** for the same target"
     )
     return (
         f"**{name[0].upper()}{name[1:]}** (ε = {number(float(price.epsilons[at]), 4)} rather than {found.epsilon:g}) "

@@ -37,9 +37,9 @@ def section(work: Work, found: Planned) -> None:
     fixed = min(found.n, N_MAX)
     times = replicates(k)
     st.markdown(
-        "The plan is about Inv. **InvN**, **InvP** and **MLE\\*** have no closed form: they are simulated with the "
-        f"sidebar's population, {times:,} collections at each of {_POINTS} points around the plan (ε = "
-        f"{found.epsilon:g}, N = {people(fixed)})."
+        "The plan is about Inv. For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
+        f"simulated with the sidebar's population, {times:,} collections at each of {_POINTS} points around the plan "
+        f"(ε = {found.epsilon:g}, N = {people(fixed)})."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         along = st.segmented_control(
