@@ -13,10 +13,12 @@ from itertools import product
 import numpy as np
 from scipy import special
 
+from rr_core import streams
 from rr_core._validate import Array
 from rr_core.estimators import inv
 from rr_core.law import report_distribution
 from rr_core.mechanism import RandomizedResponse
+from rr_core.streams import Stream
 
 # Counts of the example of the paper by Pinzón et al. with e^eps = 3, see `rr_core.misprints`.
 _COUNTS, _THREE = (6, 3, 2, 1), RandomizedResponse.from_p(4, 0.5)
@@ -127,7 +129,7 @@ def jeffreys() -> Value:
     variance. (-1/2 is the exponent of the density.) Variance of a share, a = 10."""
     a, draws = 10, 20_000
     printed, corrected = ((1 / a) * (1 - 1 / a) / (1 + a * gamma) for gamma in (-0.5, 0.5))
-    drawn = np.random.default_rng(7).dirichlet(np.full(a, 0.5), draws)
+    drawn = streams.generator(7, Stream.MISPRINTS).dirichlet(np.full(a, 0.5), draws)
     return Value(printed, corrected, float(drawn[:, 0].var()))
 
 

@@ -15,30 +15,20 @@ Key = tuple[int, ...]
 
 
 class Stream(Enum):
-    """What is drawn: the numbers after the seed. In brackets, what follows them."""
+    """What is drawn: the numbers after the seed; beside each what it is for and (in brackets) what follows it."""
 
-    USERS = (0,)
-    """Who the users are, drawn from the population."""
-    NOISE = (1,)
-    """Their reports. (In a sweep: number of the block of collections.)"""
-    REPEATS = (2,)
-    """The same collection again. (Number of the collection.)"""
+    USERS = (0,)  # who the users are, drawn from the population
+    NOISE = (1,)  # their reports (in a sweep: number of the block of collections)
+    REPEATS = (2,)  # the same collection again (number of the collection)
+    # One person's answers (their category; which answer). Always four numbers, so apart from the next two.
     ANSWERS = (3,)
-    """One person's answers. (Their category; which answer.) Always four numbers, so apart from the next two."""
-    EMPTY = (3, 0, 0, 0)
-    """How often an empty category goes negative."""
-    CLOUDS = (3, 0, 0)
-    """The clouds of the triangle. (Whose truth, from 1.)"""
-    FLOOR = (4,)
-    """Collected reports: how few reports of the least reported categories are too few."""
-    FIT = (5,)
-    """Collected reports: the test of epsilon. (Number of the block.)"""
-    PLAN = (7,)
-    """The simulated curves of a plan. (Number of the point; first collection of the block.)"""
-    START = (8,)
-    """A random start of IBU."""
-    MISPRINTS = (9,)
-    """The check of "never the worst"."""
+    EMPTY = (3, 0, 0, 0)  # how often an empty category goes negative
+    CLOUDS = (3, 0, 0)  # the clouds of the triangle (whose truth, from 1)
+    FLOOR = (4,)  # collected reports: how few reports of the least reported categories are too few
+    FIT = (5,)  # collected reports: the test of epsilon (number of the block)
+    PLAN = (7,)  # the simulated curves of a plan (number of the point; first collection of the block)
+    START = (8,)  # a random start of IBU
+    MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

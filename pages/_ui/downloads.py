@@ -27,6 +27,7 @@ def row(
     name: str,
     data: Callable[[], bytes] | None = None,
     more: str = "",
+    alone: bool = False,
 ) -> None:
     """Three buttons; each file is made when its button is pressed, without a rerun.
 
@@ -36,6 +37,7 @@ def row(
         name: of the files, without ending.
         data: makes the CSV; the estimates by category when None.
         more: lines at the end of the script, which has ``draw`` and ``result``.
+        alone: whether these lines are all that it prints; it has ``draw`` then, and no ``result``.
     """
     held = state.uploaded()
     origin = None if held is None else held.origin
@@ -44,7 +46,7 @@ def row(
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
         (
             "Download script (Python)",
-            lambda: script_text(work.scenario, origin) + more,
+            lambda: joined(script_text(work.scenario, origin), more, alone),
             "py",
             "text/x-python",
         ),
@@ -91,6 +93,12 @@ def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
     )
 
 
+def joined(script: str, more: str, alone: bool) -> str:
+    """The script with more lines at its end, or (``alone``) from where it has ``draw``."""
+    return (script.partition(_FROM_HERE)[0] + "\n" if alone else script) + more
+
+
+_FROM_HERE = "result = compare("
 _SCRIPT = '''"""Recomputes the numbers of one scenario. Run it from the folder that holds rr_core."""
 
 from rr_core import Scenario

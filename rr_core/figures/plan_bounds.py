@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from rr_core.experiments.wording import alike, times
 from rr_core.figures.plan_protocols import epsilon_axis, log_range, upright
 from rr_core.figures.style import QUANTITIES, RIM, axis, figure, number
 from rr_core.plan.bounds import Bound, BoundCurves
@@ -47,17 +48,20 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     return figure(traces, epsilon_axis(), y, _reading(curves), margin=margin, legend=legend)
 
 
+def nothing_better(curves: BoundCurves) -> bool:
+    """Whether the error is the lower bound at equal shares, but for rounding."""
+    return curves.now <= curves.floor * (1 + 1e-9)
+
+
 def _reading(curves: BoundCurves) -> str:
     error = f"At ε = {number(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
     if math.isnan(curves.floor):
         return f"{error}; with so few users no bound says anything here, a constant answer may be nearer."
-    ratio = curves.now / curves.floor
-    if ratio < 1 + 1e-6:
+    if nothing_better(curves):
         return f"{error}: when all shares are equal, no protocol with an unbiased estimate can have less."
-    return (
-        f"{error}, {number(ratio)} times the least that any protocol with an unbiased estimate can have when "
-        "all shares are equal."
-    )
+    ratio = curves.now / curves.floor
+    more = "hardly more than" if alike(ratio) else times(ratio)
+    return f"{error}, {more} the least that any protocol with an unbiased estimate can have when all shares are equal."
 
 
 def _label(row: Bound) -> str:

@@ -27,6 +27,7 @@ _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 _SIZES = {"inv": 10, "inv_n": 10, "inv_p": 15, "mle_star": 7}
 _WIDTHS = {"inv_p": 4.5}
 _BARS = 2.0  # standard errors to either side
+_SAME = 1e-9  # relative: below, two means differ by rounding alone
 
 
 def error_curves(
@@ -131,10 +132,24 @@ def _reading(
     at = int(np.argmin(np.abs(np.log(found.points[there] / here))))
     place = found.points[there][at]
     symbol = "ε" if found.along == "epsilon" else "N"
+    runs = int(found.done[there][at])
     least = min(VALID, key=lambda name: float(mean[name][at]))
     value, raw = float(mean[least][at]), float(mean["inv"][at])
-    times = f"{percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else "as large as Inv's"
-    return (
-        f"At {symbol} = {number(place, 4)} the smallest {_IN_WORDS[metric]} is that of "
-        f"{QUANTITIES[least].name}: {percent(value)}, {times} ({int(found.done[there][at]):,} simulated collections)."
-    )
+    errors = {name: float(found.standard_error[metric][name][there][at]) for name in VALID}
+    # Not told apart within two standard errors; from one collection nothing is.
+    near = [
+        name
+        for name in VALID
+        if not mean[name][at] - value > _BARS * math.hypot(errors[name], errors[least]) + _SAME * value
+    ]
+    start = f"At {symbol} = {number(place, 4)}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
+    what = _IN_WORDS[metric]
+    if len(near) == 1:
+        times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
+        return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
+    names = [QUANTITIES[name].name for name in near]
+    both = f"{', '.join(names[:-1])} and {names[-1]}"
+    if max(float(mean[name][at]) for name in near) <= value * (1 + _SAME):
+        return f"{start}{both} have the same {what}, {percent(value)}{', the lowest' * (len(near) < len(VALID))}."
+    each = ", ".join(f"{QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID))
+    return f"{start}chance leaves open which of {both} has the lowest {what}: {each}."

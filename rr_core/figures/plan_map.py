@@ -64,7 +64,8 @@ def plan_map(
     x = axis("Privacy budget ε (log scale)", **_log_axis(land.epsilons), **epsilon_ticks())
     y = axis("Users N (log scale)", **_log_axis(land.users), dtick=1, exponentformat="power")
     names = [_name(land, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
-    return figure(traces, x, y, _reading(target, border, here, found), annotations=names, height=460)
+    most = float(land.users[-1])
+    return figure(traces, x, y, _reading(target, border, most, here, found), annotations=names, height=460)
 
 
 def _log_axis(values: Array) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _heat(land: Landscape, target: Target) -> dict[str, Any]:
 
 def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
     epsilons, users = np.meshgrid(land.epsilons, land.users)
-    what = "Chance at least" if target.kind == "top" else target.about.label
+    what = "Chance at least" if target.kind == "top" else _capital(target.about.measure)
     steady = {"marker": {"opacity": 0}}  # a click must not fade the points that were not clicked
     return {
         "type": "scatter",
@@ -125,7 +126,8 @@ def _shown(target: Target, value: float) -> str:
 
 def _lines(land: Landscape, target: Target) -> list[tuple[float, Array]]:
     """Levels, and the users at which each epsilon reaches them; those that cross the map."""
-    shade = _shade(land.values, target)
+    # Between a value and none at all there is no place of equal value.
+    shade = np.where(np.isfinite(land.values), _shade(land.values, target), np.nan)
     found = []
     for value in levels(land.values, target):
         level = float(_shade(np.array([value]), target)[0])
@@ -234,13 +236,13 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
     }
 
 
-def _reading(target: Target, border: Border | None, here: Place, found: Place | None) -> str:
+def _reading(target: Target, border: Border | None, most: float, here: Place, found: Place | None) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
     circle = f"ε = {here[0]:g} with N = {here[1]:,.0f}"
     if border is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
-    elif not np.isfinite(border.users).any():
-        where = f"No collection on this map meets the target; the circle is {circle}"
+    elif not (border.users <= most).any():
+        where = f"Nothing on this map is enough for the target; the circle is {circle}"
     elif found is not None:
         where = (
             f"The target is met where the map is hatched; the plan, ε = {number(found[0], 4)} with N = {found[1]:,.0f}, "
@@ -250,7 +252,11 @@ def _reading(target: Target, border: Border | None, here: Place, found: Place | 
         goal = (
             f"the ranking is right with probability at least {at_least(border.target.goal)}"
             if target.kind == "top"
-            else f"{target.about.label} at most {at_most(border.target.goal)}"
+            else f"{_capital(target.about.measure)} at most {at_most(border.target.goal)}"
         )
         where = f"Hatched: {goal}; the circle is {circle}"
     return f"{where}; the lighter, the {what}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Four protocols beside each other: their error against K and against epsilon."""
+"""Five protocols beside each other: their error against K and against epsilon."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.figures.plan_words import round_up
 from rr_core.figures.style import RIM, ZERO, Quantity, axis, figure, number, percent
 from rr_core.plan.protocols import Key, RmseCurves
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
 PROTOCOLS: dict[Key, Quantity] = {
     "rr": Quantity("k-RR", "#E0564A", "circle", "solid"),
+    "subset": Quantity("SS", "#B06A1E", "triangle-up", "dashdot"),
     "sue": Quantity("SUE", "#7C8420", "square", "dot"),
     "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
     "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
 }
-# OLH lies on OUE almost everywhere: a thin dashed line on a wide one shows both.
-_WIDTHS: dict[Key, float] = {"rr": 3.5, "sue": 2.5, "oue": 5.5, "olh": 2}
+_IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection"}
+# OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
+# both.
+_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2}
 # With the digits that powers of ten far below one per cent need.
+_SAME = 1e-9  # relative: below, two errors differ by rounding alone
 _SMALL_SHARE = ".9~%"
 _EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 
@@ -29,12 +34,12 @@ _EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``.
 
-    Only k-RR depends on K; the mark is where it meets OUE.
+    Only k-RR and subset selection depend on K; the upright line is where they part.
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (
-        f"at ε = {number(epsilon)} k-RR has a smaller error than OUE up to "
-        f"{last_below(curves.flip):,} categories, and OUE beyond."
+        f"at ε = {number(epsilon)} k-RR is as good as subset selection up to {last_whole(curves.single):,} categories, "
+        f"and has a smaller error than OUE up to {last_below(curves.flip):,}."
     )
     return _rmse(curves, x, "K", reads)
 
@@ -42,10 +47,12 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
 def rmse_against_epsilon(curves: RmseCurves, k: int) -> go.Figure:
     """RMSE against epsilon, from `protocols.against_epsilon` at this number of categories."""
     x = epsilon_axis()
+    # Rounded upwards, so that it is true of the number that is read.
+    alike = f"from ε = {number(round_up(curves.single, 3))} on" if curves.single > 0 else "at every ε"
+    smaller = f"above ε = {number(round_up(curves.flip, 3))}" if curves.flip > 0 else "at every ε"
     reads = (
-        f"with {k:,} categories k-RR has a smaller error than OUE above ε = {number(curves.flip)}, and OUE below."
-        if curves.flip > 0
-        else f"with {k:,} categories k-RR has a smaller error than OUE at every ε."
+        f"with {k:,} categories k-RR is as good as subset selection {alike}, and has a smaller error than OUE "
+        f"{smaller}."
     )
     return _rmse(curves, x, "ε", reads)
 
@@ -59,6 +66,11 @@ def epsilon_axis() -> dict[str, Any]:
 def last_below(flip: float) -> int:
     """The largest whole number of categories below this one."""
     return math.ceil(flip) - 1
+
+
+def last_whole(border: float) -> int:
+    """The largest whole number of categories up to this one."""
+    return math.floor(border)
 
 
 def log_range(values: list[Array]) -> list[float]:
@@ -95,13 +107,21 @@ def _rmse(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.
     traces = [
         _line(PROTOCOLS[key], _WIDTHS[key], curves.x, rmse, symbol) for key, rmse in curves.rmse.items()
     ]
-    if curves.x[0] <= curves.flip <= curves.x[-1]:
-        traces.append(upright(f"flip, {symbol} = {number(curves.flip)}", curves.flip, span, "dash"))
+    if curves.x[0] <= curves.single <= curves.x[-1]:
+        # Where k-RR is as good as any of them; in few letters, for a legend of several columns.
+        name = (
+            f"K ≤ {last_whole(curves.single):,}"
+            if symbol == "K"
+            else f"ε ≥ {number(round_up(curves.single, 3))}"
+        )
+        traces.append(upright(name, curves.single, span, "dash"))
     traces.append(_here(curves))
-    best = min(curves.rmse_here, key=curves.rmse_here.__getitem__)
-    error = "RMSE per category" if curves.theta_share is None else "RMSE of one share"
-    rival = "" if best == "rr" else f" (k-RR {percent(curves.rmse_here['rr'])})"
-    reading = f"Here {PROTOCOLS[best].name} has the smallest {error}, {percent(curves.rmse_here[best])}{rival}; {reads}"
+    least = min(curves.rmse_here.values())
+    best = [key for key, rmse in curves.rmse_here.items() if rmse <= least * (1 + _SAME)]
+    names = " and ".join(_IN_A_SENTENCE.get(key, PROTOCOLS[key].name) for key in best)
+    error = "RMSE per category"
+    rival = "" if "rr" in best else f" (k-RR {percent(curves.rmse_here['rr'])})"
+    reading = f"Here {names} {'has' if len(best) == 1 else 'have'} the smallest {error}, {percent(least)}{rival}; {reads}"
     y = error_axis(error, span, _SMALL_SHARE)
     return figure(traces, x, y, reading, margin={"l": 84, "r": 14, "t": 78, "b": 62})
 

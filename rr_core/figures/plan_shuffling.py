@@ -65,7 +65,7 @@ def _reading(curve: ShuffleCurve) -> str:
     if not now.holds:
         return (
             f"With {curve.n:,} reports the bound does not apply at a local ε of {local}: it needs at least "
-            f"{now.users_needed:,}. Until then only the local guarantee counts."
+            f"{now.users_needed:,}. The local guarantee holds all the same."
         )
     return (
         f"After shuffling {curve.n:,} reports the central ε is at most {number(round_up(now.epsilon, 3))} at δ = "

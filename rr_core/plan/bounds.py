@@ -1,9 +1,10 @@
-"""How far from the best possible? Lower bounds on the error of every protocol and every estimator.
+"""How far from the best possible? Lower bounds on the squared error, each for the protocols and estimators that it names.
 
 From Lopuhaä-Zwakenberg, Li, Škorić and Li, "Improving frequency estimation under local differential privacy" (2020),
 with their a, n written K, N. All numbers here are total squared errors: the expected sum over the K categories of
 (estimate - truth)^2. Divide by K for the mean per category. "sampled" users are their distribution estimation (P),
-"fixed" users their frequency estimation (F).
+"fixed" users their frequency estimation (F). Their Theorem 4.5 is about an average: over shares drawn from a continuous
+prior, and users drawn from these. At given shares an estimator may be below it (a constant, if it happens to be right).
 
 What was found on checking. (a) Eq. (60) has exp(-b eps/(2(a-1))) where (52) and (55) give exp(-b eps/(a-1)), and
 misses the factor n on the left. (b) a/(n eps^2) is a limit for eps -> 0, not a bound at an eps > 0: at K = 2 k-RR
@@ -27,10 +28,10 @@ from rr_core.plan.protocols import Key, support
 Kind = Literal["lower bound", "attainable", "exact"]
 # (e^eps)^2 has to stay a double, as in `protocols`.
 _EPSILON_MAX = 300.0
-# Local hashing is at best half a per cent below all of these, and costs most to compute.
-_SIMPLE: tuple[Key, ...] = ("rr", "sue", "oue")
 _PAPER = "Lopuhaä-Zwakenberg et al. 2020"
-_ANY = "any protocol; any unbiased estimator at every N, any estimator as N → ∞"
+_PRIOR = (
+    "as N → ∞, any estimator on average over a continuous prior of the shares, with users drawn from them"
+)
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,13 @@ def protocol_error(key: Key, k: int, epsilon: ArrayLike, n: ArrayLike, users: Us
 
 
 def theorem(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "sampled") -> Array:
-    """Theorem 4.5. Sampled users, eq. (59): k/(n (e^eps - 1)^2), as n grows and for every prior of the shares. For
-    unbiased estimators it holds at every n, by Cramér and Rao: the Fisher information of one report about one share is at
-    most sum_y (Q(y|i) - Q(y|j))^2/m_y <= (e^eps - 1)^2.
+    """Theorem 4.5. Sampled users, eq. (59): k/(n (e^eps - 1)^2), as n grows: of any estimator's error, averaged over a
+    continuous prior of the shares, whichever it is. Not of its error at given shares. For unbiased estimators it holds
+    at every n and all shares, by Cramér and Rao: the Fisher information of one report about one share is at most
+    sum_y (Q(y|i) - Q(y|j))^2/m_y <= (e^eps - 1)^2.
 
     Fixed users, eq. (60) corrected, for protocols with as many possible reports as categories, as k-RR:
-    e^(-k eps/(k-1)) times that.
+    e^(-k eps/(k-1)) times that, averaged over the prior and over users drawn from the shares.
     """
     k, budgets, reports = _arguments(k, epsilon, n)
     bound = k / np.expm1(budgets) ** 2 / reports
@@ -77,7 +79,7 @@ def theorem(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "sampled") 
 
 
 def equal_shares(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "sampled") -> Array:
-    """Lower bound where all shares are equal, which is the hardest population.
+    """Lower bound for unbiased estimators where all shares are equal.
 
     The least over the whole d from 1 to k - 1, with x = e^eps - 1, of
         (k - 1)/(d (k - d)) [k (k - 1)/x^2 + 2 d (k - 1)/x + d (d - 1)]/n
@@ -134,7 +136,7 @@ def limit(k: int, epsilon: ArrayLike, n: ArrayLike) -> Array:
 
 
 def attainable(k: int, epsilon: ArrayLike, n: ArrayLike) -> Array:
-    """4k/(n eps^2): what the best protocols reach for eps -> 0 (Table 1)."""
+    """4k/(n eps^2): what unary encoding and local hashing reach for eps -> 0 (Table 1)."""
     return 4 * limit(k, epsilon, n)
 
 
@@ -177,7 +179,9 @@ def _lower(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound,
             "lower bound",
             paper,
             paper <= 1 - 1 / k,
-            _ANY if sampled else "K possible reports; any estimator as N → ∞; exponent corrected",
+            f"any protocol; any unbiased estimator at every N; {_PRIOR}"
+            if sampled
+            else f"any protocol with K possible reports; {_PRIOR}; exponent corrected",
             f"{_PAPER}, eq. ({'59' if sampled else '60'})",
         ),
         Bound(
@@ -186,7 +190,7 @@ def _lower(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound,
             "lower bound",
             hardest,
             hardest <= 1 - 1 / k,
-            "any protocol; equal shares, the hardest population; any unbiased estimator at every N",
+            "any protocol with an unbiased estimator, at every N; equal shares",
             "Cramér–Rao inequality; Ye and Barg 2018",
         ),
     )
@@ -195,7 +199,7 @@ def _lower(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound,
 def _for_small_epsilon(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound, Bound]:
     """The two forms of Table 1, each where the protocols here do not contradict it."""
     small, reach = limit(k, budgets, reports), attainable(k, budgets, reports)
-    least = np.min([protocol_error(key, k, budgets, reports) for key in _SIMPLE], axis=0)
+    least = equal_shares(k, budgets, reports, "fixed")  # which subset selection reaches
     reached = least + ((1 - 1 / k) / reports if _sampled(users) else 0.0)
     return (
         Bound(

@@ -1,9 +1,9 @@
 """How far a collection is from a target, and what it achieves: each kind of target worked out for Inv.
 
-Everything is vectorised over pairs (epsilon, n). The three targets that promise a probability rest on upper bounds
-of the chance to miss (`rr_core.plan.tails`), for users drawn from the population: the reports of category i are
-Binomial(N, m_i), m_i = q + (p - q) theta_i. With fixed users the same mean comes with a narrower law (Hoeffding
-1956), so that what is promised for the one holds for the other.
+Everything is vectorised over pairs (epsilon, n). The targets that promise a probability rest on upper bounds of the
+chance to miss. For users drawn from the population the reports of category i are Binomial(N, m_i), m_i = q + (p - q)
+theta_i (`rr_core.plan.tails`). For fixed users, who report again and again, they are Binomial(N theta_i, p) +
+Binomial(N (1 - theta_i), q), of the same mean and a smaller variance (`rr_core.plan.fixed_tails`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,16 @@ from scipy import special
 
 from rr_core._validate import Array
 from rr_core.errors import Users, check_users
-from rr_core.plan import tails
+from rr_core.plan import fixed_tails, tails
 from rr_core.plan.guess import Guess
 from rr_core.plan.targets import FAMILY_LEVEL, Target
 
 _STEP = 0.1  # between the logarithms of the shares searched for the worst case
+_LOWEST = (
+    1e-4  # of the largest error in question: where the noise is all but gone it is a fraction of one report
+)
+_NOTHING = 1e-300  # a distance at which no tail is below a half
+_EXACT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,12 @@ class Channels:
         q, keep = self.q[:, None], self.keep[:, None]
         return q + keep * shares, q * (self.k - 1) + keep * (1 - shares)
 
+    @property
+    def chances(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """(p, q) and (1 - p, 1 - q), (pairs, 1) each."""
+        q, keep = self.q[:, None], self.keep[:, None]
+        return (q + keep, q), ((self.k - 1) * q, keep + (self.k - 1) * q)
+
 
 # log(chance to miss / chance allowed), of pairs (channel, n): not positive where the target is met.
 Shortfall = Callable[[Channels, Array], Array]
@@ -62,7 +73,7 @@ def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
             np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
         )
     allowed = math.log1p(-target.confidence)
-    miss = _miss(target, guess)
+    miss = _miss(target, guess, users)
 
     def nats(channels: Channels, n: Array) -> Array:
         return tails.logarithm(miss(channels, n, np.full_like(n, target.value))) - allowed
@@ -76,11 +87,11 @@ def achieved(target: Target, guess: Guess, users: Users) -> Achieved:
     if target.kind == "rmse":
         return lambda channels, n, accuracy: np.sqrt(_mean_square(guess, users, channels, n))
     if target.kind == "smallest":
-        return lambda channels, n, accuracy: _smallest(channels, n, target.confidence)
-    miss = _miss(target, guess)
+        return lambda channels, n, accuracy: _smallest(channels, n, target.confidence, users, accuracy)
+    miss = _miss(target, guess, users)
     if target.kind == "top":
         return lambda channels, n, accuracy: np.maximum(1 - miss(channels, n, n), 0.0)
-    levels = _worst_levels(guess.k) if guess.shares is None else guess.levels()[0]
+    levels = _levels(target, guess)
     allowed = 1 - target.confidence
     return lambda channels, n, accuracy: _largest_error(miss, levels, channels, n, allowed, accuracy)
 
@@ -97,39 +108,45 @@ def _mean_square(guess: Guess, users: Users, channels: Channels, n: Array) -> Ar
     return mean
 
 
-def _miss(target: Target, guess: Guess) -> Miss:
+def _miss(target: Target, guess: Guess, users: Users) -> Miss:
     """Upper bound on the chance to miss: of (channels, n, value)."""
-    if target.kind == "max":
-        return _worst_outside(guess.k) if guess.shares is None else _outside(*guess.levels())
     if target.kind == "smallest":
-        return lambda channels, n, value: _not_found(channels, n, value)
-    return _misranked(guess, int(target.value))
+        return lambda channels, n, value: _not_found(channels, n, value, users)
+    if target.kind == "top":
+        return _misranked(guess, int(target.value), users)
+    levels = _levels(target, guess)
+    if target.kind == "share":
+        return lambda channels, n, value: _off(channels, n, value, levels, users)[:, 0]
+    # Of two categories the one is off as far as the other: once is enough.
+    times = 0.5 if guess.k == 2 else 1.0
+    if guess.shares is None:
+        worst = _worst_outside(levels, users)
+        return lambda channels, n, value: times * worst(channels, n, value)
+    weights = times * guess.levels()[1]
+    return lambda channels, n, value: np.asarray(_off(channels, n, value, levels, users) @ weights)
 
 
-def _outside(levels: Array, weights: Array) -> Miss:
-    """Sum over the categories of Pr(|Inv_i - theta_i| > value)."""
-
-    def miss(channels: Channels, n: Array, value: Array) -> Array:
-        total: Array = _off(channels, n, value, levels) @ weights
-        return total
-
-    return miss
+def _levels(target: Target, guess: Guess) -> Array:
+    """Shares at which a category's chance to be off is worked out."""
+    if target.kind == "share":
+        return np.array([target.share])
+    return _worst_levels(guess.k) if guess.shares is None else guess.levels()[0]
 
 
-def _worst_outside(k: int) -> Miss:
-    """The same, at most, over all populations.
+def _worst_outside(levels: Array, users: Users) -> Miss:
+    """Sum over the categories of Pr(|Inv_i - theta_i| > value), at most, over all populations.
 
-    Each category's chance is a function of its share that is convex up to some share and concave from there to the
-    share at which the reports are half of all. The largest sum over the simplex lies under the tangent from zero:
-    it is reached by j categories of share 1/j beside empty ones, and j, which may be a fraction here, is searched.
+    Each category's chance is a function f of its share that is convex while its deviation is far out in the tail and
+    concave where it is not. The sum over the simplex is at most k f(0) + max (f(theta) - f(0))/theta, which is reached by
+    j categories of share 1/j beside empty ones; j, which may be a fraction here, is searched. For fixed users the
+    variance grows with the share (p + q < 1 from k = 3 on), and in the tails everybody in one category is worst.
     """
-    levels = _worst_levels(k)
     some = levels[1:]
 
     def miss(channels: Channels, n: Array, value: Array) -> Array:
-        off = _off(channels, n, value, levels)
+        off = _off(channels, n, value, levels, users)
         rise = (off[:, 1:] - off[:, :1]) / some
-        total: Array = k * off[:, 0] + np.maximum(rise.max(axis=1), 0.0)
+        total: Array = channels.k * off[:, 0] + np.maximum(rise.max(axis=1), 0.0)
         return total
 
     return miss
@@ -139,11 +156,18 @@ def _worst_levels(k: int) -> Array:
     return np.concatenate([[0.0], np.geomspace(1 / k, 1, 2 + math.ceil(math.log(k) / _STEP))])
 
 
-def _off(channels: Channels, n: Array, value: Array, levels: Array) -> Array:
-    seen, rest = channels.seen(levels)
-    distance = (channels.keep * value)[:, None]
-    users = n[:, None]
-    return tails.beyond(users, seen, rest, distance) + tails.beyond(users, rest, seen, distance)
+def _off(channels: Channels, n: Array, value: Array, levels: Array, users: Users) -> Array:
+    """(pairs, levels): at least Pr(|Inv - share| > value)."""
+    distance, people = (channels.keep * value)[:, None], n[:, None]
+    if users == "sampled":
+        seen, rest = channels.seen(levels)
+        return tails.beyond(people, seen, rest, distance) + tails.beyond(people, rest, seen, distance)
+    # One share alone may cost a little more.
+    chances, rests, fine = *channels.chances, levels.size == 1
+    above = fixed_tails.beyond(people, levels, chances, rests, distance, fine=fine)
+    below = fixed_tails.beyond(people, levels, rests, chances, distance, fine=fine)
+    off: Array = above + below
+    return off
 
 
 def _largest_error(
@@ -166,31 +190,57 @@ def _largest_error(
     nats = np.log(2 * channels.k / allowed)
     high = nats / 3 / n + np.sqrt((nats / 3 / n) ** 2 + 2 * nats * variance) + 2 / n
     high = np.minimum(high, 1.0) / channels.keep
-    low = np.sqrt(variance) * special.ndtri(1 - allowed / 2) * 0.9 / channels.keep
-    root = tails.decreasing_root(excess, np.minimum(low, high / 2) ** 2, high**2, 2 * accuracy)
+    low = np.minimum(np.sqrt(variance) * special.ndtri(1 - allowed / 2) * 0.9 / channels.keep, high / 2)
+    low = np.where(tails.logarithm(miss(channels, n, low)) > math.log(allowed), low, _LOWEST * high)
+    root = tails.decreasing_root(excess, low**2, high**2, 2 * accuracy)
     return np.asarray(np.sqrt(root))
 
 
-def _smallest(channels: Channels, n: Array, power: float) -> Array:
-    """The share found with this power; infinite where no number of reports is rare enough under "empty"."""
+def _smallest(channels: Channels, n: Array, power: float, users: Users, accuracy: float) -> Array:
+    """The share found with this power; infinite where no number of reports is rare enough under "empty", or where not
+    even a category that all users have is found."""
     least = tails.threshold(n, channels.q, FAMILY_LEVEL / channels.k) + 1
     possible = least < n + 1
     seen = special.betaincinv(least, np.where(possible, n + 1 - least, 1.0), power)
     share: Array = np.where(possible, (seen - channels.q) / channels.keep, np.inf)
+    if users == "sampled":
+        return share
+
+    def excess(theta: Array, at: NDArray[np.intp]) -> Array:
+        miss = _not_found(channels.at(at), n[at], theta, users)
+        return tails.logarithm(miss) - math.log1p(-power)
+
+    # Where all have it nobody is found if not by the tail at a share of one; the search goes from a share that is
+    # expected to have as many reports as the threshold up to there.
+    everywhere = np.arange(n.size)
+    found = possible & (excess(np.ones(n.size), everywhere) <= 0)
+    share = np.full(n.size, np.inf)
+    some = np.flatnonzero(found)
+    if some.size:
+        low = np.clip(((least - 1)[some] / n[some] - channels.q[some]) / channels.keep[some], 0.0, 1.0)
+        share[some] = tails.decreasing_root(
+            lambda theta, at: excess(theta, some[at]), low, np.ones(some.size), max(accuracy, _EXACT)
+        )
     return share
 
 
-def _not_found(channels: Channels, n: Array, value: Array) -> Array:
+def _not_found(channels: Channels, n: Array, value: Array, users: Users) -> Array:
     """Chance that a category of that share stays below the threshold, whose next whole number is at most one more."""
     least = tails.threshold(n, channels.q, FAMILY_LEVEL / channels.k) + 1
     rest = channels.q * (channels.k - 1) + channels.keep * (1 - value)
     possible = least < n + 1
-    miss = special.betainc(np.where(possible, n + 1 - least, 1.0), least, np.maximum(rest, 0.0))
+    if users == "fixed":
+        distance = channels.q + channels.keep * value - (least - 1) / n
+        (p, q), (p_rest, q_rest) = channels.chances
+        chances, rests = (p[:, 0], q[:, 0]), (p_rest[:, 0], q_rest[:, 0])
+        miss = fixed_tails.beyond(n, value, rests, chances, np.maximum(distance, _NOTHING))
+    else:
+        miss = special.betainc(np.where(possible, n + 1 - least, 1.0), least, np.maximum(rest, 0.0))
     out: Array = np.where(possible, miss, 1.0)
     return out
 
 
-def _misranked(guess: Guess, top: int) -> Miss:
+def _misranked(guess: Guess, top: int, users: Users) -> Miss:
     """Sum of the chances that one of the first ``top`` is not ahead of the next, or the last of them not ahead
     of each of the others: what all failures together are at most."""
     shares = guess.known()
@@ -200,6 +250,12 @@ def _misranked(guess: Guess, top: int) -> Miss:
     weights = np.concatenate([np.ones(top - 1), weights])
 
     def miss(channels: Channels, n: Array, _: Array) -> Array:
+        if users == "fixed":
+            q, keep, others = channels.q[:, None], channels.keep[:, None], channels.k - 2
+            wrong = fixed_tails.overtaken(n[:, None], q, keep, others, ahead, behind)
+            # Whole people have the shares to within one: fewer could not be in this order at all.
+            ordered = n[:, None] * (ahead - behind) >= 1
+            return np.asarray(np.where(ordered, wrong, 1.0) @ weights)
         seen, seen_behind = channels.seen(ahead)[0], channels.seen(behind)[0]
         gap = channels.keep[:, None] * (ahead - behind)
         total: Array = tails.overtaken(n[:, None], seen, seen_behind, gap) @ weights

@@ -1,6 +1,6 @@
-"""Should it be k-RR at all? Four protocols for frequency estimation beside each other.
+"""Should it be k-RR at all? Five protocols for frequency estimation beside each other.
 
-All four are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
+All five are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
 own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*) is
 an unbiased estimate. So one variance formula serves them all. It is the variance of one category; that
 the categories' estimates are correlated, and differently under each protocol, does not enter it.
@@ -9,23 +9,24 @@ the categories' estimates are correlated, and differently under each protocol, d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import entr
+from scipy.special import betaln, entr
 
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
 
-Key = Literal["rr", "sue", "oue", "olh"]
-KEYS: tuple[Key, ...] = ("rr", "sue", "oue", "olh")
+Key = Literal["rr", "subset", "sue", "oue", "olh"]
+KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh")
 NAMES: dict[Key, str] = {
     "rr": "k-RR",
+    "subset": "Subset selection",
     "sue": "Symmetric unary encoding (basic RAPPOR)",
     "oue": "Optimised unary encoding",
     "olh": "Optimised local hashing",
@@ -38,8 +39,9 @@ _EPSILON_MAX = 300.0
 class Support:
     """What one protocol does to one category.
 
-    ``keep`` is p* - q* and ``rest`` is 1 - p* - q*, both computed without cancellation. ``hash_range`` is
-    the number of values that local hashing hashes to, None elsewhere.
+    ``keep`` is p* - q* and ``rest`` is 1 - p* - q*, computed without losing digits. ``hash_range`` is the number of
+    values that local hashing hashes to, ``subset_size`` the number of categories in a report of subset selection;
+    None elsewhere.
     """
 
     key: Key
@@ -48,6 +50,7 @@ class Support:
     keep: float
     rest: float
     hash_range: int | None = None
+    subset_size: int | None = None
 
     def variance(self, theta: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
         """Variance of the estimate of a category with true share ``theta`` from ``n`` reports; they broadcast.
@@ -77,23 +80,25 @@ class Support:
         return mean
 
     def bits(self, k: int) -> int:
-        """Bits of one report as it is sent: k-RR a category, ceil(log2 k); unary encoding k; local hashing the
+        """Bits of one report as it is sent: k-RR a category, ceil(log2 k); subset selection its d categories, or one
+        bit for each of the k when that is shorter; unary encoding k; local hashing the
         hashed value, ceil(log2 g), and which hash function: two numbers below max(k, g), as a family of pairwise
         independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.)"""
         if self.key in ("sue", "oue"):
             return k
         if self.hash_range is None:
-            return _whole_bits(k)
+            return min((self.subset_size or 1) * _whole_bits(k), k)
         return 2 * _whole_bits(max(k, self.hash_range)) + _whole_bits(self.hash_range)
 
     def coded_bits(self, k: int) -> float:
         """Mean bits of one report behind an ideal entropy coder, when all categories are equally common (the
-        worst case). Unary encoding: k H(m), each bit coded by its chance m = q* + (p* - q*)/k of being one."""
+        worst case). Subset selection: log2 of the number of subsets. Unary encoding: k H(m), each bit coded by its
+        chance m = q* + (p* - q*)/k of being one."""
         if self.key in ("sue", "oue"):
             chance = self.q_star + self.keep / k
             return k * float(entr(chance) + entr(1 - chance)) / math.log(2)
         if self.hash_range is None:
-            return math.log2(k)
+            return _log2_of_subsets(k, self.subset_size or 1)
         return 2 * math.log2(max(k, self.hash_range)) + math.log2(self.hash_range)
 
 
@@ -101,9 +106,9 @@ class Support:
 class Protocol:
     """One protocol in a comparison: one row of a table.
 
-    ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the
-    users of the best protocol it takes to be as accurate, ``best`` marks the smallest variance. ``bits`` and
-    ``coded_bits`` as in `Support`.
+    ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the users of the
+    best one of the table it takes to be as accurate, ``best`` marks the smallest variance of the table (the first in the
+    order of `KEYS` when two are equal). ``bits``, ``coded_bits`` and the last two as in `Support`.
     """
 
     key: Key
@@ -117,17 +122,26 @@ class Protocol:
     users_relative: float
     best: bool
     hash_range: int | None = None
+    subset_size: int | None = None
 
 
 def support(key: Key, k: int, epsilon: float) -> Support:
     """p* and q* of one protocol with ``k`` >= 2 categories at 0 < ``epsilon`` <= 300.
 
-    Only k-RR depends on k. Raises ValueError naming the argument.
+    Only k-RR and subset selection depend on k. Raises ValueError naming the argument.
     """
     k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
     if key == "rr":
         mechanism = RandomizedResponse(k, epsilon)
         return Support(key, mechanism.p, mechanism.q, mechanism.keep, (k - 2) * mechanism.q)
+    if key == "subset":
+        size = subset_size(k, epsilon)
+        # The same digits as k-RR where it is k-RR.
+        return (
+            replace(support("rr", k, epsilon), key=key, subset_size=1)
+            if size == 1
+            else subsets(k, epsilon, size)
+        )
     if key == "sue":
         q = 1 / (math.exp(epsilon / 2) + 1)
         return Support(key, 1 - q, q, math.tanh(epsilon / 4), 0.0)
@@ -149,6 +163,34 @@ def local_hashing(epsilon: float, g: int) -> Support:
     return Support("olh", (odds + 1) / total, 1 / g, (g - 1) / g * (odds / total), rest, g)
 
 
+def subsets(k: int, epsilon: float, d: int) -> Support:
+    """Subset selection (Ye and Barg 2018; Wang et al. 2016): a report is a set of ``d`` of the k categories, each set
+    that holds one's own category e^eps times as likely as each that does not. With d = 1 it is k-RR.
+
+    p* = d e^eps/(d e^eps + k - d), and q* = [p* (d - 1) + (1 - p*) d]/(k - 1), as all others are alike.
+    """
+    k, odds = _validate.integer("k", k, 2), math.expm1(_epsilon(epsilon))
+    d = _validate.integer("d", d, 1, k - 1)
+    total = d * odds + k
+    return Support(
+        "subset",
+        d * (odds + 1) / total,
+        d * ((d - 1) * odds + k - 1) / (k - 1) / total,
+        d * (k - d) / (k - 1) * (odds / total),
+        ((k - 1) * (k - 2 * d) - d * (d - 1) * odds) / (k - 1) / total,
+        subset_size=d,
+    )
+
+
+def subset_size(k: int, epsilon: float) -> int:
+    """The d with the smallest mean variance over all categories: one of the two whole numbers around
+    k/(e^eps + 1). It gives the least error that any protocol with an unbiased estimate can have at equal shares, see
+    `rr_core.plan.bounds.equal_shares`."""
+    below = max(math.floor(k / (math.exp(_epsilon(epsilon)) + 1)), 1)
+    sizes = (below, min(below + 1, k - 1))
+    return min(sizes, key=lambda d: float(subsets(k, epsilon, d).mean_variance(k, 1)))
+
+
 def hash_range(epsilon: float) -> int:
     """The whole g next to the ideal e^eps + 1 with the smaller variance at share zero. At the ideal g local
     hashing would have the p*, q* and variance of OUE; at a whole g it is never better than OUE there."""
@@ -159,7 +201,7 @@ def hash_range(epsilon: float) -> int:
 def compare(
     k: int, epsilon: float, n: float, theta_share: float = 0.0, users: Users = "fixed"
 ) -> tuple[Protocol, ...]:
-    """The four protocols for one category with true share ``theta_share``.
+    """The five protocols for one category with true share ``theta_share``.
 
     Args:
         k: categories, >= 2.
@@ -170,7 +212,8 @@ def compare(
             drawn from.
 
     Returns:
-        One row per protocol in the order of `KEYS`; exactly one is ``best``.
+        One row per protocol in the order of `KEYS`; exactly one is ``best``. The size of the subsets is the best one for
+        the mean over all categories, whatever ``theta_share``.
 
     Raises:
         ValueError: naming the argument.
@@ -192,13 +235,28 @@ def compare(
             users_relative=variance / variances[best],
             best=i == best,
             hash_range=made.hash_range,
+            subset_size=made.subset_size,
         )
         for i, (made, variance) in enumerate(zip(supports, variances, strict=True))
     )
 
 
+def single_k(epsilon: float) -> float:
+    """Up to this number of categories (a real number) subset selection is best with single categories, that is, as k-RR:
+    where k (k - 3) <= 2 (e^(2 eps) - 1), about k <= 1.41 e^eps + 1.5. Beyond it k-RR has the larger mean variance."""
+    # sqrt(1 + 8 e^(2 eps)), where e^(2 eps) may be large.
+    return (3 + math.exp(_epsilon(epsilon)) * math.sqrt(8 + math.exp(-2 * epsilon))) / 2
+
+
+def single_epsilon(k: int) -> float:
+    """The same border in epsilon: from here on k-RR is subset selection at its best; 0 for two or three categories."""
+    k = _validate.integer("k", k, 2)
+    return max(math.log1p(k * (k - 3) / 2) / 2, 0.0) if k > 2 else 0.0
+
+
 def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> float:
-    """k-RR has the smaller variance exactly for k below this number of categories (a real number).
+    """k-RR has a smaller variance than ``against`` exactly for k below this number of categories (a real number). For
+    subset selection, which depends on k itself, see `single_k`.
 
     Against OUE at share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to
     e^eps + 3 + e^-eps. Whether the users are fixed or sampled makes no difference.
@@ -247,49 +305,38 @@ def _odds_at_flip(k: int, theta: float) -> float:
 
 @dataclass(frozen=True)
 class RmseCurves:
-    """Root mean squared error under each protocol along ``x``, for a figure: of a category with share
-    ``theta_share``, or of all categories in the mean where that is None.
+    """Root mean squared error per category under each protocol along ``x``, for a figure.
 
-    ``here`` is the current place on the x axis and ``rmse_here`` the values there; ``flip`` is where k-RR and
-    OUE change places (real; 0 where k-RR is better everywhere).
+    ``here`` is the current place on the x axis and ``rmse_here`` the values there. ``single`` is where k-RR stops being
+    as good as subset selection (`single_k`, `single_epsilon`), ``flip`` where k-RR and OUE change places (real; 0 where
+    k-RR is better everywhere).
     """
 
     x: Array
     rmse: dict[Key, Array]
     here: float
     rmse_here: dict[Key, float]
+    single: float
     flip: float
-    theta_share: float | None
 
 
-def against_k(
-    ks: ArrayLike, k: int, epsilon: float, n: float, theta_share: float | None = None, users: Users = "fixed"
-) -> RmseCurves:
+def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed") -> RmseCurves:
     """`RmseCurves` over the numbers of categories ``ks`` (whole numbers >= 2) at one epsilon. With sampled users
-    the mean over all categories is at equal shares, where it is largest."""
+    the mean is at equal shares, where it is largest."""
     values = np.asarray(ks)
-    rows = [_at(int(value), epsilon, n, theta_share, users) for value in values]
-    flip = flip_k_of_mean(epsilon) if theta_share is None else flip_k(epsilon, "oue", theta_share)
-    return _curves(values, rows, k, _at(k, epsilon, n, theta_share, users), flip, theta_share)
+    rows = [compare(int(value), epsilon, n, 1 / int(value), users) for value in values]
+    now = compare(k, epsilon, n, 1 / k, users)
+    return _curves(values, rows, k, now, single_k(epsilon), flip_k_of_mean(epsilon))
 
 
 def against_epsilon(
-    epsilons: ArrayLike,
-    k: int,
-    epsilon: float,
-    n: float,
-    theta_share: float | None = None,
-    users: Users = "fixed",
+    epsilons: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed"
 ) -> RmseCurves:
     """`RmseCurves` over the budgets ``epsilons`` at one number of categories."""
     values = np.asarray(epsilons, np.float64)
-    rows = [_at(k, float(value), n, theta_share, users) for value in values]
-    flip = flip_epsilon(k, "oue", 1 / k if theta_share is None else theta_share)
-    return _curves(values, rows, epsilon, _at(k, epsilon, n, theta_share, users), flip, theta_share)
-
-
-def _at(k: int, epsilon: float, n: float, theta_share: float | None, users: Users) -> tuple[Protocol, ...]:
-    return compare(k, epsilon, n, 1 / k if theta_share is None else theta_share, users)
+    rows = [compare(k, float(value), n, 1 / k, users) for value in values]
+    now = compare(k, epsilon, n, 1 / k, users)
+    return _curves(values, rows, epsilon, now, single_epsilon(k), flip_epsilon(k, "oue", 1 / k))
 
 
 def _curves(
@@ -297,23 +344,28 @@ def _curves(
     rows: list[tuple[Protocol, ...]],
     here: float,
     now: tuple[Protocol, ...],
+    single: float,
     flip: float,
-    theta_share: float | None,
 ) -> RmseCurves:
     rmse = {key: np.array([row[i].rmse for row in rows]) for i, key in enumerate(KEYS)}
     rmse_here = {row.key: row.rmse for row in now}
-    return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, flip, theta_share)
+    return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, single, flip)
 
 
 def _other(against: Key, epsilon: float) -> Support:
-    if against == "rr":
-        raise ValueError("against must be one of sue, oue, olh, got 'rr'")
+    if against in ("rr", "subset"):
+        raise ValueError(f"against must be one of sue, oue, olh, got {against!r}")
     return support(against, 2, epsilon)
 
 
 def _whole_bits(values: int) -> int:
     """Bits that tell ``values`` values apart: ceil(log2 values), exact for large integers."""
     return (values - 1).bit_length()
+
+
+def _log2_of_subsets(k: int, d: int) -> float:
+    """log2 of k over d."""
+    return math.log2(k) if d == 1 else (-float(betaln(d + 1, k - d + 1)) - math.log(k + 1)) / math.log(2)
 
 
 def _epsilon(epsilon: float) -> float:

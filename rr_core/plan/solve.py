@@ -43,8 +43,9 @@ def achieved(
     *,
     users: Users = "fixed",
 ) -> float:
-    """The value that k-RR and Inv achieve: the RMSE, the largest error not exceeded with the target's confidence, the
-    smallest share found with that power, or the probability that the top is ranked right (a lower bound).
+    """The value that k-RR and Inv achieve: the RMSE, the error of any category or of one with the named share that is not
+    exceeded with the target's confidence, the smallest share found with that power, or the probability that the top
+    is ranked right (a lower bound).
 
     Args:
         target: what is asked for; its value is not used except for the number of categories of "top".
@@ -52,7 +53,8 @@ def achieved(
         epsilon: privacy budget, from 0.01 to 20.
         n: users, from 1 to 1e12.
         theta: (k,) guess of the population, a `Guess`, or None for the worst case over all populations.
-        users: as in `rr_core.inv_variance`; matters for "rmse" alone, the other kinds hold for both.
+        users: "fixed" when the truth is these users' own shares, who report again and again; "sampled" when it is the
+            population that they are drawn from.
 
     Returns:
         In the unit of the target. Infinite when no category can be told from an empty one.
@@ -81,7 +83,7 @@ def required_n(
         return Unreachable(reason)
     users_needed = least_users(promise.shortfall(target, guess, users), channels)[0]
     if math.isinf(users_needed):
-        return Unreachable(f"Not even a trillion users (10¹²) would meet this target at ε = {epsilon:g}.")
+        return Unreachable(f"Not even a trillion users (10¹²) are enough to promise this at ε = {epsilon:g}.")
     return int(users_needed)
 
 
@@ -104,10 +106,8 @@ def required_epsilon(
     if excess(low, here)[0] <= 0:
         return EPSILON_APP_MIN
     if excess(high, here)[0] > 0:
-        promise_of_all = "" if target.kind == "rmse" else ", which covers the luck of a sample too"
         return Unreachable(
-            f"With N = {n:,.0f} users even ε = {EPSILON_APP_MAX:g}, hardly any privacy, would not meet this target"
-            f"{promise_of_all}."
+            f"With N = {n:,.0f} not even ε = {EPSILON_APP_MAX:g}, hardly any privacy, is enough to promise this."
         )
     return float(tails.decreasing_root(excess, low, high, _ACCURACY)[0])
 

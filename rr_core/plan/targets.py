@@ -1,4 +1,4 @@
-"""What a collection may be asked for: four kinds of target, in words and in numbers."""
+"""What a collection may be asked for: five kinds of target, in words and in numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from rr_core import _validate
 
-KindKey = Literal["rmse", "max", "smallest", "top"]
+KindKey = Literal["rmse", "max", "share", "smallest", "top"]
 
 # Chance of calling any empty category present, over all k together.
 FAMILY_LEVEL = 0.05
@@ -20,7 +20,9 @@ class Kind:
     Attributes:
         key: name in code.
         label: name on the page.
-        unit: of the value that is asked for.
+        scope: what it is about, in a few words that tell it from the others.
+        measure: what the achieved value is.
+        unit: of the achieved value.
         better: whether a smaller or a larger achieved value is better.
         default, low, high: the value asked for, and its range.
         whole: whether that value is a whole number.
@@ -31,6 +33,8 @@ class Kind:
 
     key: KindKey
     label: str
+    scope: str
+    measure: str
     unit: str
     better: Literal["smaller", "larger"]
     default: float
@@ -46,7 +50,9 @@ KINDS: dict[str, Kind] = {
     "rmse": Kind(
         "rmse",
         "RMSE per category",
-        "share",
+        "a typical error",
+        "RMSE per category",
+        "share of users",
         "smaller",
         0.005,
         1e-9,
@@ -58,7 +64,9 @@ KINDS: dict[str, Kind] = {
     "max": Kind(
         "max",
         "Largest error",
-        "share",
+        "all categories at once",
+        "largest error",
+        "share of users",
         "smaller",
         0.01,
         1e-9,
@@ -67,10 +75,27 @@ KINDS: dict[str, Kind] = {
         "no category is further off",
         "With the given probability, every category's estimate is at most this far from its true share.",
     ),
+    "share": Kind(
+        "share",
+        "One named share",
+        "that category alone",
+        "error of the named share",
+        "share of users",
+        "smaller",
+        0.01,
+        1e-9,
+        1.0,
+        False,
+        "the estimate is no further off",
+        "With the given probability, the estimate of one category with this share is at most so far from it: the "
+        "“within ±1 point” of surveys. Among many categories some other one may be further off.",
+    ),
     "smallest": Kind(
         "smallest",
         "Smallest share told from zero",
-        "share",
+        "one category",
+        "smallest share told from zero",
+        "share of users",
         "smaller",
         0.01,
         1e-9,
@@ -83,7 +108,9 @@ KINDS: dict[str, Kind] = {
     "top": Kind(
         "top",
         "Top categories ranked right",
-        "categories",
+        "their order",
+        "chance that the ranking is right",
+        "probability",
         "larger",
         5,
         1,
@@ -105,6 +132,7 @@ class Target:
         kind: a key of KINDS.
         value: a share from 1e-9 to 1; for "top" how many categories, from 1 to 50.
         confidence: the probability promised, from 0.5 to 0.9999. Without a part in "rmse".
+        share: true share of the category that "share" is about, from 0 to 1; without a part in the others.
 
     Raises:
         ValueError: naming the argument.
@@ -113,6 +141,7 @@ class Target:
     kind: KindKey
     value: float
     confidence: float = 0.95
+    share: float = 0.2
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -123,6 +152,7 @@ class Target:
             _validate.integer("value", self.value, int(kind.low), int(kind.high))
         _inside("value", self.value, kind.low, kind.high)
         _inside("confidence", self.confidence, 0.5, 0.9999)
+        _inside("share", self.share, 0.0, 1.0)
 
     @property
     def about(self) -> Kind:

@@ -127,19 +127,21 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
 
 
 def test_the_reference_counts_who_wins_on_the_papers_grid():
-    """Against the recorded means themselves; where two share the smallest, they are one estimate up to rounding."""
+    """Against the recorded means themselves: what is settled is part of what the means show."""
     cells = recorded(MAIN_GRID).cells
     means = np.array([cell.mean[0] for cell in cells])
     apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
     wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
-    bodies = [entry.body for entry in comparison.best()[1:4]]
-    for body, won in zip(bodies, wins, strict=True):
-        assert numbers(body)[:2] == pytest.approx([won, apart.sum()], abs=2)
+    told = [numbers(entry.body) for entry in comparison.best()[1:4]]
+    settled = np.array([of_one[0] for of_one in told])
+    assert [of_one[1] for of_one in told] == [apart.sum()] * 3
+    assert (settled <= wins).all()
+    assert settled.min() > 0  # so that no order of the three is told for all settings
+    unsettled, close, near, largest = told[2][2:6]
+    assert wins.sum() - settled.sum() >= unsettled > 0
     ratio = means[apart, 2] / means[apart].min(axis=1)
-    told = numbers(bodies[2])
-    assert told[3:5] == [1.5, (ratio <= 1.5).sum()]
-    assert told[5] == pytest.approx(ratio.max(), rel=0.006)
-    assert wins.min() > 0  # so that no order of the three is told for all settings
+    assert (close, near) == (1.5, (ratio <= 1.5).sum())
+    assert largest == pytest.approx(ratio.max(), rel=0.006)
 
 
 def test_the_industrial_preset_has_a_few_dozen_distinct_counts():

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from functools import cache
 
 import numpy as np
 import pytest
 
-from pages._ui.downloads import script_text
-from pages._ui.plan import cost, files, protocols
+from pages._ui.plan import cost, protocols
 from pages._ui.plan.answer import meaning
 from pages._ui.plan.planned import extent, plan, rounded_up
 from pages._ui.plan.settings import Asked, people, promise
 from pages._ui.plan.simulated import points, replicates
-from pages._ui.plan.summary import summary
 from rr_core import Scenario
 from rr_core.figures.plan_words import at_least, at_most, round_up
 from rr_core.plan import shuffling
 from rr_core.plan.guess import Guess
-from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Target
 from tests.app.opening import charts, checked, opened, widget
-from tests.app.test_scripts import printed
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
 SCENARIO = Scenario("zipf", 40, 1.2, 2.0, 30_000, 7)
-VALUES = {"rmse": 0.7, "max": 2.5, "smallest": 1.5, "top": 3}
+VALUES = {"rmse": 0.7, "max": 2.5, "share": 2.0, "smallest": 1.5, "top": 3}
 
 
 @cache
@@ -57,9 +51,9 @@ def test_every_kind_answers_all_three_questions(kind):
     target = target_of(kind)
     page = opened("plan", f"{LINK}&target={kind}&value={VALUES[kind]}&conf=90")
     users = required_n(target, 40, 2.0, theta())
-    assert number_in(answer(page), r"You need ([\d,]+) users") == users
+    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
     checked(page.button_group(key="plan_find").set_value("eps").run())
-    shown = number_in(answer(page), r"You need ε = ([\d.]+)\*\*")
+    shown = number_in(answer(page), r"\*\*ε = ([\d.]+) is enough")
     least = required_epsilon(target, 40, 30_000, theta())
     assert least <= shown < least * 1.001
     assert required_n(target, 40, shown, theta()) <= 30_000
@@ -79,14 +73,14 @@ def test_the_answer_follows_the_sidebar():
     ):
         checked(widget(page, label).set_value(value).run())
         users = required_n(target, scenario.k, scenario.epsilon, scenario.population().probabilities)
-        assert number_in(answer(page), r"You need ([\d,]+) users") == users
+        assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
         (shown,) = [trace for trace in charts(page)[0]["data"] if trace["name"].startswith("the plan")]
         assert f"N = {users:,}" in shown["name"]
     checked(page.button_group(key="plan_find").set_value("eps").run())
     for n in (20_000, 500_000):
         checked(widget(page, "Exact N").set_value(n).run())
         least = required_epsilon(target, 60, n, scenario.population().probabilities)
-        assert number_in(answer(page), r"You need ε = ([\d.]+)\*\*") == rounded_up(least)
+        assert number_in(answer(page), r"\*\*ε = ([\d.]+) is enough") == rounded_up(least)
 
 
 def test_use_puts_the_answer_into_the_scenario():
@@ -94,9 +88,9 @@ def test_use_puts_the_answer_into_the_scenario():
     users = required_n(Target("max", 0.025), 40, 2.0, theta())
     checked(widget(page, "Use this N").click().run())
     assert widget(page, "Exact N").value == users
-    assert answer(page).startswith(f"##### **You need {users:,} users**")
+    assert answer(page).startswith(f"##### **{users:,} users are enough**")
     checked(page.button_group(key="plan_find").set_value("eps").run())
-    shown = number_in(answer(page), r"You need ε = ([\d.]+)\*\*")
+    shown = number_in(answer(page), r"\*\*ε = ([\d.]+) is enough")
     assert shown == pytest.approx(2.0, rel=1e-3)
     checked(widget(page, "Use this ε").click().run())
     assert widget(page, "Exact ε").value == shown
@@ -112,7 +106,7 @@ def test_more_users_than_the_app_has_are_said_and_not_used():
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ("k=100000&eps=0.01&target=rmse&value=0.001", "would meet this target"),
+        ("k=100000&eps=0.01&target=rmse&value=0.001", "enough to promise this"),
         ("k=100000&n=10&find=eps&target=rmse&value=0.001", "hardly any privacy"),
         ("dist=uniform&k=20&target=top&value=3", "equally large"),
     ],
@@ -129,10 +123,10 @@ def test_worst_case_needs_more_and_is_none_for_a_ranking():
     page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
     users = required_n(Target("max", 0.025), 40, 2.0, None)
     assert users > required_n(Target("max", 0.025), 40, 2.0, theta())
-    assert number_in(answer(page), r"You need ([\d,]+) users") == users
+    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
     checked(widget(page, "What is wanted").set_value("top").run())
     assert page.button_group(key="plan_guess").disabled
-    assert number_in(answer(page), r"You need ([\d,]+) users") == required_n(
+    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == required_n(
         Target("top", 5), 40, 2.0, theta()
     )
     checked(widget(page, "What is wanted").set_value("max").run())
@@ -142,7 +136,7 @@ def test_worst_case_needs_more_and_is_none_for_a_ranking():
 def test_whose_shares_matter_for_the_rmse():
     query = f"{LINK}&target=rmse&value=0.1&eps=8"
     needed = [
-        number_in(answer(opened("plan", f"{query}&whose={whose}")), r"need ([\d,]+) users")
+        number_in(answer(opened("plan", f"{query}&whose={whose}")), r"\*\*([\d,]+) users are enough")
         for whose in ("fixed", "sampled")
     ]
     core = [required_n(Target("rmse", 0.001), 40, 8.0, theta(), users=u) for u in ("fixed", "sampled")]
@@ -151,12 +145,17 @@ def test_whose_shares_matter_for_the_rmse():
 
 
 def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
-    page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us")
+    page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us&share=200")
     notes = [one.value.replace("\\", "") for one in page.warning]
-    assert len(notes) == 6
-    for words in ("“foo” is not known", "“abc”, which is not a number", "101, outside the range"):
+    assert len(notes) == 7
+    for words in (
+        "“foo” is not known",
+        "“abc”, which is not a number",
+        "101, outside the range",
+        "200, outside the range",
+    ):
         assert any(words in note for note in notes)
-    assert number_in(answer(page), r"need ([\d,]+) users") == required_n(
+    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == required_n(
         Target("rmse", 0.005), 40, 2.0, theta()
     )
     checked(page.button_group(key="plan_find").set_value("eps").run())
@@ -169,6 +168,7 @@ def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice(
         Asked(),
         Asked("max", 0.125, 99.9, "eps", "worst", "sampled"),
         Asked("top", 7, 80.0, "value"),
+        Asked("share", 1.5, 90.0, "n", share=12.5),
         Asked("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
     ],
     ids=lambda asked: asked.kind,
@@ -224,10 +224,10 @@ def test_map_shows_the_scenario_and_the_plan():
 def test_simulation_runs_and_is_about_these_settings():
     page = opened("plan", "dist=zipf&k=12&s=1&eps=1&n=3000&find=value&seed=71")
     checked(widget(page, "Simulate").click().run())
-    (curves,) = [one for one in charts(page) if "simulated collections" in one["alt"]]
+    (curves,) = [one for one in charts(page) if "simulated collection" in one["alt"]]
     assert [trace["name"] for trace in curves["data"]][:4] == ["Inv, exact", "InvN", "InvP", "MLE*"]
     checked(page.button_group(key="plan_metric").set_value("tv").run())
-    assert any("total variation is that of" in one["alt"] for one in charts(page))
+    assert any("lowest total variation" in one["alt"] for one in charts(page))
     checked(widget(page, "New draw").click().run())
     assert not [one for one in charts(page) if "simulated collections" in one["alt"]]
 
@@ -244,7 +244,7 @@ def test_page_is_not_too_much_for_a_browser():
 
 
 def planned(**changes):
-    asked = Asked("rmse", 0.7, **changes)
+    asked = Asked(**{"kind": "rmse", "value": 0.7, **changes})
     return plan(asked, 40, 2.0, 30_000, Guess.of(40, None if asked.worst else theta()))
 
 
@@ -257,7 +257,12 @@ def test_sections_are_about_the_plan():
     assert f"| 1 bit less | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
     half = required_n(Target("rmse", 0.007), 40, 1.0, theta())
     assert f"| half of ε | 1 | {half:,} | {half / found.n:.3g} times |" in text
-    assert "**K < 3e^ε + 2**: here 40 ≥ 24.17" in text
+    rr = protocols.at_plan(found)[0]
+    assert (
+        f"**subset selection has the smallest error of the five below**; k-RR needs **{rr.users_relative:.4g} times"
+        in text
+    )
+    assert "up to K = 11; with K = 40 it is so from ε = 3.31 on" in text
     assert all(protocols.cells(row)[0] in text for row in protocols.at_plan(found))
     now = shuffling.shuffled(2.0, found.n, 1e-6)
     assert f"central ε at most {round_up(now.epsilon, 3):g}" in text
@@ -311,17 +316,22 @@ def test_a_target_is_named_as_it_is_typed():
     assert "more than 0.123457% of" in promise(Asked("max", 0.1234567).target)
 
 
-def test_promises_about_these_people_say_that_they_cover_more():
-    for kind in KINDS:
-        for users in ("fixed", "sampled"):
-            said = meaning(plan(Asked(kind, VALUES[kind], users=users), 40, 2.0, 30, Guess.of(40, theta())))
-            assert ("luck of a sample" in said) == (kind != "rmse" and users == "fixed")
+@pytest.mark.parametrize("kind", KINDS)
+def test_whose_shares_are_meant_is_said(kind):
+    for users, words in (
+        ("fixed", "only the noise is by chance"),
+        ("sampled", "who is drawn is by chance, too"),
+    ):
+        asked = Asked(kind, VALUES[kind], users=users)
+        assert words in meaning(plan(asked, 40, 2.0, 30, Guess.of(40, theta())))
 
 
 def test_protocols_that_are_as_good_are_the_same():
     found = plan(Asked("rmse", 0.7), 200, 2.0, 30_000, Guess.of(200, None))
     cells = {row.key: protocols.cells(row) for row in protocols.at_plan(found)}
-    assert (cells["oue"][2], cells["olh"][2]) == ("best", "the same")
+    assert cells["subset"][2] == "best"
+    few = plan(Asked("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
+    assert [protocols.cells(row)[2] for row in protocols.at_plan(few)][:2] == ["best", "the same"]
 
 
 def test_map_reaches_every_place():
@@ -342,57 +352,3 @@ def test_simulated_points_are_inside_the_limits(n):
     assert (users == np.round(users)).all()
     assert points("epsilon", 0.01, n)[0] == 0.01
     assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]
-
-
-def test_map_as_csv():
-    land = landscape(Target("rmse", 0.01), 40, theta(), epsilons=[0.5, 1, 2], n=[100, 1000])
-    rows = list(csv.DictReader(io.StringIO(files.map_csv(land).decode())))
-    assert list(rows[0]) == ["epsilon", "n", "achieved"]
-    for row in rows:
-        exact = achieved(Target("rmse", 0.01), 40, float(row["epsilon"]), float(row["n"]), theta())
-        assert float(row["achieved"]) == pytest.approx(exact, rel=1e-5)
-    assert len(rows) == 6
-
-
-@pytest.mark.parametrize("changes", [{"guess": "worst", "users": "sampled"}, {"find": "eps"}])
-def test_script_prints_the_plan(changes, tmp_path):
-    found = planned(**changes)
-    lines = printed(script_text(SCENARIO) + files.script(found, 1e-7), tmp_path)
-    assert f"achieved: {found.value:.10g}" in lines
-    if found.asked.find == "n":
-        assert f"users needed: {found.n}" in lines
-    if found.asked.find == "eps":
-        (line,) = [line for line in lines if line.startswith("epsilon needed")]
-        assert rounded_up(float(line.split()[-1])) == found.epsilon
-    for bits, users in zip(found.price.bits, found.price.users, strict=True):
-        assert any(
-            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
-        )
-    rows = {row.key: row for row in protocols.at_plan(found)}
-    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
-    now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
-    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
-
-
-def test_summary_says_the_plan_and_needs_nothing_else():
-    found = planned()
-    page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne" in page
-    assert not re.search(r"(src|href)\s*=|url\(|@import|https?:", page)
-    assert f"<b>You need {found.n:,} users</b>" in page
-    assert promise(found.target).removeprefix("the ") in page
-    for cells in [*cost.rows(found), *(protocols.cells(row) for row in protocols.at_plan(found))]:
-        assert all(f"<td>{cell}</td>" in page for cell in cells)
-    assert "2031-02-03" in page
-    assert "**" not in page
-    assert "\\" not in page
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("find", ["n", "value"])
-def test_summary_of_every_kind(kind, find):
-    asked = Asked(kind, VALUES[kind], 90.0, find)
-    found = plan(asked, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
-    page = summary(found, "Zipf", 1e-6, "2031-02-03")
-    assert not re.search(r"\bnan\b|\binf\b|None", page)

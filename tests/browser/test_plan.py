@@ -8,26 +8,27 @@ from rr_core.plan.targets import Target
 
 LINK = (
     "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7&target=max&value=2.5&conf=90&find=n&guess=worst&whose=sampled"
+    "&share=20"
 )
 
 
 def test_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(open_lab):
     lab = open_lab(f"/plan?{LINK}")
-    users = required_n(Target("max", 0.025, 0.9), 40, 2.0, None)
-    assert f"You need {users:,} users at ε = 2" in lab.words()
+    users = required_n(Target("max", 0.025, 0.9), 40, 2.0, None, users="sampled")
+    assert f"{users:,} users are enough at ε = 2" in lab.words()
     assert lab.query == dict(pair.split("=") for pair in LINK.split("&"))
     lab.press("Use this N")
     assert lab.query["n"] == str(users)
     assert lab.sidebar()["Exact N"] == str(users)
     lab.pick("The sidebar's")
     assert lab.query["guess"] == "sidebar"
-    needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2))
-    assert f"You need {needed:,} users" in lab.words()
+    needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2), users="sampled")
+    assert f"{needed:,} users are enough" in lab.words()
     summary = lab.download("One-page summary (HTML)").decode()
-    assert f"<b>You need {needed:,} users</b>" in summary
+    assert f"<b>{needed:,} users are enough</b>" in summary
     lab.back()
     assert lab.query["guess"] == "worst"
-    assert f"You need {users:,} users" in lab.words()
+    assert f"{users:,} users are enough" in lab.words()
     _click_on_the_map(lab)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from rr_core import RandomizedResponse, inv
+from rr_core import RandomizedResponse, inv, mle_star
 from rr_core.plan import bounds
 from rr_core.plan.protocols import KEYS
 
@@ -124,6 +124,38 @@ def test_random_private_channels_stay_above_the_bounds():
     assert 1 <= min(nearest) < 2
 
 
+def test_a_repaired_estimate_can_be_below_the_bound_where_the_truth_is_concentrated():
+    """It is not unbiased: half of the time Inv is outside the simplex there."""
+    rng, mechanism, n = np.random.default_rng(4), RandomizedResponse(12, 1.0), 5000
+    people = np.eye(12, dtype=int)[0] * n
+    reports = mechanism.randomize_histogram(np.broadcast_to(people, (500, 12)), rng)
+    errors = ((mle_star(reports, mechanism) - people / n) ** 2).sum(axis=-1)
+    assert errors.mean() + 4 * errors.std() / math.sqrt(500) < float(bounds.equal_shares(12, 1.0, n, "fixed"))
+
+
+def test_a_constant_is_below_the_theorem_at_shares_that_it_happens_to_be():
+    """Theorem 4.5 is about an average over a continuous prior: at equal shares the constant 1/K has no error at all."""
+    constant = np.full(12, 1 / 12)
+    assert ((constant - constant) ** 2).sum() < float(bounds.theorem(12, 1.0, 5000, "sampled"))
+    # And it is never further off than 1 - 1/K, at everybody in one category.
+    assert ((constant - np.eye(12)[0]) ** 2).sum() == pytest.approx(1 - 1 / 12)
+
+
+def test_an_unbiased_estimate_of_any_private_report_is_above_the_theorem_everywhere():
+    """Cramér and Rao at shares near and far from the border, for random private channels."""
+    rng = np.random.default_rng(9)
+    for _ in range(200):
+        k = int(rng.integers(2, 6))
+        channel = rng.dirichlet(np.ones(k + 3))[:, None] * rng.choice([1.0, 2.0, 6.0], (k + 3, k))
+        channel /= channel.sum(axis=0)
+        if np.linalg.matrix_rank(channel) < k:
+            continue
+        epsilon = math.log((channel.max(axis=1) / channel.min(axis=1)).max())
+        for spread in (0.05, 1.0, 20.0):
+            theta = rng.dirichlet(np.full(k, spread)) * 0.98 + 0.02 / k
+            assert total_variance(channel, theta) > float(bounds.theorem(k, epsilon, 1))
+
+
 @pytest.mark.parametrize("users", USERS)
 def test_binary_is_exact(users):
     epsilon, n, draws, theta = 0.8, 50, 40_000, np.array([0.3, 0.7])
@@ -176,7 +208,7 @@ def test_forms_for_small_epsilon():
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
     epsilons = np.geomspace(0.01, 20, 250)
     assert not row("limit", 2, epsilons, 1e15).valid.any()
-    for k, last in ((3, 2.079), (12, 3.201), (100, 4.129), (10_000, 4.355)):
+    for k, last in ((3, 2.079), (12, 3.201), (100, 4.0520), (10_000, 4.3470)):
         valid = row("limit", k, epsilons, 1e15).valid
         assert abs(math.log(epsilons[valid].max() / last)) < math.log(2000) / 249
         assert (np.diff(valid.astype(int)) <= 0).all()

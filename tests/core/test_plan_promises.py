@@ -52,17 +52,18 @@ CASES = [
 @pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
 def test_the_largest_error_is_within_the_target(name, k, epsilon, users):
     theta = POPULATIONS[name](k)
-    n = required_n(Target("max", 0.05), k, epsilon, theta)
+    n = required_n(Target("max", 0.05), k, epsilon, theta, users=users)
     reports, truth = collections(k, epsilon, n, theta, users, 1)
     off = np.abs(inv(reports, RandomizedResponse(k, epsilon)) - truth).max(axis=1)
     assert (off > 0.05).sum() <= MOST_MISSES
 
 
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize("name", ["zipf1", "point"])
-def test_the_largest_error_without_a_guess_holds_for_populations(name):
+def test_the_largest_error_without_a_guess_holds_for_populations(name, users):
     k, epsilon = 50, 3.0
-    n = required_n(Target("max", 0.05), k, epsilon, None)
-    reports, truth = collections(k, epsilon, n, POPULATIONS[name](k), "sampled", 2)
+    n = required_n(Target("max", 0.05), k, epsilon, None, users=users)
+    reports, truth = collections(k, epsilon, n, POPULATIONS[name](k), users, 2)
     off = np.abs(inv(reports, RandomizedResponse(k, epsilon)) - truth).max(axis=1)
     assert (off > 0.05).sum() <= MOST_MISSES
 
@@ -73,7 +74,7 @@ def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsil
     share, half = 0.03, math.ceil((k - 1) / 2)
     others = np.concatenate([POPULATIONS[name](max(half, 2))[:half], np.zeros(k - 1 - half)])
     theta = np.concatenate([[share], (1 - share) * others / others.sum()])
-    n = required_n(Target("smallest", share), k, epsilon, None)
+    n = required_n(Target("smallest", share), k, epsilon, None, users=users)
     reports, truth = collections(k, epsilon, n, theta, users, 3)
     level = FAMILY_LEVEL / k
     found = stats.binom.sf(reports - 1, n, RandomizedResponse(k, epsilon).q) <= level
@@ -93,17 +94,18 @@ def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsil
 )
 def test_the_top_is_ranked_right(name, top, k, epsilon, users):
     theta = {**POPULATIONS, "geometric": lambda k: 0.6 ** np.arange(k) / (0.6 ** np.arange(k)).sum()}[name](k)
-    n = required_n(Target("top", top), k, epsilon, theta)
+    n = required_n(Target("top", top), k, epsilon, theta, users=users)
     reports, _ = collections(k, epsilon, n, theta, users, 4)
     ahead = np.concatenate([reports[:, :top], reports[:, top:].max(axis=1, keepdims=True)], axis=1)
     wrong = (np.diff(ahead, axis=1) >= 0).any(axis=1).sum()
     assert wrong <= MOST_MISSES
 
 
-def test_the_promise_of_a_ranking_is_not_far_below_what_happens():
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+def test_the_promise_of_a_ranking_is_not_far_below_what_happens(users):
     theta = zipf(20, 1.0)
-    n = required_n(Target("top", 1), 20, 2.0, theta)
-    reports, _ = collections(20, 2.0, n, theta, "sampled", 5)
+    n = required_n(Target("top", 1), 20, 2.0, theta, users=users)
+    reports, _ = collections(20, 2.0, n, theta, users, 5)
     wrong = (reports[:, 0] <= reports[:, 1:].max(axis=1)).sum()
     # The bound on one pair is at most a sixth too large, and four errors of the simulation.
     assert wrong >= RUNS * 0.05 / 1.17 - 4 * math.sqrt(RUNS * 0.05)

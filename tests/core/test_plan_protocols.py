@@ -1,4 +1,4 @@
-"""The four protocols: probabilities, variances, bits and where k-RR stops being the best."""
+"""The five protocols: probabilities, variances, bits and where k-RR stops being the best."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance
 from rr_core.plan import protocols
+from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
 
 USERS = ("fixed", "sampled")
@@ -21,9 +22,14 @@ SHARES = st.floats(0, 1)
 FEW = settings(max_examples=60)
 
 
-def exact_chances(key, k, root, g):
+def exact_chances(key, k, root, g, d):
     """p* and q* from the protocols' definitions, for e^(eps/2) = root."""
     power, one = Fraction(root) ** 2, Fraction(1)
+    if key == "subset":
+        # Sets with one's own category, and all weights; then sets with one's own and one other, or without one's own.
+        own, others = power * math.comb(k - 1, d - 1), math.comb(k - 1, d)
+        both, other = power * math.comb(k - 2, d - 2) if d > 1 else 0, math.comb(k - 2, d - 1)
+        return own / (own + others), (both + other) / (own + others)
     return {
         "rr": (power / (power + k - 1), one / (power + k - 1)),
         "sue": (Fraction(root) / (root + 1), one / (root + 1)),
@@ -46,7 +52,7 @@ def exact_variance(p, q, theta, users):
 def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root, users):
     epsilon = 2 * math.log(root)
     made = support(key, k, epsilon)
-    p, q = exact_chances(key, k, root, made.hash_range or 2)
+    p, q = exact_chances(key, k, root, made.hash_range or 2, made.subset_size)
     given = (made.p_star, made.q_star, made.keep, made.rest)
     np.testing.assert_allclose(given, [float(x) for x in (p, q, p - q, 1 - p - q)], rtol=1e-12, atol=1e-16)
     for theta in (Fraction(0), Fraction(1, 7), Fraction(1)):
@@ -68,6 +74,9 @@ def test_every_protocol_spends_exactly_epsilon(epsilon):
         assert p * (1 - q) / (q * (1 - p)) == pytest.approx(power, rel=1e-10)
     rr, olh = support("rr", 9, epsilon), support("olh", 9, epsilon)
     assert rr.p_star / rr.q_star == pytest.approx(power, rel=1e-10)
+    made = protocols.subsets(9, epsilon, 3)
+    # 28 sets hold one's own category, 56 do not: one of the former is e^eps times as likely as one of the latter.
+    assert made.p_star == pytest.approx(28 * power / (28 * power + 56), rel=1e-10)
     g = olh.hash_range
     assert (olh.keep + olh.q_star) == pytest.approx(power / (power + g - 1), rel=1e-10)
 
@@ -109,6 +118,13 @@ def reports(key, truth, k, epsilon, rng):
     own = np.eye(k, dtype=bool)[truth]  # (batches, users, k)
     if key in ("sue", "oue"):
         return (rng.random(own.shape) < np.where(own, made.p_star, made.q_star)).sum(axis=1)
+    if key == "subset":
+        # Own category in or out by a coin, and the rest of the set at random: in the order of uniform numbers.
+        inside = rng.random(truth.shape) < made.p_star
+        order = np.where(own, np.where(inside, -1.0, 2.0)[..., None], rng.random(own.shape)).argsort(axis=-1)
+        named = np.zeros(own.shape, dtype=bool)
+        np.put_along_axis(named, order[..., : made.subset_size], True, axis=-1)
+        return named.sum(axis=1)
     if key == "rr":
         sent = RandomizedResponse(k, epsilon).randomize(truth, rng)
         return (sent[..., None] == np.arange(k)).sum(axis=1)
@@ -122,8 +138,9 @@ def reports(key, truth, k, epsilon, rng):
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("key", KEYS)
 def test_simulated_means_and_variances(key, users):
-    k, n, epsilon, batches = 4, 40, 1.2, 5000
-    theta = np.array([0.5, 0.3, 0.2, 0.0])
+    k, n, epsilon, batches = 8, 40, 1.2, 5000
+    theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert protocols.subset_size(k, epsilon) == 2
     rng = np.random.default_rng(KEYS.index(key))
     if users == "fixed":
         truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
@@ -164,7 +181,7 @@ def test_the_rule_says_exactly_when_randomized_response_beats_oue_on_an_empty_ca
 
 
 @FEW
-@given(st.floats(0.05, 9), SHARES, st.sampled_from(KEYS[1:]))
+@given(st.floats(0.05, 9), SHARES, st.sampled_from(KEYS[2:]))
 def test_flip_k_is_where_the_variances_cross(epsilon, theta, against):
     flip = flip_k(epsilon, against, theta)
     other = KEYS.index(against)
@@ -181,7 +198,7 @@ def test_flips_at_the_largest_share():
 
 
 @FEW
-@given(st.floats(0.05, 6), st.sampled_from(KEYS[1:]))
+@given(st.floats(0.05, 6), st.sampled_from(KEYS[2:]))
 def test_flip_k_of_the_mean(epsilon, against):
     flip = flip_k_of_mean(epsilon, against)
     for k, wins in ((math.floor(flip - 1e-6), True), (math.ceil(flip + 1e-6), False)):
@@ -231,7 +248,10 @@ def test_local_hashing_at_the_ideal_range_is_oue():
 
 @pytest.mark.parametrize(("k", "bits"), [(2, 1), (3, 2), (1024, 10), (1025, 11), (1_500_000, 21)])
 def test_bits_as_sent(k, bits):
-    rr, sue, oue, olh = compare(k, 1.0, 1)
+    rr, subset, sue, oue, olh = compare(k, 1.0, 1)
+    assert subset.bits == min(k, subset.subset_size * bits)
+    if k < 2000:
+        assert subset.coded_bits == pytest.approx(math.log2(math.comb(k, subset.subset_size)), rel=1e-9)
     assert (rr.bits, sue.bits, oue.bits) == (bits, k, k)
     assert olh.hash_range == 4
     assert olh.bits == 2 * max(bits, 2) + 2
@@ -241,38 +261,82 @@ def test_bits_as_sent(k, bits):
 
 def test_coded_bits_of_unary_encoding():
     """Against the entropy of one coded bit, written out: OUE at e^eps = 3, k = 4 has m = 1/4 + 1/16."""
-    oue = compare(4, math.log(3), 1)[2]
+    oue = compare(4, math.log(3), 1)[3]
     m = 5 / 16
     assert oue.coded_bits == pytest.approx(-4 * (m * math.log2(m) + (1 - m) * math.log2(1 - m)))
 
 
-def test_curves_hold_the_comparison():
-    ks = np.array([2, 30, 10**6])
-    curves = protocols.against_k(ks, 30, 1.5, 1000, 0.2, "sampled")
-    for i, k in enumerate(ks):
-        for row in compare(int(k), 1.5, 1000, 0.2, "sampled"):
-            assert curves.rmse[row.key][i] == row.rmse
-    assert curves.here == 30
-    assert curves.flip == flip_k(1.5, "oue", 0.2)
-    assert all(curves.rmse_here[key] == curves.rmse[key][1] for key in KEYS)
-    curves = protocols.against_epsilon([0.5, 1.5], 30, 1.5, 1000, 0.2, "sampled")
-    assert curves.here == 1.5
-    assert curves.flip == flip_epsilon(30, "oue", 0.2)
-    assert all(curves.rmse_here[row.key] == row.rmse for row in compare(30, 1.5, 1000, 0.2, "sampled"))
-    assert all(curves.rmse[row.key][0] == row.rmse for row in compare(30, 0.5, 1000, 0.2, "sampled"))
-
-
 @pytest.mark.parametrize("users", USERS)
-def test_curves_of_the_mean_over_all_categories(users):
-    curves = protocols.against_k([7, 60], 7, 1.5, 1000, users=users)
-    for key in KEYS:
-        means = [float(support(key, k, 1.5).mean_variance(k, 1000, users)) for k in (7, 60)]
-        np.testing.assert_allclose(curves.rmse[key] ** 2, means, rtol=1e-12)
-    assert curves.flip == flip_k_of_mean(1.5)
-    assert curves.theta_share is None
+def test_curves_hold_the_comparison(users):
+    ks = np.array([2, 30, 10**6])
+    curves = protocols.against_k(ks, 30, 1.5, 1000, users)
+    for i, k in enumerate(ks):
+        for row in compare(int(k), 1.5, 1000, 1 / k, users):
+            assert curves.rmse[row.key][i] == row.rmse
+            mean = float(support(row.key, int(k), 1.5).mean_variance(int(k), 1000, users))
+            assert row.variance == pytest.approx(mean, rel=1e-12)
+    assert curves.here == 30
+    assert (curves.single, curves.flip) == (protocols.single_k(1.5), flip_k_of_mean(1.5))
+    assert all(curves.rmse_here[key] == curves.rmse[key][1] for key in KEYS)
+    curves = protocols.against_epsilon([0.5, 1.5], 30, 1.5, 1000, users)
+    assert curves.here == 1.5
+    assert curves.single == protocols.single_epsilon(30)
     # Where the mean flips in epsilon, it flips in k.
-    flip = protocols.against_epsilon([1.0, 2.0], 60, 1.5, 1000, users=users).flip
-    assert flip_k_of_mean(flip) == pytest.approx(60, rel=1e-9)
+    assert flip_k_of_mean(curves.flip) == pytest.approx(30, rel=1e-9)
+    for row in compare(30, 0.5, 1000, 1 / 30, users):
+        assert curves.rmse[row.key][0] == row.rmse
+
+
+def mean_error(k, odds, d):
+    """Of subset selection over all categories, for one fixed user, in fractions."""
+    own, others = (odds + 1) * math.comb(k - 1, d - 1), math.comb(k - 1, d)
+    p = Fraction(own) / (own + others)
+    q = (p * (d - 1) + (1 - p) * d) / (k - 1)
+    return exact_variance(p, q, Fraction(1, k), "fixed")
+
+
+@FEW
+@given(st.integers(2, 60), st.fractions(Fraction(1, 40), 80, max_denominator=40))
+def test_the_size_of_the_subsets_is_the_best_one_of_all(k, odds):
+    errors = [mean_error(k, odds, d) for d in range(1, k)]
+    epsilon = math.log1p(odds)
+    best = protocols.subset_size(k, epsilon)
+    assert float(errors[best - 1]) == pytest.approx(float(min(errors)), rel=1e-9)
+    # Single categories are best, k-RR, exactly while k (k - 3) <= 2 (e^(2 eps) - 1).
+    assert (errors[0] == min(errors)) == (k * (k - 3) <= 2 * ((odds + 1) ** 2 - 1))
+    border = (k * (k - 3), 2 * ((odds + 1) ** 2 - 1))
+    if abs(border[0] - border[1]) > 1e-6 * (1 + border[1]):
+        assert (k <= protocols.single_k(epsilon)) == (border[0] < border[1])
+        assert (epsilon >= protocols.single_epsilon(k)) == (border[0] < border[1])
+
+
+@FEW
+@given(CATEGORIES, EPSILONS, st.sampled_from(USERS))
+def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsilon, users):
+    rows = compare(k, epsilon, 1000, 1 / k, users)
+    least = min(row.variance for row in rows)
+    assert rows[1].variance == pytest.approx(least, rel=1e-9)
+    assert rows[1].variance == pytest.approx(float(equal_shares(k, epsilon, 1000, users)) / k, rel=1e-9)
+    assert rows[0].best == (rows[1].subset_size == 1)
+
+
+def test_subset_selection_with_single_categories_is_randomized_response():
+    for k, epsilon in ((2, 0.01), (3, 20.0), (12, 3.0), (1_500_000, 18.0)):
+        one, rr = protocols.subsets(k, epsilon, 1), support("rr", k, epsilon)
+        given = (one.p_star, one.q_star, one.keep, one.rest)
+        np.testing.assert_allclose(given, (rr.p_star, rr.q_star, rr.keep, rr.rest), rtol=1e-12)
+        assert (one.bits(k), one.coded_bits(k)) == (rr.bits(k), rr.coded_bits(k))
+
+
+def test_numbers_that_are_quoted():
+    """N times the squared error per category at K = 25, eps = 2 is 0.629, local hashing has 0.762. At K = 10, eps = 1
+    k-RR, which K < 3 e^eps + 2 would call the better one, takes 1.41 times the users."""
+    rows = {row.key: row for row in compare(25, 2.0, 1, 1 / 25)}
+    assert rows["subset"].variance == pytest.approx(0.629, abs=5e-4)
+    assert rows["olh"].variance == pytest.approx(0.762, abs=5e-4)
+    rr, subset, *_ = compare(10, 1.0, 1, 1 / 10)
+    assert flip_k(1.0) > 10
+    assert (rr.users_relative, subset.best) == (pytest.approx(1.41, abs=5e-3), True)
 
 
 @pytest.mark.parametrize(
@@ -284,8 +348,10 @@ def test_curves_of_the_mean_over_all_categories(users):
         (lambda: compare(3, 1.0, 0), "n must be a number > 0, got 0"),
         (lambda: compare(3, 1.0, 10, 1.5), "theta_share must be a number from 0 to 1, got 1.5"),
         (lambda: compare(3, 1.0, 10, 0.5, "both"), "users must be 'fixed' or 'sampled', got 'both'"),
-        (lambda: support("grr", 3, 1.0), "key must be one of rr, sue, oue, olh, got 'grr'"),
+        (lambda: support("grr", 3, 1.0), "key must be one of rr, subset, sue, oue, olh, got 'grr'"),
         (lambda: flip_k(1.0, "rr"), "against must be one of sue, oue, olh, got 'rr'"),
+        (lambda: flip_k(1.0, "subset"), "against must be one of sue, oue, olh, got 'subset'"),
+        (lambda: protocols.subsets(5, 1.0, 5), "d must be an integer from 1 to 4, got 5"),
         (lambda: protocols.local_hashing(1.0, 1), "g must be an integer >= 2, got 1"),
         (lambda: support("rr", 3, 1.0).mean_variance(3, 1, "x"), "users must be"),
     ],

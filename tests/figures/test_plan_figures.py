@@ -22,10 +22,9 @@ PLACE = pytest.mark.parametrize(("k", "epsilon", "n", "users"), PLACES)
 
 
 @PLACE
-@pytest.mark.parametrize("share", [None, 0.0, 0.3])
-def test_protocols(k, epsilon, n, users, share):
-    along_k = protocols.against_k(KS, k, epsilon, n, share, users)
-    along_epsilon = protocols.against_epsilon(EPSILONS, k, epsilon, n, share, users)
+def test_protocols(k, epsilon, n, users):
+    along_k = protocols.against_k(KS, k, epsilon, n, users)
+    along_epsilon = protocols.against_epsilon(EPSILONS, k, epsilon, n, users)
     for curves, figure in (
         (along_k, rmse_against_k(along_k, epsilon)),
         (along_epsilon, rmse_against_epsilon(along_epsilon, k)),
@@ -39,27 +38,26 @@ def test_protocols(k, epsilon, n, users, share):
         here = named(figure, "here")
         assert set(values(here, "x")) == {curves.here}
         np.testing.assert_array_equal(values(here), list(curves.rmse_here.values()))
-        flips = [trace for trace in figure.data if trace.name.startswith("flip")]
-        assert len(flips) == (curves.x[0] <= curves.flip <= curves.x[-1])
-        assert all(set(values(flip, "x")) == {curves.flip} for flip in flips)
+        borders = [trace for trace in figure.data if trace.name.startswith(("K ≤", "ε ≥"))]
+        assert len(borders) == (curves.x[0] <= curves.single <= curves.x[-1])
+        assert all(set(values(border, "x")) == {curves.single} for border in borders)
         low, high = figure.layout.yaxis.range
         shown = np.log10(np.concatenate([*curves.rmse.values(), values(here)]))
         assert low < shown.min()
         assert high > shown.max()
-        assert ("per category" in figure.layout.yaxis.title.text) == (share is None)
 
 
-def test_protocols_say_who_is_best_and_where_it_flips():
-    text = reading(rmse_against_k(protocols.against_k(KS, 12, 3.0, 1e5, 0.0), 3.0))
-    assert text.startswith("Here k-RR has the smallest RMSE of one share, 0.0909%; at ε = 3")
-    assert "up to 62 categories" in text
-    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 100, 1.0, 1e5, 0.0), 100))
-    assert text.startswith(
-        "Here OUE has the smallest RMSE of one share, 0.607% (k-RR 1.85%); with 100 categories"
-    )
-    assert "above ε = 3.49" in text
-    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 5, 1.0, 1e5, 0.0), 5))
-    assert "at every ε" in text
+def test_protocols_say_who_is_best_and_where_that_changes():
+    text = reading(rmse_against_k(protocols.against_k(KS, 12, 3.0, 1e5), 3.0))
+    assert text.startswith("Here k-RR and subset selection have the smallest RMSE per category, 0.112%; ")
+    assert "at ε = 3 k-RR is as good as subset selection up to 29 categories" in text
+    assert "than OUE up to 51." in text
+    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 100, 1.0, 1e5), 100))
+    assert text.startswith("Here subset selection has the smallest RMSE per category, 0.")
+    assert "(k-RR 1.8" in text
+    assert "from ε = 4.25 on" in text
+    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 3, 1.0, 1e5), 3))
+    assert text.count("at every ε") == 2
 
 
 def test_protocols_differ_in_colour_marker_and_width_or_dash():
@@ -67,7 +65,7 @@ def test_protocols_differ_in_colour_marker_and_width_or_dash():
     assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(looks)
     assert not {look.colour for look in looks} & {quantity.colour for quantity in QUANTITIES.values()}
     assert set(PROTOCOLS) == set(protocols.KEYS)
-    assert len({look.dash for look in looks}) == 3  # OUE is wide instead
+    assert len({look.dash for look in looks}) == 4  # OUE is wide instead
 
 
 @PLACE

@@ -13,7 +13,7 @@ from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.plan_curves import error_curves
 from rr_core.figures.plan_map import Border, levels, plan_map
 from rr_core.figures.style import QUANTITIES, percent, reading
-from rr_core.plan.curves import inv_curve, simulate_curve
+from rr_core.plan.curves import SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.landscape import Landscape, frontier, landscape
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Target
@@ -21,7 +21,13 @@ from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 
 K, EPSILONS, USERS = 12, np.geomspace(0.1, 10, 9), np.geomspace(1e2, 1e9, 15)
-TARGETS = [Target("rmse", 0.005), Target("max", 0.02), Target("smallest", 0.03, 0.9), Target("top", 3, 0.9)]
+TARGETS = [
+    Target("rmse", 0.005),
+    Target("max", 0.02),
+    Target("smallest", 0.03, 0.9),
+    Target("top", 3, 0.9),
+    Target("share", 0.01),
+]
 EVERY = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.kind)
 HERE = (1.0, 2000.0)
 
@@ -130,7 +136,10 @@ def test_places_are_marked():
     assert not [trace for trace in without.data if trace.name.startswith(("the plan", "target met"))]
     assert "the circle is ε = 1 with N = 2,000" in reading(without)
     never = Border(TARGETS[0], EPSILONS, np.full(9, np.inf))
-    assert "No collection on this map" in reading(plan_map(land(TARGETS[0]), TARGETS[0], never, HERE, None))
+    beyond = Border(TARGETS[0], EPSILONS, np.full(9, 2 * USERS[-1]))
+    for border_ in (never, beyond):
+        text = reading(plan_map(land(TARGETS[0]), TARGETS[0], border_, HERE, None))
+        assert text.startswith("Nothing on this map is enough")
     reached = reading(plan_map(land(TARGETS[0]), TARGETS[0], border(TARGETS[0]), HERE, None))
     assert reached.startswith("Hatched: RMSE per category at most 0.5%; the circle is ε = 1 with N = 2,000")
 
@@ -169,8 +178,7 @@ def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
         np.testing.assert_allclose(line.error_y.array, 2 * found.standard_error[metric][name])
     if metric == "rmse":
         np.testing.assert_array_equal(values(named(figure, "Inv, exact")), exact)
-    best = min(VALID, key=lambda name: found.mean[metric][name][1])
-    assert f"{QUANTITIES[best].name}: {percent(found.mean[metric][best][1])}" in reading(figure)
+    assert all(percent(found.mean[metric][name][1]) in reading(figure) for name in VALID)
     assert "50 simulated" in reading(figure)
     assert any(trace.name == f"asked for, {percent(wanted)}" for trace in figure.data)
 
@@ -180,8 +188,33 @@ def test_a_stopped_simulation_shows_the_points_it_reached():
     figure = error_curves(found, "tv", None, 2.0, None)
     check(figure)
     np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), found.points[:2])
-    assert "At ε = 1 " in reading(figure)
+    assert reading(figure).startswith("At ε = 1, in 20")
     assert "20 simulated" in reading(figure)
+
+
+def told(means, errors, runs=50):
+    """The reading of a simulation with these means and standard errors of InvN, InvP and MLE*."""
+    mean, error = (
+        {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
+        for x in (means, errors)
+    )
+    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs)
+    return reading(error_curves(made, "tv", None, 100.0, None))
+
+
+def test_no_order_is_told_inside_sampling_error():
+    assert "the lowest total variation is that of InvP: 10%, 25% of Inv's 40%" in told(
+        (0.3, 0.1, 0.2), (0.01,) * 3
+    )
+    # Two standard errors of a difference: 2 sqrt(2) 0.01.
+    assert "which of InvP and MLE* has" in told((0.3, 0.1, 0.128), (0.01,) * 3)
+    assert "that of InvP" in told((0.3, 0.1, 0.129), (0.01,) * 3)
+    # One collection tells nothing, and equal ones have no order.
+    assert "chance leaves open which of InvN, InvP and MLE* has" in told((0.3, 0.1, 0.2), (np.nan,) * 3, 1)
+    assert "InvN, InvP and MLE* have the same total variation, 10%." in told((0.1,) * 3, (0.01,) * 3)
+    assert "InvP and MLE* have the same total variation, 10%, the lowest." in told(
+        (0.3, 0.1, 0.1), (0.0,) * 3
+    )
 
 
 def test_errors_of_zero_are_a_valid_figure():

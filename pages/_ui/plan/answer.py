@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._ui import link
 from pages._ui.plan.planned import Planned
-from pages._ui.plan.settings import achieved, people, promise
+from pages._ui.plan.settings import achieved, promise, users
 from rr_core.limits import N_MAX
 
 
@@ -27,12 +27,11 @@ def sentence(found: Planned) -> str:
     if found.problem:
         return f"**No answer.** {found.problem}"
     if asked.find == "n":
-        return (
-            f"**You need {people(found.n)} users** at ε = {found.epsilon:g}, so that {promise(asked.target)}."
-        )
+        are = "is" if found.n == 1 else "are"
+        return f"**{users(found.n)} {are} enough** at ε = {found.epsilon:g}, so that {promise(asked.target)}."
     if asked.find == "eps":
-        return f"**You need ε = {found.epsilon:g}** with N = {people(found.n)} users, so that {promise(asked.target)}."
-    return f"At ε = {found.epsilon:g} and N = {people(found.n)} users, {achieved(asked.target, found.value)}."
+        return f"**ε = {found.epsilon:g} is enough** with {users(found.n)}, so that {promise(asked.target)}."
+    return f"At ε = {found.epsilon:g} and with {users(found.n)}, {achieved(asked.target, found.value)}."
 
 
 def meaning(found: Planned) -> str:
@@ -42,23 +41,27 @@ def meaning(found: Planned) -> str:
         "any population at all"
         if asked.worst
         else "every population alike"
-        if asked.kind == "smallest" or (asked.kind == "rmse" and asked.users == "fixed")
+        if asked.kind in ("share", "smallest") or (asked.kind == "rmse" and asked.users == "fixed")
         else "the guessed population"
     )
     too_many = f" The app itself goes up to {N_MAX:,} users." if found.n > N_MAX else ""
-    luck = _LUCK if asked.users == "fixed" and asked.kind != "rmse" else ""
-    return f"{asked.about.meaning} This is for K = {found.k:,} and {shares}. {_ABOUT[asked.kind]}{luck}{too_many}"
+    about = f"{_WHOSE[asked.users]} {_ABOUT[asked.kind]}{too_many}"
+    return f"{asked.about.meaning} This is for K = {found.k:,} and {shares}. {about}"
 
 
-_INV = "It is about **Inv**, the unbiased estimate; InvP and MLE\\* usually do better, InvN not always."
+_INV = "It is about **Inv**, the unbiased estimate; simulate the others below."
 _ABOUT = {
     "rmse": _INV,
     "max": _INV,
+    "share": _INV,
     "smallest": "The test looks at the numbers of reports, whatever the estimate.",
-    "top": "All four estimates rank the categories alike.",
+    "top": "No estimate here changes the order that the reports give.",
 }
 
-_LUCK = " The promise covers the luck of a sample too: for these people alone fewer users, or a smaller ε, may do."
+_WHOSE = {
+    "fixed": "The truth is that of the very people who report: only the noise is by chance.",
+    "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
+}
 
 
 def _use(found: Planned) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages._ui import chart
 from pages._ui.plan.planned import Planned
-from rr_core.figures.plan_bounds import error_and_bounds
-from rr_core.figures.style import number
+from rr_core.experiments.wording import alike, times
+from rr_core.figures.plan_bounds import error_and_bounds, nothing_better
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import bounds
 from rr_core.plan.bounds import BoundCurves
@@ -39,14 +39,19 @@ def words(curves: BoundCurves) -> str:
     if math.isnan(curves.floor):
         return (
             "With so few users the bounds say nothing: a constant answer, 1/K for every category, may be nearer to the "
-            "truth than any estimate."
+            "truth than any unbiased estimate."
         )
     ratio = curves.now / curves.floor
-    if ratio < 1 + 1e-6:
+    if nothing_better(curves):
         return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
+    if alike(ratio):
+        return (
+            "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased "
+            "estimate can have at equal shares."
+        )
     return (
-        f"Inv under k-RR has **{number(ratio)} times** the smallest squared error that any protocol with an unbiased "
-        f"estimate can have at equal shares: **{number(ratio)} times the users** for the same error. Where the truth is "
+        f"Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an unbiased "
+        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error. Where the truth is "
         "concentrated, repaired estimates can be below the bound, because they are not unbiased."
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import link, messages, widget
-from pages._ui.plan.settings import CONFIDENCE, FINDS, GUESSES, PERCENT, WHOSE, Asked
+from pages._ui.plan.settings import CONFIDENCE, FINDS, GUESSES, PERCENT, SHARE, WHOSE, Asked
 from rr_core.plan.targets import KINDS
 
 _KEPT = "_plan_asked"
@@ -43,10 +43,20 @@ def rows(k: int, asked: Asked) -> None:
         st.selectbox(
             "What is wanted",
             list(KINDS),
-            format_func=lambda key: KINDS[key].label,
-            width=270,
+            format_func=lambda key: f"{KINDS[key].label}: {KINDS[key].scope}",
+            width=330,
             **_shows("target", asked.kind, asked.of_kind),
         )
+        if asked.kind == "share":
+            st.number_input(
+                "Its share, % of users",
+                SHARE.low,
+                SHARE.high,
+                step=1.0,
+                format="%.6g",
+                width=170,
+                **_shows("share", asked.share, lambda share: replace(asked, share=share)),
+            )
         if asked.find != "value" or kind.whole:
             _value(k, asked)
         if kind.promised and not (asked.find == "value" and kind.whole):
@@ -78,7 +88,7 @@ def rows(k: int, asked: Asked) -> None:
             list(WHOSE),
             format_func=WHOSE.__getitem__,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
-            "then the luck of the sample counts too. It matters for the RMSE; the other three promises hold for both.",
+            "then the luck of the sample counts too.",
             **_shows("whose", asked.users, lambda users: replace(asked, users=users)),
         )
 

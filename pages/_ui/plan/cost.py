@@ -11,7 +11,8 @@ from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from rr_core.figures.style import number
 
-# Var(Inv) is about (e^eps + K)/(N e^(2 eps)); the tails of the other targets follow no such simple law.
+# Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
+# simple law.
 _LARGER = " For a larger ε a bit costs about four times the users while e^ε is well below K, and twice the users beyond."
 
 
@@ -66,7 +67,7 @@ def words(found: Planned) -> str:
     return (
         f"**{name[0].upper()}{name[1:]}** (ε = {number(float(price.epsilons[at]), 4)} rather than {found.epsilon:g}) "
         f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: e^ε halves. While ε is "
-        f"small the users grow as 1/ε².{_LARGER if found.asked.kind == 'rmse' else ''}"
+        f"small the users grow as 1/ε².{_LARGER if (found.asked.kind, found.asked.users) == ('rmse', 'fixed') else ''}"
     )
 
 

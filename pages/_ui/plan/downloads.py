@@ -29,7 +29,10 @@ def section(work: Work, found: Planned, land: Landscape, figure: go.Figure, delt
         key="plan_summary",
         type="primary",
     )
-    downloads.row(work, figure, "plan", partial(files.map_csv, land), files.script(found, delta))
+    target = found.target or found.asked.target
+    downloads.row(
+        work, figure, "plan", partial(files.map_csv, land, target), files.script(found, delta), alone=True
+    )
 
 
 def population(work: Work) -> str:

@@ -5,18 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from pages._ui.csv_files import csv_bytes
+from pages._ui.plan import answer
 from pages._ui.plan.planned import Planned
+from pages._ui.plan.settings import promise
 from rr_core.plan.landscape import Landscape
+from rr_core.plan.targets import Target
 
 
-def map_csv(land: Landscape) -> bytes:
-    """One row per cell of the map: epsilon, n, and what is achieved there, in the unit of the core."""
+def map_csv(land: Landscape, target: Target) -> bytes:
+    """One row per cell of the map: epsilon, how many users, and what is achieved there, with its unit, which quantity it
+    is, and the probability that is promised for it (empty for an average)."""
     epsilons, users = np.meshgrid(land.epsilons, land.users)
-    return csv_bytes({"epsilon": epsilons.ravel(), "n": users.ravel(), "achieved": land.values.ravel()})
+    about = target.about
+    named = f", {target.share:.10g} of users" if target.kind == "share" else ""
+    promised = about.promised and target.kind != "top"
+    return csv_bytes(
+        {
+            "epsilon_nats": epsilons.ravel(),
+            "n_users": users.ravel(),
+            "achieved": land.values.ravel(),
+            "unit": np.full(users.size, about.unit),
+            "quantity": np.full(users.size, about.measure + named),
+            "probability": np.full(users.size, target.confidence if promised else ""),
+        }
+    )
 
 
 def script(found: Planned, delta: float) -> str:
-    """Lines for the end of a script that has ``scenario`` and ``draw``."""
+    """Lines for a script that has ``draw``: they work out the plan again, and print it and what the page says of it."""
     asked = found.asked
     return _SCRIPT.format(
         target=asked.target,
@@ -25,36 +41,52 @@ def script(found: Planned, delta: float) -> str:
         k=found.k,
         epsilon=found.epsilon,
         n=found.n,
-        find=_FINDS[asked.find].format(epsilon=found.epsilon, n=found.n),
+        find=_FINDS[asked.find],
+        promise=_promise(found),
         users=asked.users,
         bits=None if found.price is None else found.price.bits.tolist(),
         delta=delta,
     )
 
 
+def _promise(found: Planned) -> str:
+    """What is printed after what was worked out, without markdown."""
+    if found.problem:
+        return f"The page said: no answer. {found.problem}"
+    if found.asked.find == "value":
+        return answer.sentence(found).replace("*", "")
+    return f"This is enough so that {promise(found.asked.target)}."
+
+
+_NEEDED = """needed = {solver} theta, users=users)
+print("The plan:", needed.reason if isinstance(needed, Unreachable) else f"{shown}")"""
+# rr_core gives an epsilon to all its digits; the page rounds it upwards to four, as ``epsilon`` is.
 _FINDS = {
-    "n": 'print("users needed:", required_n(target, k, epsilon, theta, users=users))',
-    "eps": 'print("epsilon needed:", required_epsilon(target, k, n, theta, users=users))',
-    "value": "",
+    "n": _NEEDED.format(solver="required_n(target, k, epsilon,", shown="{needed:,} users"),
+    "eps": _NEEDED.format(solver="required_epsilon(target, k, n,", shown="epsilon = {needed:.10g}"),
+    "value": 'print("The plan: both are given")',
 }
 _SCRIPT = """
 # The plan.
 from rr_core.plan import bounds, protocols, shuffling
 from rr_core.plan.landscape import price_per_bit
-from rr_core.plan.solve import achieved, required_epsilon, required_n
+from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import Target
 
 k, epsilon, n, users = {k}, {epsilon!r}, {n}, {users!r}
 theta = {guess}
 target = {target!r}
 {find}
-print(f"achieved: {{achieved(target, k, epsilon, n, theta, users=users):.10g}}")
+print(f"epsilon = {{epsilon}}, N = {{n:,}} users, K = {{k:,}} categories")
+print({promise!r})
+reached = achieved(target, k, epsilon, n, theta, users=users)
+print(f"reached, {{target.about.measure}}: {{reached:.10g}} ({{target.about.unit}})")
 kept, bits = {kept!r}, {bits!r}
 if bits is not None:
     price = price_per_bit(kept, k, epsilon, theta, bits, users=users)
     for one, budget, needed in zip(price.bits, price.epsilons, price.users):
         print(f"{{one:.4g}} bits less, epsilon {{budget:.6g}}: {{needed:.0f}} users")
-print(f"k-RR is better for K below {{protocols.flip_k(epsilon):.10g}}")
+print(f"k-RR is as good as subset selection up to K = {{protocols.single_k(epsilon):.10g}}")
 for row in protocols.compare(k, epsilon, n, 1 / k, users):
     print(f"{{row.key}}: rmse {{row.rmse:.10g}}, users {{row.users_relative:.10g}}, bits {{row.bits}}")
 found = bounds.against_epsilon([epsilon], k, epsilon, n, users)

@@ -1,4 +1,4 @@
-"""Should it be k-RR at all? The four protocols at the plan's place."""
+"""Should it be k-RR at all? Five protocols at the plan's place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pages._ui import chart
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from rr_core._validate import Array
-from rr_core.figures.plan_protocols import PROTOCOLS, last_below, rmse_against_epsilon, rmse_against_k
+from rr_core.figures.plan_protocols import PROTOCOLS, last_whole, rmse_against_epsilon, rmse_against_k
+from rr_core.figures.plan_words import round_up
 from rr_core.figures.style import number, percent
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN
 from rr_core.plan import protocols
@@ -19,7 +20,7 @@ _POINTS = 41
 
 
 def section(found: Planned) -> None:
-    """The rule with both sides, the table, and where it flips."""
+    """Which has the smallest error, the table, and where that changes."""
     st.subheader("Should it be RR at all?")
     compared = at_plan(found)
     st.markdown(f"{rule(found)}\n\n{_table(compared)}\n\n{_notes(found)}")
@@ -34,28 +35,30 @@ def section(found: Planned) -> None:
 
 
 def at_plan(found: Planned) -> tuple[Protocol, ...]:
-    """The four protocols, in the mean over all categories."""
+    """The five protocols, in the mean over all categories."""
     return protocols.compare(found.k, found.epsilon, found.n, 1 / found.k, found.asked.users)
 
 
 def rule(found: Planned) -> str:
-    """K < 3 e^eps + 2 with both sides as numbers, as markdown."""
-    right = protocols.flip_k(found.epsilon)
-    holds = found.k < right
-    sign, verdict = (
-        ("<", "**k-RR is the better choice**")
-        if holds
-        else ("≥", "**unary encoding or hashing would do better**")
+    """Whether one of the others would do with fewer users, and until where k-RR is as good as any, as markdown."""
+    rows = at_plan(found)
+    rr, best = rows[0], next(row for row in rows if row.best)
+    name = f"{best.name[0].lower()}{best.name[1:]}"
+    factor = number(rr.users_relative, 4)
+    verdict = (
+        "**none of the five protocols below has a smaller error than k-RR**"
+        if rr.best
+        else f"**{name} has the smallest error of the five below**, but k-RR needs less than 0.1% more users"
+        if factor == "1"
+        else f"**{name} has the smallest error of the five below**; k-RR needs "
+        f"**{factor} times its users** for the same error"
     )
-    flip = protocols.flip_epsilon(found.k)
-    where = (
-        f"It flips at ε = ln((K − 2)/3) = {number(flip)}."
-        if flip > 0
-        else "With so few categories k-RR is better at every ε."
-    )
+    most, least = last_whole(protocols.single_k(found.epsilon)), protocols.single_epsilon(found.k)
+    from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
-        f"The rule says k-RR while **K < 3e^ε + 2**: here {found.k:,} {sign} {number(right, 4)}, so {verdict} for a rare "
-        f"category. {where}"
+        f"Here {verdict}. At ε = {found.epsilon:g} k-RR is as good as any of them up to K = {most:,}; with "
+        f"K = {found.k:,} it is so {from_epsilon}. (The known rule K < 3e^ε + 2 compares k-RR with unary encoding only, "
+        "and for a category that hardly anybody has.)"
     )
 
 
@@ -81,11 +84,16 @@ def _table(compared: tuple[Protocol, ...]) -> str:
 
 
 def _notes(found: Planned) -> str:
-    most = last_below(protocols.flip_k_of_mean(found.epsilon))
+    size = next(row.subset_size for row in at_plan(found) if row.key == "subset")
+    sets = (
+        "Subset selection is best with 1 category per report here: that is k-RR."
+        if size == 1
+        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is e^ε "
+        "times as likely as one that does not."
+    )
     return (
-        f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}. The rule is about a share near 0; in the RMSE "
-        f"over all categories, as in the table, k-RR is best up to K = {most:,} only. Local hashing sends which "
-        "hash function was drawn besides the value; unary encoding sends one bit per category."
+        f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}, over all categories. {sets} Unary encoding "
+        "sends one bit per category; local hashing a short value, and which hash function was drawn."
     )
 
 

@@ -20,6 +20,7 @@ PERCENT = 100.0
 _LEAST = 1e-7  # percent: the least share that a target can name
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 CONFIDENCE = Number("confidence", "conf", "confidence in %", 50.0, 99.99, False)
+SHARE = Number("share", "share", "named share in % of users", 0.0, 100.0, False)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Asked:
         find: what the page works out.
         guess: whether the promise is for the scenario's population or for all of them.
         users: whose shares are estimated.
+        share: of the category that "share" is about, in percent of users.
     """
 
     kind: KindKey = "rmse"
@@ -41,6 +43,7 @@ class Asked:
     find: Find = "n"
     guess: str = "sidebar"
     users: Users = "fixed"
+    share: float = 20.0
 
     @property
     def about(self) -> Kind:
@@ -63,7 +66,7 @@ class Asked:
     def target(self) -> Target:
         kind = self.about
         value = int(self.value) if kind.whole else max(self.value / PERCENT, kind.low)
-        return Target(self.kind, value, self.confidence / PERCENT)
+        return Target(self.kind, value, self.confidence / PERCENT, self.share / PERCENT)
 
     def of_kind(self, kind: KindKey) -> Asked:
         """The same question with another kind of target, at the value that is usual for it."""
@@ -83,6 +86,7 @@ class Asked:
             "find": self.find,
             "guess": self.guess,
             "whose": self.users,
+            "share": SHARE.format(self.share),
         }
 
     @classmethod
@@ -109,14 +113,14 @@ class Asked:
         kind = choice("target", "target", labels, asked.kind)
         asked = asked.of_kind(next(key for key in get_args(KindKey) if key == kind))
         value = typed(asked.box, asked.value)
-        confidence = typed(CONFIDENCE, asked.confidence)
+        confidence, share = typed(CONFIDENCE, asked.confidence), typed(SHARE, asked.share)
         find = choice("find", "choice of what to find", FINDS, asked.find)  # type: ignore[arg-type]
         guess = choice("guess", "guess of the population", GUESSES, asked.guess)
         whose = choice("whose", "choice of whose shares", WHOSE, asked.users)  # type: ignore[arg-type]
         found = next(key for key in FINDS if key == find)
         users = next(key for key in WHOSE if key == whose)
         return replace(
-            asked, value=value, confidence=confidence, find=found, guess=guess, users=users
+            asked, value=value, confidence=confidence, find=found, guess=guess, users=users, share=share
         ), tuple(notes)
 
 
@@ -129,9 +133,12 @@ def promise(target: Target) -> str:
         how = "first" if top == 1 else "in their true order, ahead of all others,"
         return f"{what} {how} with probability {sure}"
     share = at_most(target.value, 6)  # as it is typed
+    named = percent(target.share, 6)
     return {
         "rmse": f"the estimate of a category is typically at most {share} of users off (RMSE)",
         "max": f"with probability {sure} no category's estimate is more than {share} of users off",
+        "share": f"with probability {sure} the estimate of a category that {named} of users have is at most {share} of "
+        "users off",
         "smallest": f"a category that {share} of users have is told from an empty one with probability {sure}",
     }[target.kind]
 
@@ -150,14 +157,24 @@ def achieved(target: Target, value: float) -> str:
         )
         return f"{what} with probability **at least {at_least(value)}**"
     if target.kind == "smallest" and value > 1:
-        return "**no category can be told from an empty one**, not even one that all users have"
-    share = at_most(value)
+        return (
+            f"**nothing can be promised**: not even that a category that all users have is told from an empty one with "
+            f"probability {sure}"
+        )
+    share, named = at_most(value), percent(target.share, 6)
     return {
         "rmse": f"the estimate of a category is typically **{share} of users** off (RMSE)",
         "max": f"with probability {sure} no category's estimate is more than **{share} of users** off",
+        "share": f"with probability {sure} the estimate of a category that {named} of users have is at most **{share} of "
+        "users** off",
         "smallest": f"the smallest category told from an empty one, with probability {sure}, "
         f"has **{share} of users**",
     }[target.kind]
+
+
+def users(n: float) -> str:
+    """`people`, with their noun."""
+    return f"{people(n)} user{'s' * (n != 1)}"
 
 
 def people(n: float) -> str:

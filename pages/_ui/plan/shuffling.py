@@ -50,9 +50,14 @@ def words(found: Planned, now: Shuffled) -> str:
             f"used here says nothing yet for so few users. {condition} The local ε = {found.epsilon:g} still holds."
         )
     central = number(round_up(now.epsilon, 3))
+    if now.epsilon >= found.epsilon:
+        return (
+            "Somebody who mixes all reports and removes who sent which hides each report among the others. With so few "
+            f"users the bound used here does not come below the local ε = {found.epsilon:g}. {condition}"
+        )
     return (
         "Somebody who mixes all reports and removes who sent which hides each report among the others. To whoever sees "
         f"only the mixed reports the collection is (ε, δ)-private with **central ε at most {central}** at δ "
         f"= {number(now.delta)}, rather than {found.epsilon:g}. It is an upper bound (Feldman, McMillan and Talwar "
-        f"2021); the true loss is smaller. {condition}"
+        f"2021): the true loss may be smaller. {condition}"
     )

@@ -66,9 +66,9 @@ def _settings(found: Planned, population: str) -> list[tuple[str, str]]:
 def _reached(found: Planned) -> str:
     kind = found.asked.kind
     if kind == "smallest" and found.value > 1:
-        return "nothing can be told from zero"
+        return "nothing can be promised"
     value = f"probability at least {at_least(found.value)}" if kind == "top" else at_most(found.value, 4)
-    return f"{value} ({found.asked.about.label})"
+    return f"{value} ({found.asked.about.measure})"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

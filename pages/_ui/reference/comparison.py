@@ -42,12 +42,17 @@ def best() -> tuple[Entry, ...]:
             "that is right on average. Not as a histogram to show.",
             "when best",
         ),
-        Entry("InvN", f"had the smallest mean squared error in {_of(grid, 'inv_n')}.", "when best norm-mul"),
-        Entry("InvP", f"had it in {_of(grid, 'inv_p')}.", "when best norm-sub"),
+        Entry(
+            "InvN",
+            f"had the smallest mean squared error, beyond chance, in {_of(grid, 'inv_n')}.",
+            "when best norm-mul",
+        ),
+        Entry("InvP", f"had it, beyond chance, in {_of(grid, 'inv_p')}.", "when best norm-sub"),
         Entry(
             "MLE\\*",
-            f"had it in {_of(grid, 'mle_star')}; its own was at most {_CLOSE:g} times the smallest in {grid.near:,}, and "
-            f"{number(grid.largest)} times in the worst. No distribution fits the reports better.",
+            f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.unsettled:,} are open); its own was at most "
+            f"{_CLOSE:g} times the smallest in {grid.near:,}, and {number(grid.largest)} times in the worst. No "
+            "distribution fits the reports better.",
             "when best never the worst",
         ),
         Entry(
@@ -60,8 +65,7 @@ def best() -> tuple[Entry, ...]:
 
 
 def _of(grid: Standing, name: str) -> str:
-    settled = f"{grid.sure[name]:,} of them beyond chance"
-    return f"{grid.wins[name]:,} of the {grid.apart:,} settings of the paper's grid where the three differ ({settled})"
+    return f"{grid.sure[name]:,} of the {grid.apart:,} settings of the paper's grid where the three differ"
 
 
 def entries() -> tuple[Entry, ...]:

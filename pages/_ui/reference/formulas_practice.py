@@ -61,6 +61,14 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             ),
         ),
         Formula(
+            "Users for one named share",
+            r"N\approx\frac{z^2}{t^2}\cdot\frac{q(1-q)+θ(p-q)(1-p-q)}{(p-q)^2}",
+            "normal law of Inv for fixed users; $z=1.96$ for 95%",
+            ("rr_core.plan.solve.required_n", "rr_core.plan.fixed_tails.beyond"),
+            "So that the share $θ$ is within $±t$. For users drawn from a population $θ(1-θ)$ is added to the variance "
+            "of one user. The plan bounds the exact tails instead, which takes slightly more users.",
+        ),
+        Formula(
             "Variance of any pure protocol",
             r"\mathrm{Var}=\frac{q^*(1-q^*)}{N(p^*-q^*)^2}+θ\,\frac{1-p^*-q^*}{N(p^*-q^*)}",
             "Wang et al., USENIX Security 2017",
@@ -70,27 +78,36 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             "of $g$-ary RR, $1/g$.",
         ),
         Formula(
-            "When k-RR has the smaller variance",
-            r"K<3e^ε+2",
-            "Wang et al.; exact for a share of zero, see the note",
-            ("rr_core.plan.protocols.flip_k", "rr_core.plan.protocols.flip_k_of_mean"),
-            "Against optimised unary encoding. For the mean over all categories the border is lower, about "
-            "$2.41\\,e^ε$.",
+            "Subset selection",
+            r"p^*=\frac{d\,e^ε}{d\,e^ε+K-d}\\[5pt] q^*=\frac{p^*(d-1)+(1-p^*)\,d}{K-1}",
+            "Ye and Barg 2018; Wang et al., arXiv:1607.08025",
+            ("rr_core.plan.protocols.subsets", "rr_core.plan.protocols.subset_size"),
+            "A report names $d$ categories; the best $d$ is next to $K/(e^ε+1)$. With $d=1$ it is k-RR, which is best "
+            "in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocols.single_k`).",
         ),
         Formula(
-            "No protocol does better: small ε",
+            "When k-RR has a smaller variance than unary encoding",
+            r"K<3e^ε+2",
+            "Wang et al.; exact for a share of zero, against optimised unary encoding",
+            ("rr_core.plan.protocols.flip_k", "rr_core.plan.protocols.flip_k_of_mean"),
+            "For the mean over all categories the border is lower, about $2.41\\,e^ε$. Against subset selection it is "
+            "lower again, about $1.41\\,e^ε$: at K = 10, ε = 1 k-RR needs 1.41 times its users.",
+        ),
+        Formula(
+            "A lower bound on average over all populations",
             r"\mathrm E\,\lVert\hatθ-θ\rVert^2\ \ge\ \frac{K}{N(e^ε-1)^2}",
             "Lopuhaä-Zwakenberg et al., Theorem 4.5 and eq. (59)",
             ("rr_core.plan.bounds.theorem", "rr_core.plan.bounds.table"),
-            "As $N\\to\\infty$ for any estimator; at every $N$ for unbiased ones. Their Table 1 states it as "
-            "$K/(Nε^2)$, which is its limit for $ε\\to0$ and no bound at larger ε.",
+            "The mean is over shares drawn from a continuous prior and users drawn from these shares, as $N\\to\\infty$. "
+            "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at "
+            "any $N$. Their Table 1 states it as $K/(Nε^2)$, which is its limit for $ε\\to0$ and no bound at larger ε.",
         ),
         Formula(
             "Two categories, exactly",
             r"\mathrm E\,\lVert\hatθ-θ\rVert^2=\frac{2\,e^ε}{N(e^ε-1)^2}",
             "Lopuhaä-Zwakenberg et al., Proposition 4.6",
             ("rr_core.plan.bounds.binary",),
-            "For fixed users: k-RR at K = 2 reaches the least possible.",
+            "For fixed users: the least that any protocol with an unbiased estimate can have at K = 2.",
         ),
         Formula(
             "Shuffled reports",

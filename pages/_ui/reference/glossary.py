@@ -95,8 +95,8 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Lower bound",
-        "An error below which no method can get. It may be about an average over many truths, and then says nothing of "
-        "a single one.",
+        "An error below which no method of a stated kind can get: no unbiased one, say, or none on average over many "
+        "truths.",
         "limit best possible",
     ),
     Entry("Maximum likelihood", "Choosing the distribution under which the reports are most likely.", "MLE"),
@@ -152,6 +152,12 @@ TERMS: tuple[Entry, ...] = (
         "geometry",
     ),
     Entry("Standard error", "The typical size of the error that chance causes: the square root of the variance."),
+    Entry(
+        "Subset selection",
+        "A protocol: each person names several categories, their own one more often among them than by chance. With one "
+        "category it is k-RR.",
+        "SS k-subset protocol",
+    ),
     Entry("Support", "The categories to which an estimate gives a positive share.", "zeros"),
     Entry("Total variation", "The share of the mass in the wrong category: half the sum of the absolute errors.", "TV"),
     Entry("Unbiased", "Right on average: too high in some collections, too low in others, in balance."),

@@ -69,7 +69,7 @@ PAPERS: tuple[Entry, ...] = (
         "shuffle central",
     ),
     Entry(
-        "The best possible at equal shares",
+        "Subset selection; the least error of unbiased estimates at equal shares",
         "M. Ye, A. Barg: *Optimal Schemes for Discrete Distribution Estimation under Locally Differential Privacy*. IEEE "
         "Transactions on Information Theory 64, 2018.",
         "lower bound subset selection",

@@ -1,0 +1,95 @@
+"""The files of the plan page: its map as CSV with units, a script that prints the plan, and a page of paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from pages._ui.downloads import joined, script_text
+from pages._ui.plan import cost, files, protocols
+from pages._ui.plan.planned import plan
+from pages._ui.plan.settings import Asked, promise
+from pages._ui.plan.summary import summary
+from rr_core.plan import shuffling
+from rr_core.plan.guess import Guess
+from rr_core.plan.landscape import landscape
+from rr_core.plan.solve import achieved, required_epsilon
+from rr_core.plan.targets import KINDS
+from tests.app.test_plan_page import SCENARIO, VALUES, planned, target_of, theta
+from tests.app.test_scripts import printed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_map_as_csv(kind):
+    target = target_of(kind)
+    land = landscape(target, 40, theta(), epsilons=[0.5, 1, 2], n=[1000, 10_000])
+    rows = list(csv.DictReader(io.StringIO(files.map_csv(land, target).decode("utf-8-sig"))))
+    for row in rows:
+        exact = achieved(target, 40, float(row["epsilon_nats"]), float(row["n_users"]), theta())
+        assert float(row["achieved"]) == pytest.approx(exact, rel=1e-3)
+        assert row["unit"] == ("probability" if kind == "top" else "share of users")
+        assert row["quantity"].startswith(KINDS[kind].measure)
+        assert row["probability"] == ("" if kind in ("rmse", "top") else "0.9")
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"guess": "worst", "users": "sampled"},
+        {"find": "eps"},
+        {"find": "value"},
+        {"kind": "share", "value": 2.0},
+    ],
+)
+def test_script_prints_the_plan(changes, tmp_path):
+    """The plan first, and nothing of the one draw that other pages are about."""
+    found = planned(**changes)
+    lines = printed(joined(script_text(SCENARIO), files.script(found, 1e-7), True), tmp_path)
+    said = {
+        "n": f"The plan: {found.n:,} users",
+        "eps": f"The plan: epsilon = {required_epsilon(found.asked.target, 40, 30_000, theta())!r:.11}",
+        "value": "The plan: both are given",
+    }[found.asked.find]
+    assert lines[0].startswith(said)
+    assert lines[1] == f"epsilon = {found.epsilon}, N = {found.n:,} users, K = 40 categories"
+    what = found.asked.find == "value" or promise(found.asked.target)
+    assert what is True or lines[2] == f"This is enough so that {what}."
+    about = found.asked.about
+    assert f"reached, {about.measure}: {found.value:.10g} ({about.unit})" in lines
+    assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
+    for bits, users in zip(found.price.bits, found.price.users, strict=True):
+        assert any(
+            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
+        )
+    rows = {row.key: row for row in protocols.at_plan(found)}
+    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
+    now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
+    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
+
+
+def test_summary_says_the_plan_and_needs_nothing_else():
+    found = planned()
+    page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?:", page)
+    assert f"<b>{found.n:,} users are enough</b>" in page
+    assert promise(found.target).removeprefix("the ") in page
+    for cells in [*cost.rows(found), *(protocols.cells(row) for row in protocols.at_plan(found))]:
+        assert all(f"<td>{cell}</td>" in page for cell in cells)
+    assert "2031-02-03" in page
+    assert "**" not in page
+    assert "\\" not in page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("find", ["n", "value"])
+def test_summary_of_every_kind(kind, find):
+    asked = Asked(kind, VALUES[kind], 90.0, find)
+    found = plan(asked, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
+    page = summary(found, "Zipf", 1e-6, "2031-02-03")
+    assert not re.search(r"\bnan\b|\binf\b|None", page)
