@@ -53,7 +53,7 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     text = said(page)
     assert "8 names look odd" in text
     leave, twins = (
-        one(page.multiselect, "Leave out: no categories"),
+        one(page.multiselect, "Leave out (not categories)"),
         one(page.multiselect, "Count as another name"),
     )
     assert len(leave.value) == 5
@@ -68,14 +68,14 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     assert f"**{sum(COUNTS.values()) + 12:,} reports, K = 8, ε = 1.**" in text
     assert "speaks against ε = 1" in text
     assert "do not fit" not in text
-    assert "60 reports are left out, under names that were taken for no categories: NA" in text
+    assert "60 reports are left out, under names that are not counted as categories: NA" in text
     assert "12 reports of 3 names were counted under another name" in text
 
 
 def test_the_person_decides_on_each_name():
     page = prepared(as_rows(COUNTS | ODD), "1")
     leave, twins = (
-        one(page.multiselect, "Leave out: no categories"),
+        one(page.multiselect, "Leave out (not categories)"),
         one(page.multiselect, "Count as another name"),
     )
     leave.set_value([i for i in leave.value if "NA (" not in leave.options[i]])
@@ -89,14 +89,14 @@ def test_the_person_decides_on_each_name():
     assert "do not fit ε = 1: “NA” (41)" in text
     assert "leave such names out" in text
     press(page, "Other reports or settings")
-    assert len(one(page.multiselect, "Leave out: no categories").value) == 4
+    assert len(one(page.multiselect, "Leave out (not categories)").value) == 4
     assert one(page.multiselect, "Count as another name").value == []
 
 
 def test_many_strays_are_one_choice():
     strays = {f"stray {i}": 1 for i in range(80)}
     page = prepared(as_rows({name: 30 * count for name, count in COUNTS.items()} | strays), "1")
-    leave = one(page.multiselect, "Leave out: no categories")
+    leave = one(page.multiselect, "Leave out (not categories)")
     assert len(leave.options) == len(leave.value) == 51
     assert leave.options[-1] == "30 more, with 30 reports together"
     assert "over K = 8 categories (80 left out: “stray 0” (1)" in said(page)

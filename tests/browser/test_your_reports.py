@@ -172,7 +172,7 @@ def test_odd_names_with_markup_stay_names(open_lab):
         assert text in lab.words().replace("\u2060", "")
     assert main.locator("img, iframe").count() == 0
     assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
-    assert "Leave out: no categories" in lab.words()
+    assert "Leave out (not categories)" in lab.words()
     lab.must_be_fine()
 
 

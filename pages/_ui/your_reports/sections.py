@@ -139,7 +139,7 @@ def left_out(found: Results) -> None:
                 "nothing outside its categories: either the list or the file is not what people had."
             )
         else:
-            st.info(f"{words.outside(found)}, under names that were taken for no categories: {few}.")
+            st.info(f"{words.outside(found)}, under names that are not counted as categories: {few}.")
     with st.expander("What was read, left out and assumed"):
         lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
         st.markdown(

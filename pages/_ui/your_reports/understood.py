@@ -112,7 +112,7 @@ def _names(found: OddNames, reports: Reports) -> list[Odd]:
         )
         for sentence in _too_few(none, found.level):
             st.markdown(markdown(sentence, 1000))
-        chosen = _pick("Leave out: no categories", sorted(none, key=_is_too_few), reports)
+        chosen = _pick("Leave out (not categories)", sorted(none, key=_is_too_few), reports)
         return chosen + _pick("Count as another name", twins, reports)
 
 
@@ -159,8 +159,7 @@ def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
     if all(one.settled for one in odd if _is_too_few(one)):
         return [
             f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
-            "taken for names that the devices did not know. If people could choose them, the noise was weaker than "
-            "stated."
+            "taken for names that people could not choose. If they could, the noise was weaker than stated."
         ]
     return [
         f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "
