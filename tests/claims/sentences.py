@@ -19,7 +19,9 @@ _WORDS = re.compile(
     r"\b(?:always|never|usual|usually|mostly|typically|generally|in general|often|rarely|seldom|on average|at most|"
     r"at least|about half|half of|best|most(?! (?:frequent|reported)\b)|worst|optimal|guarantee\w*|impossible|cannot|"
     r"whatever|however (?:many|much|few|large|small)|no matter|any number|tends? to|nearly|almost|surely|certain|"
-    r"nobody(?! (?:has|had|reported|is there)\b)|unbiased|exactly|nothing)\b",
+    r"nobody(?! (?:has|had|reported|is there)\b)|unbiased|exactly|nothing|whenever|"
+    r"no (?:estimator|estimate|protocol|distribution|report|category|other|one)|"
+    r"the (?:more|larger|smaller|fewer|closer|nearer|higher|lower))\b",
     re.IGNORECASE,
 )
 _PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")

@@ -55,6 +55,16 @@ def test_p_and_epsilon_name_the_same_mechanism():
     np.testing.assert_allclose(by_p.matrix(), by_epsilon.matrix(), rtol=1e-14)
 
 
+@given(st.integers(2, 1_500_000), st.floats(0.01, 20), st.floats(1.01, 3), st.integers(1, 1000))
+def test_the_truth_is_rarer_with_less_epsilon_and_with_more_answers(k, epsilon, factor, more):
+    here = RandomizedResponse(k, epsilon)
+    assert RandomizedResponse(k, epsilon / factor).p <= here.p
+    assert RandomizedResponse(k + more, epsilon).p <= here.p
+    if epsilon < 15:  # above, the difference is below rounding at small k
+        assert RandomizedResponse(k, epsilon / factor).p < here.p
+        assert RandomizedResponse(k + more, epsilon).p < here.p
+
+
 def test_matrix_and_expectation_agree():
     rng = np.random.default_rng(0)
     for k, epsilon in ((2, 0.1), (5, 1.0), (40, 6.0), (3, 800.0)):

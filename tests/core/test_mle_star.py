@@ -8,6 +8,7 @@ from scipy import optimize
 from rr_core import (
     RandomizedResponse,
     ibu,
+    inv,
     inv_n,
     inv_p,
     mle_star,
@@ -126,13 +127,14 @@ def test_no_other_distribution_is_more_likely(histogram, epsilon):
 
 
 @given(counts(), everyday_epsilons)
-def test_the_estimate_is_monotone_in_the_counts(histogram, epsilon):
-    """Theorem 6; equal counts get equal estimates."""
-    theta = mle_star(histogram, RandomizedResponse(len(histogram), epsilon))
+def test_every_estimate_is_monotone_in_the_counts(histogram, epsilon):
+    """Theorem 6 for MLE*, and the same of the others; equal counts get equal estimates."""
     order = np.argsort(histogram, kind="stable")
-    assert (np.diff(theta[order]) >= 0).all()
-    for count in set(histogram):
-        assert len(set(theta[np.equal(histogram, count)])) == 1
+    for estimate in (inv, inv_n, inv_p, mle_star):
+        theta = estimate(histogram, RandomizedResponse(len(histogram), epsilon))
+        assert (np.diff(theta[order]) >= 0).all()
+        for count in set(histogram):
+            assert len(set(theta[np.equal(histogram, count)])) == 1
 
 
 def test_without_negatives_in_inv_all_estimators_are_inv():
