@@ -115,6 +115,7 @@ def every(places=(*CORNERS, *RANDOM)):
         yield KINDS[i % 5], k, epsilon, n, {"find": next(finds), "guess": next(guesses), "users": users}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", range(5))
 def test_every_answer_is_one_of_its_kinds_with_numbers_that_can_be_read(turn):
     places = [*CORNERS, *RANDOM][turn:] + [*CORNERS, *RANDOM][:turn]

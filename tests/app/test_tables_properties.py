@@ -131,6 +131,7 @@ def timed(words: str, data: bytes, **options: Any) -> Any:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["count", "name"])
 def test_one_and_a_half_million_categories(order: Any) -> None:
     k = 1_500_000
@@ -146,6 +147,7 @@ def test_one_and_a_half_million_categories(order: Any) -> None:
         read_distribution(f"{text}one more,1\n".encode(), "a.csv")
 
 
+@pytest.mark.slow
 def test_ten_million_values() -> None:
     values = np.random.default_rng(0).integers(0, 1000, 10_000_000)
     found = timed("10 million values", "\n".join(map(str, values.tolist())).encode(), order="name")

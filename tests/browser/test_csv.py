@@ -6,6 +6,7 @@ import csv
 import io
 
 import numpy as np
+import pytest
 
 import rr_core
 from tests.browser.expected import LINK, ORDER, SCENARIO, drawn
@@ -13,6 +14,7 @@ from tests.browser.expected import LINK, ORDER, SCENARIO, drawn
 COLUMNS = ["category", "true", "observed", *ORDER]
 
 
+@pytest.mark.journey
 def test_csv_recomputes_to_its_own_columns_and_follows_the_scenario(open_lab):
     lab = open_lab(f"/estimators?{LINK}")
     header, *rows = csv.reader(io.StringIO(lab.download("Download data (CSV)").decode("utf-8")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rr_core import Scenario
 from tests.browser import expected
 from tests.browser.expected import LINK, QUERY, SIDEBAR
@@ -46,6 +48,7 @@ def names_in(lab):
     return [text.strip().splitlines()[-1] for text in links_of_navigation(lab)]
 
 
+@pytest.mark.journey
 def test_first_request_to_a_fresh_server_is_a_deep_link(fresh_server, open_lab):
     lab = open_lab(f"/estimators?{LINK}", on=fresh_server, stranger=True)
     assert title(lab) == QUESTIONS["Estimators"]

@@ -85,7 +85,7 @@ def run_figure_3(lab, k, people):
     found = {row[0]: row[1] for row in lab.table() if row[0].startswith("MLE* ")}
     assert "MLE* is never the worst of the three on average." in found
     said = " ".join(found.values())
-    assert re.search(rf"\(your histogram, K = {k:,}, ε = \d+, N = {people:,}\)", said)
+    assert re.search(rf"\(for your histogram, K = {k:,}, ε = \d+, N = {people:,}\)", said)
     assert re.search(r"In short.*InvN's at ε ≤ 2, InvP's at ε ≥ 3", lab.words())
     assert lab.query["sweep"] == "3"
     lab.choose("Sweep", "Main grid: 600 settings")

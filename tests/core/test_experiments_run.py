@@ -81,6 +81,7 @@ def cluster():
         yield cluster
 
 
+@pytest.mark.slow
 def test_over_dask(whole, cluster, monkeypatch):
     monkeypatch.setattr(run_module, "_PER_TASK", 0.003)
     with Client(cluster) as client, client.get_executor() as executor:
@@ -92,6 +93,7 @@ def test_over_dask(whole, cluster, monkeypatch):
         assert whole.same(run(SWEEP, executor, done=part, populations=GIVEN))
 
 
+@pytest.mark.slow
 def test_the_readmes_way_onto_a_cluster(cluster, tmp_path, monkeypatch):
     """Its code as it stands, with fewer cells and another address."""
     (code,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.S)

@@ -120,6 +120,7 @@ def test_a_huge_epsilon_reports_the_truth_and_inputs_are_left_alone():
     np.testing.assert_array_equal(RandomizedResponse(3, 5000).randomize_histogram(counts, 0), counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("totals", [[3], [40], [0, 1, 12], [20_000]])
 def test_uniform_multinomial_has_its_moments(totals, branch):
     runs, k = 20_000 if max(totals) < 1000 else 2_000, 7
@@ -178,6 +179,7 @@ def test_the_tail_of_a_million_categories_gets_its_share(n):
         assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
 
 
+@pytest.mark.slow
 def test_a_billion_users_keep_their_total_and_their_law():
     mechanism = RandomizedResponse(1000, 1.0)
     truth = sampling.multinomial(10**9, zipf(1000, 1.3), np.random.default_rng(10))

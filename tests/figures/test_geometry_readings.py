@@ -158,6 +158,7 @@ def levelled(counts, mechanism):
     return spread
 
 
+@pytest.mark.slow
 def test_every_stretch_off_the_line_is_named():
     """Against every single count, tried one by one on the full histogram."""
     stretches = set()

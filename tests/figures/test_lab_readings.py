@@ -122,6 +122,7 @@ def test_home_tells_who_is_nearer_only_where_one_is(draws):
     assert said == {"exactly", "both", "nearer", "farther"}
 
 
+@pytest.mark.slow
 def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(draws):
     checked = 0
     for draw, _ in draws:
@@ -172,6 +173,7 @@ def test_the_chance_that_an_empty_category_goes_negative(draws):
             assert text == reading(chance_against_users(scenario.n, mechanism, 0.5))
 
 
+@pytest.mark.slow
 def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
     """Each number of the table, against sums over the binomials of every category, or where they have more than 300
     terms (so a variance above 120) against the plain normal law."""
@@ -197,6 +199,7 @@ def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
                     assert off <= slack + 0.005 * expected + 1e-5, (scenario, row, expected)
 
 
+@pytest.mark.slow
 def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
     said = set()
     for draw, result in draws:

@@ -73,6 +73,7 @@ def last(scenario, times):
 NAMES = {QUANTITIES[name].name: i for i, name in enumerate(ESTIMATORS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_smallest_mean_is_named_only_where_it_is_settled(metric):
     said = set()
