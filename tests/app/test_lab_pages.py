@@ -9,7 +9,7 @@ import pytest
 
 from pages._ui.reference import comparison
 from rr_core import PRESETS, RandomizedResponse, Scenario
-from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
+from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.recorded import recorded
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance
@@ -138,7 +138,7 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     assert (settled <= wins).all()
     assert settled.min() > 0  # so that no order of the three is told for all settings
     unsettled, collections, close, near, largest = told[2][2:7]
-    assert collections == MAIN_SETTINGS.seeds
+    assert collections == recorded(MAIN_GRID).sweep.settings.seeds
     assert wins.sum() - settled.sum() >= unsettled > 0
     ratio = means[apart, 2] / means[apart].min(axis=1)
     assert (close, near) == (1.5, (ratio <= 1.5).sum())
