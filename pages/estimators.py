@@ -38,6 +38,6 @@ With counts $c$, total $N$, and for the categories that are kept $m$ their numbe
 
 **Certificate.** Let $m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}$. The
 log-likelihood per report is concave, so its distance from the maximum is at most $\max_i m_i - 1$. At MLE\* this is
-zero up to rounding: proof, on screen, that no distribution is more likely.
+zero up to rounding: proof, on screen, that no distribution fits the reports better.
 """
     )

@@ -12,8 +12,8 @@ page = open_page("ibu", "How many iterations does IBU need, and when may it stop
 work = page.work
 
 st.markdown(
-    "**IBU** (iterative Bayesian update) starts from any guess and improves it with every pass over the "
-    "reports. It creeps towards the distribution that fits the reports best, which **MLE\\*** gives in one step."
+    "**IBU** (iterative Bayesian update) starts from a guess, and no pass over the reports makes it fit them "
+    "worse. From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step."
 )
 with view_picker.row():
     start = controls.start(work)
@@ -67,7 +67,7 @@ $$
 
 It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
 
-**When to stop.** The log-likelihood per report is concave and its gradient is $m$, so
+**When to stop.** The log-likelihood per report is concave and its gradient is $m$ up to a constant, so
 $\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. That number, the **certificate**, needs no MLE\*.
 
 **How fast.** Close to the limit the error of category $i$ shrinks by the factor $1-h_i$, apart from one sum that all

@@ -102,8 +102,8 @@ class Optimal:
 
 
 def not_optimal(k: int = 10, epsilon: float = 1.0) -> Optimal:
-    """Section 1 and the poster: RR is not optimal among all LDP mechanisms while K < 3 e^eps + 2; up to there it beats
-    unary encoding and local hashing (Wang et al. 2017)."""
+    """Section 1 and the poster: RR is not optimal among all LDP mechanisms while K < 3 e^eps + 2; up to there its
+    variance at a share of zero is below that of unary encoding and local hashing (Wang et al. 2017)."""
     found = {size: _subset_selection(k, epsilon, size) for size in range(1, k)}
     best = min(found, key=found.__getitem__)
     return Optimal(k, epsilon, squared_error_of_inv(k, epsilon), found[best], best)

@@ -1,4 +1,4 @@
-"""The certificate of optimality: a computable bound on how far a distribution is from the MLE."""
+"""The certificate of optimality: a computable bound on how far the likelihood of a distribution is from its maximum."""
 
 from __future__ import annotations
 

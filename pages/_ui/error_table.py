@@ -58,8 +58,8 @@ def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None
         f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
         "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
-        "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can be more likely by more than its "
-        f"certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
+        "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can fit the reports better by more than "
+        f"its certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
         f"{closing}"
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.experiments.wording import counted
 from rr_core.figures.style import COUNT, QUANTITIES, axis, figure, number, percent
 from rr_core.geometry.alignment import Alignment
 from rr_core.geometry.pushdown import PushDown
@@ -43,8 +44,8 @@ def shares_of_draws(result: Alignment) -> go.Figure:
     }
     lined = 1 - result.n_off / result.done
     reading = (
-        f"In {percent(lined)} of {result.done:,} collections the three repairs lie on one line or are one point; Theorem "
-        f"2 says so in {percent(result.theorem2 / result.done)}, the wider rule in "
+        f"In {percent(lined)} of {counted(result.done, 'collection')} the three repairs lie on one line or are one "
+        f"point; Theorem 2 says so in {percent(result.theorem2 / result.done)}, the wider rule in "
         f"{percent(result.wider / result.done)} more."
     )
     x = axis("Share of collections", tickformat=".0%", range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
@@ -65,8 +66,11 @@ def how_far_off(result: Alignment) -> go.Figure:
         "hovertemplate": "about %{x:.3~%} of the way: %{y:,} collections<extra></extra>",
     }
     reading = (
-        f"In the {result.neither:,} collections with unequal supports MLE* is off the line by {_middle(result.off)} of "
-        f"the distance from InvP to InvN at the median, and by {percent(float(result.off.max()))} at most."
+        f"In the {counted(result.neither, 'collection')} with unequal supports MLE* is off the line by "
+        f"{percent(float(np.median(result.off)))} of the distance from InvP to InvN"
+    )
+    reading += (
+        "." if result.neither == 1 else f" at the median, and by {percent(float(result.off.max()))} at most."
     )
     x = axis("Distance from the line, as a share of InvP to InvN", tickformat=".3~%", nticks=6)
     y = axis("Collections", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", nticks=5)
@@ -104,26 +108,25 @@ _MARGIN = {"l": 84, "r": 14, "t": 64, "b": 62}
 def _pushed_reading(found: PushDown) -> str:
     if not found.place.length.any():
         return "At every count InvP, MLE* and InvN are one and the same point, so there is no line to leave."
-    drops = [
-        f"{QUANTITIES[name].name} below {found.counts[int(kept.argmax())]:,}"
+    starts = [
+        (name, int(found.counts[int(kept.argmax())]))
         for name, kept in zip(_DROPS, found.kept.T, strict=True)
         if kept.any() and not kept.all()
     ]
-    dropped = (
-        f"The category is dropped by {_listed(drops)} reports."
-        if drops
-        else "Every repair drops the category."
-    )
+    drops = [(f"{QUANTITIES[name].name} below", start) for name, start in starts]
+    dropped = f"The category is dropped by {_listed(drops)}." if drops else "Every repair drops the category."
     stretches = found.off_line
     if not stretches:
         return f"{dropped} MLE* is on the line at every count."
-    spans = [f"from {low:,} to {high:,}" if low < high else f"at {low:,}" for low, high in stretches]
-    return f"{dropped} MLE* is off the line {_listed(spans)} reports."
+    spans = [(f"from {low:,} to" if low < high else "at", high) for low, high in stretches]
+    return f"{dropped} MLE* is off the line {_listed(spans)}."
 
 
-def _listed(parts: list[str]) -> str:
-    *firsts, last = parts
-    return f"{', '.join(firsts)} and {last}" if firsts else last
+def _listed(parts: list[tuple[str, int]]) -> str:
+    """Words with a number of reports after each; what is counted is named once, at the end."""
+    *firsts, last = [f"{words} {count:,}" for words, count in parts]
+    noun = "report" if parts[-1][1] == 1 else "reports"
+    return f"{', '.join(firsts)} and {last} {noun}" if firsts else f"{last} {noun}"
 
 
 def _curve(name: str, counts: Any, values: Array, which: str) -> dict[str, Any]:
@@ -190,7 +193,3 @@ def _top(relative: Array) -> float:
 def _span(values: Array) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     return (low, high) if high > low else (low - 0.5e-9, high + 0.5e-9)
-
-
-def _middle(values: Array) -> str:
-    return percent(float(np.median(values)))

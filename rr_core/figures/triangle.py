@@ -88,7 +88,10 @@ def _reading(found: Trio) -> str:
             "and MLE* all stay on it."
         )
     if not place.length:
-        return "Only equal categories are left after the repair, so that InvP, MLE* and InvN are one and the same point."
+        return (
+            "After the repair every category that is left has the same share, so that InvP, MLE* and InvN are one and "
+            "the same point."
+        )
     if not place.position:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (

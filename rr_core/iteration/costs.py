@@ -31,11 +31,11 @@ _LONGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds: ``setup`` before the first iteration, ``per_iteration``, and ``total`` for all of them,
-    measured in full unless ``extrapolated``."""
+    """Seconds: ``setup`` before the first iteration, ``per_iteration`` (None where there is none), and ``total`` for
+    all of them, measured in full unless ``extrapolated``."""
 
     setup: float
-    per_iteration: float
+    per_iteration: float | None
     total: float
     extrapolated: bool
 
@@ -46,7 +46,7 @@ class Cost:
 
     Attributes:
         name: in words.
-        seconds_per_iteration: None for MLE*, which has none, and for what was not run.
+        seconds_per_iteration: None where there is none (always for MLE*), and for what was not run.
         iterations: how many it needs; None for MLE*.
         seconds: from the counts to the estimate; None when it was not run.
         extrapolated: False when ``seconds`` was measured in full.
@@ -104,11 +104,11 @@ def side_by_side(
     by_categories = timed(
         lambda n: ibu_by_categories(phi, mechanism, n), needed.iterations, budget, _MOST_BY_CATEGORIES
     )
-    few = "" if needed.reached else f" It needs more than these to a certificate of {tolerance:g}."
+    few = "" if needed.reached else " It needs more than these to the tolerance."
     return [
         Cost("MLE*, from the counts", None, None, exact, False, "Exact, and done in one go."),
         _cost(
-            f"IBU on levels, to a certificate of {tolerance:g}",
+            "IBU on levels",
             needed,
             on_levels,
             "Categories with the same count are worked on as one." + few,
@@ -174,14 +174,16 @@ def timed(
     """Time ``run(n)`` for n = 0 and for growing n, until n is ``iterations`` or ``most``, or n of them take a
     third of the ``budget``; what is left is extrapolated from that run."""
     last = iterations if most is None else min(iterations, most)
-    setup, n = _least_seconds(partial(run, 0), budget / 6, clock), min(1, last)
+    setup, n = _least_seconds(partial(run, 0), budget / 6, clock), 1
+    if not last:
+        return Timing(setup, None, setup, False)
     while True:
         spent = _least_seconds(partial(run, n), budget / 6, clock)
         if n == last or spent - setup >= budget / 3:
             break
         n = min(3 * n, last)
     # A setup that outweighs the iterations may hide them in its noise.
-    per_iteration = (spent - setup if spent > setup else spent) / max(n, 1)
+    per_iteration = (spent - setup if spent > setup else spent) / n
     if n == iterations:
         return Timing(setup, per_iteration, spent, False)
     return Timing(setup, per_iteration, setup + per_iteration * iterations, True)

@@ -270,7 +270,7 @@ def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> fl
 def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
     """`flip_k` for the mean squared error over all categories, where the share is 1/k and so depends on k.
 
-    Against OUE: [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, about 2.41 e^eps rather than 3 e^eps.
+    Against OUE: [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, for large eps about 2.41 e^eps rather than 3.
     """
     odds, other = math.expm1(_epsilon(epsilon)), _other(against, epsilon)
     flat = float(other.variance(0.0, 1)) * odds * odds

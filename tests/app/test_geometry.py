@@ -240,3 +240,9 @@ def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections():
     plain, picked = (opened("geometry", WORKED + more) for more in ("", "&phi=62,33,5"))
     assert [chart["data"] for chart in charts(plain)[1:]] == [chart["data"] for chart in charts(picked)[1:]]
     assert not np.array_equal(charts(plain)[0]["data"], charts(picked)[0]["data"])
+
+
+def test_two_categories_are_not_called_three():
+    page = opened("geometry", "dist=uniform&k=2&s=0&eps=3&n=1000&seed=1")
+    (text,) = [one.value for one in page.markdown if "**example**" in one.value]
+    assert "two categories, with an empty third, have none" in text

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from pages._ui.downloads import script_text
+from pages._ui.ibu import controls, cost
 from pages._ui.ibu.downloads import _SCRIPT, record_csv
-from rr_core import Scenario, ibu_path
+from rr_core import RandomizedResponse, Scenario, ibu_path
+from rr_core.iteration.costs import side_by_side
+from rr_core.iteration.rate import local_rate
 from rr_core.iteration.record import log_spaced
 from rr_core.iteration.starts import Start
 from tests.app.opening import charts, checked, opened, widget
@@ -171,3 +174,29 @@ def test_the_triangle_is_there_for_three_categories_alone():
     headings = {k: [one.value for one in opened("ibu", f"k={k}&n=500").subheader] for k in (3, 4)}
     assert "The way through the triangle" in headings[3]
     assert "The way through the triangle" not in headings[4]
+
+
+def test_a_start_with_several_zeros_is_told_of_all_of_them():
+    page = opened("ibu", "k=3&n=500&s=0")
+    (box,) = [one for one in page.selectbox if one.label == "Start from"]
+    checked(box.set_value("typed").run())
+    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
+    checked(typed.set_value("1, 0, 0").run())
+    assert "without the categories that started at zero" in page.warning[0].value
+
+
+@pytest.mark.parametrize(
+    ("counts", "beginning"), [((40, 30, 35, 38), "category has"), ((45, 30, 30, 30), "categories have")]
+)
+def test_one_slowest_category_is_not_told_as_several(counts, beginning):
+    rate = local_rate(ibu_path(counts, RandomizedResponse(4, 0.3), [1]))
+    alone = rate.multiplicities[rate.slowest] == 1
+    assert alone == (beginning == "category has")
+    assert f"The slowest {beginning} **{rate.counts[rate.slowest]:,.0f} report" in controls._pace(rate)
+
+
+def test_no_time_is_told_for_iterations_that_are_not_needed():
+    costs = side_by_side([5, 5, 5], RandomizedResponse(3, 1.0), 1e-6, budget=1e-4)
+    text = cost._table(costs)
+    assert text.count("| 0 | – |") == 3
+    assert "e-0" not in text

@@ -137,11 +137,12 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     assert [of_one[1] for of_one in told] == [apart.sum()] * 3
     assert (settled <= wins).all()
     assert settled.min() > 0  # so that no order of the three is told for all settings
-    unsettled, close, near, largest = told[2][2:6]
+    unsettled, collections, close, near, largest = told[2][2:7]
+    assert collections == recorded(MAIN_GRID).sweep.settings.seeds
     assert wins.sum() - settled.sum() >= unsettled > 0
     ratio = means[apart, 2] / means[apart].min(axis=1)
     assert (close, near) == (1.5, (ratio <= 1.5).sum())
-    assert largest == pytest.approx(ratio.max(), rel=0.006)
+    assert largest == float(f"{ratio.max():.1g}")  # the largest of many noisy ratios has no more digits
 
 
 def test_the_industrial_preset_has_a_few_dozen_distinct_counts():

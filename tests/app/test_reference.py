@@ -12,6 +12,7 @@ from pages._ui.reference.entries import Entry
 from pages._ui.reference.formulas import TOPICS
 from pages._ui.reference.misprints import MISPRINTS
 from pages._ui.reference.parts import PARTS
+from rr_core.populations import zipf
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
@@ -179,3 +180,21 @@ def test_text_leaves_no_bare_asterisk_or_odd_dollar(everything):
     for line in everything.splitlines():
         assert line.count("$") % 2 == 0, line
         assert not re.search(r"MLE\*(?!\*)(?<!\\\*)", line.replace("\\*", "")), line
+
+
+def test_no_truth_is_called_likely(everything):
+    """Reports are likely or not under a distribution, and data under a hypothesis; neither the other way round."""
+    assert not re.search(r"(?<!un)likel(y|ier|iest) (one|distribution|truth)\b", everything)
+    assert "probably is" not in everything
+
+
+def test_what_was_measured_once_is_not_said_to_be_computed_now(parts):
+    (caption,) = [line for line in parts["misprints"].splitlines() if "`rr_core.misprints`" in line]
+    assert "Most numbers are computed" in caption
+
+
+def test_the_concentration_of_zipf_is_as_quoted():
+    (shares,) = [m.right for m in MISPRINTS if "those of Zipf" in m.right]
+    for s, quoted in ((1.3, "0.09"), (2.5, "0.58")):
+        assert f"{(zipf(10_000, s) ** 2).sum():.2f}" == quoted
+        assert f"{quoted} at $s={s}$" in shares

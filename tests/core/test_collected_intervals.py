@@ -194,3 +194,13 @@ def test_wrong_arguments(change, message):
     arguments = {"counts": [1, 2, 3], "mechanism": RandomizedResponse(3, 1.0), **change}
     with pytest.raises(ValueError, match=message):
         inv_interval(**arguments)
+
+
+def test_the_estimate_plugged_into_the_variance_gives_no_width_without_reports_for_sampled_users_only():
+    for k, epsilon in ((2, 0.1), (12, 1.0), (1000, 8.0)):
+        mechanism = RandomizedResponse(k, epsilon)
+        none = inv(np.r_[0, np.ones(k - 1)], mechanism)
+        assert inv_variance(none, 20, mechanism, users="sampled")[0] == pytest.approx(0, abs=1e-12)
+        # Corrected eq. (8) there: q p/(N (p - q)^2).
+        fixed = mechanism.p * mechanism.q / (20 * mechanism.keep**2)
+        assert inv_variance(none, 20, mechanism)[0] == pytest.approx(fixed, rel=1e-9)

@@ -61,6 +61,7 @@ def test_no_iteration_costs_the_setup():
     found = timed(machine.run, 0, 0.15, clock=machine.clock)
     assert not found.extrapolated
     assert found.total == pytest.approx(0.01)
+    assert found.per_iteration is None  # the setup is not the time of an iteration
 
 
 def test_no_more_iterations_are_run_than_allowed():
@@ -129,7 +130,12 @@ def test_four_ways_side_by_side():
         assert cost.iterations == iterated[0].iterations > 0
         assert cost.seconds > 0
         assert cost.seconds_per_iteration > 0
-        assert "0.001" in iterated[0].name
+
+
+def test_where_no_iteration_is_needed_none_is_timed():
+    costs = side_by_side([5, 5, 5], RandomizedResponse(3, 1.0), budget=TINY)
+    assert [cost.iterations for cost in costs] == [None, 0, 0, 0]
+    assert all(cost.seconds > 0 and cost.seconds_per_iteration is None for cost in costs)
 
 
 def test_iterations_that_are_known_are_not_counted_again():

@@ -36,3 +36,16 @@ def test_no_core_module_imports_upwards(path):
     if "figures" not in path.parts:
         assert not top & {"plotly", "pandas"}
         assert not any(name.startswith("rr_core.figures") for name in imported)
+
+
+def test_what_the_readme_says_the_mathematics_imports():
+    """Of other libraries; the figures import Plotly, too."""
+    outside = {
+        line.split()[1].partition(".")[0]
+        for path in (ROOT / "rr_core").rglob("*.py")
+        if "figures" not in path.parts
+        for line in path.read_text("utf-8").splitlines()
+        if line.lstrip().startswith(("import ", "from ")) and line.split()[1][0] != "."
+    } - set(sys.stdlib_module_names)
+    assert outside == {"numpy", "scipy", "rr_core"}
+    assert "apart from figures/ it imports NumPy and SciPy only" in (ROOT / "README.md").read_text("utf-8")

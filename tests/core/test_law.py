@@ -371,3 +371,12 @@ def test_wrong_numbers_of_users(n):
     for call in (negative_chance, most_negative):
         with pytest.raises(ValueError, match=f"^n must be whole numbers >= 1, got {n!r}$"):
             call(n, MECHANISM)
+
+
+def test_negatives_become_rarer_at_first_and_no_more_once_n_is_well_above_one_over_q():
+    mechanism = RandomizedResponse(12, 1.0)  # 1/q = 13.7
+    chances = [float(negative_chance(n, mechanism)) for n in (1, 5, 13)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] > 0.9
+    for n in (1000, 10**4, 10**6, 10**9):
+        assert negative_chance(n, mechanism) == pytest.approx(0.5, abs=0.05)

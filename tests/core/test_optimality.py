@@ -51,3 +51,16 @@ def test_the_certificate_is_positive_away_from_the_maximum():
 def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infinite():
     assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 5000)) > 1e200
     assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))
+
+
+def test_the_factors_are_the_gradient_of_the_likelihood_up_to_a_constant():
+    histogram, mechanism, step = np.array([7, 1, 4, 0, 3]), RandomizedResponse(5, 1.0), 1e-6
+    theta = np.array([0.3, 0.1, 0.2, 0.15, 0.25])
+
+    def likelihood(shares):
+        return float(histogram @ np.log(mechanism.q + mechanism.keep * shares)) / histogram.sum()
+
+    gradient = [(likelihood(theta + e) - likelihood(theta - e)) / (2 * step) for e in step * np.eye(5)]
+    constants = update_factors(histogram, theta, mechanism) - gradient
+    assert np.ptp(constants) < 1e-8
+    assert constants[0] > 0.1

@@ -339,6 +339,34 @@ def test_numbers_that_are_quoted():
     assert (rr.users_relative, subset.best) == (pytest.approx(1.41, abs=5e-3), True)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
+def test_below_the_known_rule_randomized_response_has_the_smallest_variance_at_a_share_of_zero(epsilon):
+    """Of the protocols that Wang et al. compare, with symmetric unary encoding; for a share of zero only."""
+    for k in range(2, math.ceil(3 * math.exp(epsilon) + 2)):
+        rr, *others = (support(key, k, epsilon).variance(0.0, 1) for key in ("rr", "sue", "oue", "olh"))
+        assert rr < min(others)
+
+
+def test_in_the_mean_over_all_categories_the_border_is_lower():
+    """At K = 10, eps = 1 the rule holds, and k-RR has the largest mean variance of the five."""
+    rows = {row.key: 10 * row.variance for row in compare(10, 1.0, 1, 1 / 10)}
+    assert flip_k(1.0) > 10 > flip_k_of_mean(1.0)
+    assert max(rows, key=rows.__getitem__) == "rr"
+    found = [rows[key] for key in ("rr", "oue", "olh", "sue")]
+    assert found == pytest.approx([40.96, 37.83, 38.14, 39.18], abs=0.01)
+
+
+def test_multiples_of_e_to_the_epsilon_are_for_large_epsilon():
+    """2.41 e^eps against unary encoding and 1.41 e^eps against subset selection; at eps = 1 both are far too low."""
+    borders = ((flip_k_of_mean, 1 + math.sqrt(2)), (protocols.single_k, math.sqrt(2)))
+    for border, multiple in borders:
+        assert border(8.0) == pytest.approx(multiple * math.exp(8.0), rel=0.002)
+        assert border(1.0) > 1.35 * multiple * math.exp(1.0)
+    assert [math.floor(border(1.0)) for border, _ in borders] == [9, 5]
+    for epsilon in (0.1, 1.0, 3.0, 8.0):
+        assert protocols.single_k(epsilon) < flip_k_of_mean(epsilon) < flip_k(epsilon)
+
+
 @pytest.mark.parametrize(
     ("call", "named"),
     [

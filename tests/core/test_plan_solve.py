@@ -250,3 +250,14 @@ def test_the_largest_k():
         assert isinstance(n, int)
         assert target.met_by(achieved(target, guess.k, 10.0, n + 1, guess))
     assert solve.N_MOST == 10**12
+
+
+def test_the_exact_tails_take_several_times_the_normal_users_where_few_are_enough():
+    def ratio(k, epsilon, margin, share):
+        mechanism = RandomizedResponse(k, epsilon)
+        variance = float(inv_variance(np.r_[share, np.full(k - 1, (1 - share) / (k - 1))], 1, mechanism)[0])
+        n = required_n(Target("share", margin, 0.95, share), k, epsilon, None)
+        return n / (stats.norm.isf(0.025) ** 2 * variance / margin**2)
+
+    assert ratio(12, 1.0, 0.005, 0.2) == pytest.approx(1, abs=0.01)
+    assert ratio(5000, 8.0, 0.005, 0.0) > 3

@@ -209,7 +209,10 @@ def test_the_histogram_of_distances_counts_every_draw():
     figure = how_far_off(result)
     assert values(figure.data[0]).sum() == 3
     assert "20% at most" in reading(figure)
-    check(how_far_off(Alignment(1, 0, 0, 0, 1, np.array([0.25]))))
+    alone = how_far_off(Alignment(1, 0, 0, 0, 1, np.array([0.25])))
+    check(alone)
+    assert "the 1 collection with" in reading(alone)
+    assert "median" not in reading(alone)
 
 
 @LEVEL

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pages._ui.geometry.plane import _verdict
+from pages._ui.geometry.plane import _apart, _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
 from rr_core.figures import clouds as cloud_figure
@@ -285,3 +285,26 @@ def test_a_difference_is_told_from_pairs():
     once = points.copy()
     once[7] += 3.0
     assert not Cloud(once, theta).is_farther(Cloud(points, theta))
+
+
+def test_the_table_of_conditions_shows_how_its_sides_differ():
+    assert _apart(0.33222, 0.332218) == ("0.33222", "0.332218")
+    assert _apart(0.25, 0.5) == ("0.25", "0.5")
+    assert _apart(0.1 + 2e-17, 0.1) == ("0.1", "0.1")
+    left, right = _apart(0.123456789, 0.123456788)
+    assert float(left) > float(right)
+
+
+def test_one_report_is_not_told_as_several():
+    found = push_down([12, 1, 9, 0], 1, RandomizedResponse(4, 3.0))
+    said = reading(pushed_down(found, 0))
+    assert re.search(r"\b1 report\b", said)
+    assert not re.search(r"\b1 reports", said)
+
+
+def test_a_single_category_that_is_left_is_not_told_as_equal_ones():
+    found = trio([9, 0, 0], RandomizedResponse(3, 1.0))
+    drawn = frame(to_plane(found.estimates["inv"]))
+    assert (found.estimates["inv_n"] > 0).sum() == 1
+    said = reading(triangle(found, np.full(3, 1 / 3), "abc", drawn, Layers()))
+    assert "every category that is left has the same share" in said

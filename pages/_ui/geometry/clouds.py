@@ -16,7 +16,7 @@ from rr_core.geometry.three import category_names
 
 _LABELS: dict[Where, str] = {
     "own": "The three above",
-    "edge": "Half and half: the middle of an edge",
+    "edge": "Half and half, as near as N allows",
     "corner": "Everybody alike: a corner",
 }
 _LONGEST = 16

@@ -40,17 +40,11 @@ def _numbers(place: Collinearity) -> None:
 
 def _conditions(place: Collinearity, conditions: Theorem2, q: float) -> str:
     """A table of what Theorem 2 and the wider rule ask for, with both sides as numbers."""
-    smallest, second, needed = (
-        number(value, 5) for value in (conditions.smallest, conditions.second, conditions.needed)
-    )
+    smallest, border = _apart(conditions.smallest, q)
+    second, needed = _apart(conditions.second, conditions.needed)
     small, large = place.supports[0], place.supports[2]
     rows = [
-        (
-            "The smallest share of reports, φ₁, is below q",
-            smallest,
-            "<",
-            number(q, 5),
-        ),
+        ("The smallest share of reports, φ₁, is below q", smallest, "<", border),
         ("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)", second, "≥", needed),
         ("**Wider rule:** InvP keeps as many categories as InvN", f"{small:,}", "=", f"{large:,}"),
     ]
@@ -82,6 +76,15 @@ def _verdict(place: Collinearity, conditions: Theorem2) -> str:
     if place.on_line:
         return "**Neither applies,** and yet the three are on one line here, though they keep different categories."
     return "**Neither applies:** the repairs keep different categories, and MLE\\* is off the line."
+
+
+def _apart(left: float, right: float) -> tuple[str, str]:
+    """Both sides with as many digits as it takes to see that they differ, where they do."""
+    for digits in range(5, 17):
+        texts = number(left, digits), number(right, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _mark(holds: bool) -> str:

@@ -101,9 +101,9 @@ def _move(
     example: bool,
 ) -> None:
     """Four ways to move the reports beside the click: sliders, a box, and two buttons."""
+    own = "two categories, with an empty third," if draw.scenario.k == 2 else "three most frequent categories"
     what = (
-        "These reports are an **example** with one negative share: the scenario's three most frequent categories "
-        "have none.\n\n"
+        f"These reports are an **example** with one negative share: the scenario's {own} have none.\n\n"
         if example
         else ""
     )
@@ -180,8 +180,8 @@ def _why(found: Trio) -> str:
         )
     if not found.place.length:
         return (
-            "Here only equal categories are left, so that the three repairs are **one point**. **Try:** press **Make one "
-            "share negative**."
+            "Here every category that is left has the same share, so that the three repairs are **one point**. **Try:** "
+            "press **Make one share negative**."
         )
     if not found.place.position:
         return (

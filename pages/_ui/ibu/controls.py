@@ -124,8 +124,8 @@ def explain_start(path: IBUPath) -> None:
     if path.cut_off:
         st.warning(
             "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
-            "run tends to the best distribution without that category, so its distance to MLE\\* and its certificate "
-            "never reach zero. The certificate gives it away."
+            "run tends to the distribution that fits best without the categories that started at zero, so its distance "
+            "to MLE\\* and its certificate never reach zero. The certificate gives it away."
         )
 
 
@@ -141,18 +141,23 @@ def _pace(rate: LocalRate) -> str:
     if rate.iterations_per_digit < _QUICK:
         return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
     reports = rate.counts[rate.slowest]
-    slowest = f"The slowest categories are those with **{reports:,.0f} report{'s' if reports != 1 else ''}**"
+    slowest = (
+        "The slowest category has"
+        if rate.multiplicities[rate.slowest] == 1
+        else "The slowest categories have"
+    )
+    slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
-            f"the steps shrink faster than what is left of the way. {slowest}: they lie exactly on the border between "
-            "staying above zero and tending to it."
+            f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "
+            "above zero and tending to it."
         )
     own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
     why = (
-        f"each iteration corrects {own} of their own error, for IBU moves a category only by the reports that it "
-        f"believes to be truthful: of theirs {percent(believed)}."
+        f"each iteration corrects {own} of the error there, for IBU moves a category only by the reports that it "
+        f"believes to be truthful, here {percent(believed)}."
         if believed
-        else f"they tend to zero, and each iteration takes away {own} of the share that they still have."
+        else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
     )
     return (
         f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "

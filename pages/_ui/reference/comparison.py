@@ -7,10 +7,10 @@ from functools import cache
 import streamlit as st
 
 from pages._ui.reference.entries import Entry, stacked, table
-from rr_core.experiments.grid import MAIN_GRID
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.recorded import recorded
 from rr_core.experiments.standing import Standing, standing
-from rr_core.figures.style import number
+from rr_core.experiments.wording import about
 
 PROMISE = "what each promises, what it costs, when it is best"
 
@@ -50,9 +50,9 @@ def best() -> tuple[Entry, ...]:
         Entry("InvP", f"had it, beyond chance, in {_of(grid, 'inv_p')}.", "when best norm-sub"),
         Entry(
             "MLE\\*",
-            f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.unsettled:,} are open); its own was at most "
-            f"{_CLOSE:g} times the smallest in {grid.near:,}, and {number(grid.largest)} times in the worst. No "
-            "distribution fits the reports better.",
+            f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.unsettled:,} are open). By the means of "
+            f"{MAIN_SETTINGS.seeds} collections its own was at most {_CLOSE:g} times the smallest in {grid.near:,}, and "
+            f"at worst {about(grid.largest, 1)} it. No distribution fits the reports better.",
             "when best never the worst",
         ),
         Entry(

@@ -114,14 +114,15 @@ ESTIMATES: Mapping[str, tuple[Formula, ...]] = {
             r"θ_i^{(0)}=0\ \Rightarrow\ θ_i^{(t)}=0\ \text{for all}\ t",
             "eq. (5) only multiplies; the limit is Theorem 1 on the other categories",
             ("rr_core.iteration.record.IBUPath.limit", "rr_core.iteration.record.IBUPath.cut_off"),
-            "IBU then tends to the most likely distribution without those categories, and the certificate tells.",
+            "IBU then tends to the distribution without those categories under which the reports are most likely, and "
+            "the certificate tells.",
         ),
         Formula(
             "How many iterations",
             r"\lVertθ^{(t)}-\mathrm{MLE}^{*}\rVert^2\le10^{-3}",
             "paper, section 6.4, which does not say how near counts as reached",
             ("rr_core.iteration.figure4_measured.measured", "rr_core.iteration.progress.first_reached"),
-            "Measured over 20 seeds, this is the distance at which all four of the paper's numbers are true (K = 500: "
+            "Measured over 20 seeds, at this distance all four of the paper's numbers hold to within a sixth (K = 500: "
             "about 7,000 iterations at n = 10⁴, ε = 1, and so on); the page IBU has the whole table.",
         ),
     ),

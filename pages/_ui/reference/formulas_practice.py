@@ -13,7 +13,8 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             r"\{\,θ:\ |\mathrm{Inv}_i-θ|\le z\,\mathrm{sd}(θ)\,\}",
             "Wilson's score interval, with the corrected variance of eq. (8)",
             ("rr_core.collected.intervals.inv_interval",),
-            "A quadratic in $θ$. Plugging the estimate into the variance instead fails at the border, where it gives 0.",
+            "A quadratic in $θ$. With the estimate plugged into the variance, an interval for sampled users "
+            "would have no width at $c_i=0$.",
         ),
         Formula(
             "Intervals for all shares at once",
@@ -66,7 +67,8 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             "normal law of Inv for fixed users; $z=1.96$ for 95%",
             ("rr_core.plan.solve.required_n", "rr_core.plan.fixed_tails.beyond"),
             "So that the share $θ$ is within $±t$. For users drawn from a population $θ(1-θ)$ is added to the variance "
-            "of one user. The plan bounds the exact tails instead, which takes slightly more users.",
+            "of one user. The plan bounds the exact tails instead, which can take several times as many users where few "
+            "are enough.",
         ),
         Formula(
             "Variance of any pure protocol",
@@ -90,8 +92,9 @@ PRACTICE: Mapping[str, tuple[Formula, ...]] = {
             r"K<3e^ε+2",
             "Wang et al.; exact for a share of zero, against optimised unary encoding",
             ("rr_core.plan.protocols.flip_k", "rr_core.plan.protocols.flip_k_of_mean"),
-            "For the mean over all categories the border is lower, about $2.41\\,e^ε$. Against subset selection it is "
-            "lower again, about $1.41\\,e^ε$: at K = 10, ε = 1 k-RR needs 1.41 times its users.",
+            "For the mean over all categories the border is lower, for large ε about $2.41\\,e^ε$. Against subset "
+            "selection it is lower again (see there), for large ε about $1.41\\,e^ε$. At K = 10, ε = 1 k-RR needs 1.41 "
+            "times its users.",
         ),
         Formula(
             "A lower bound on average over all populations",

@@ -55,7 +55,8 @@ THEORY: Mapping[str, tuple[Formula, ...]] = {
             r"\Pr(\mathrm{Inv}_i<0\mid T_i=0)\\ =\Pr\bigl(\mathrm{Binomial}(N,q)<Nq\bigr)\ \longrightarrow\ \tfrac12",
             "paper, section 5.1, which counts the other N−1 users",
             ("rr_core.law.negative_chance", "rr_core.law.negatives"),
-            "For a category that nobody has, as $N$ grows: more users make negatives smaller, not rarer.",
+            "For a category that nobody has, as $N$ grows. Once $N$ is well above $1/q$, more users make negatives "
+            "smaller, hardly rarer.",
         ),
     ),
     "What one report gives away": (

@@ -21,8 +21,8 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "Certificate",
-        "A number computed from an estimate that bounds how far it is from the most likely one. Zero proves that it *is* "
-        "the most likely one.",
+        "A number computed from an estimate: no distribution fits the reports better by more than this, in "
+        "log-likelihood per report. Zero proves that none fits better.",
         "optimality gap",
     ),
     Entry(
@@ -112,7 +112,7 @@ TERMS: tuple[Entry, ...] = (
     ),
     Entry(
         "p-value",
-        "The chance of data at least as odd as these if nothing were wrong. Small: something probably is.",
+        "The chance of data at least as odd as these if nothing were wrong. It is not the chance that nothing is wrong.",
         "test significance",
     ),
     Entry("Post-processing", "Any computation on the reports. It cannot weaken their privacy.", "repair"),

@@ -71,7 +71,7 @@ def ask() -> str:
 def found(wanted: str) -> None:
     """Everything that matches, by part."""
     st.caption(
-        f"Everything about “{markdown(wanted)}”. Empty the box, or choose a part, to leave the search."
+        f"Entries that mention “{markdown(wanted)}”. Empty the box, or choose a part, to leave the search."
     )
     total = 0
     for part in PARTS.values():
