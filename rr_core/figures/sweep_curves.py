@@ -13,7 +13,7 @@ from rr_core._validate import Array
 from rr_core.experiments.lines import PARTS, Line, Lines, Row
 from rr_core.experiments.names import SYMBOLS, population_name
 from rr_core.experiments.standing import Standing
-from rr_core.experiments.wording import counted
+from rr_core.experiments.wording import about, counted
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
 from rr_core.figures.sweep_axes import (
@@ -156,7 +156,7 @@ def _far(stand: Standing) -> str:
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.largest):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is up to about {number(stand.largest)} times the smallest ({where})"
+    return f"; MLE*’s is up to {about(stand.largest)} the smallest ({where})"
 
 
 def _above(drawn: Lines, name: str) -> str:

@@ -8,7 +8,7 @@ from rr_core.comparison import VALID
 from rr_core.experiments.along import Axis
 from rr_core.experiments.names import population_name
 from rr_core.experiments.planes import Fixed, Plane, Spot
-from rr_core.experiments.wording import counted
+from rr_core.experiments.wording import about, counted
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import QUANTITIES, number
 
@@ -133,10 +133,7 @@ def _cost(done: tuple[Spot, ...]) -> str:
     worst = max(lost)
     if math.isinf(worst):
         return f"MLE* is surely beaten in {len(lost)}, where the smallest error may be zero"
-    return (
-        f"MLE* is surely beaten in {len(lost)}, where its error is up to about {times(worst).removesuffix('×')} times "
-        "the smallest"
-    )
+    return f"MLE* is surely beaten in {len(lost)}, where its error is up to {about(worst)} the smallest"
 
 
 def _verdict(spot: Spot) -> list[str]:

@@ -112,7 +112,7 @@ def test_whether_one_is_best(real, means, error, verdict):
         (
             [3.0, 5.0, 93.0, 12345.6],
             "does not hold",
-            "up to about 12,346 times the smallest (for Zipf s = 0.01, K = 50",
+            "up to about 12,000 times the smallest (for Zipf s = 0.01, K = 50",
         ),
         ([1.2] * 9 + [2.0], "mostly holds", "at most 1.5 times in 9 of 10"),
     ],

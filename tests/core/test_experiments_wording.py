@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rr_core.experiments.wording import alike, counted, minus, times
+from rr_core.experiments.wording import about, alike, counted, minus, roughly, times
 
 
 def test_counts():
@@ -27,6 +27,28 @@ def test_counts():
 def test_ratios(ratio, three, two):
     assert times(ratio) == f"{three} times"
     assert times(ratio, 2) == f"{two} times"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "written"),
+    [
+        (1.0345, "1.03"),
+        (1.236, "1.2"),
+        (9.96, "10"),
+        (14.9, "15"),
+        (30.34, "30"),
+        (149, "150"),
+        (372, "400"),
+        (429.4, "400"),
+        (953, "950"),
+        (3158.2, "3,000"),
+    ],
+)
+def test_simulated_ratios_have_the_digits_that_they_repeat(ratio, written):
+    assert roughly(ratio) == f"{written} times"
+    assert about(ratio) == f"about {written} times"
+    assert abs(float(written.replace(",", "")) / ratio - 1) < 0.2
+    assert about(math.inf) == "infinitely many times"
 
 
 def test_what_is_no_difference():

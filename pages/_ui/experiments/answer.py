@@ -18,7 +18,7 @@ from rr_core.experiments.grid import PRESETS
 from rr_core.experiments.names import SYMBOLS
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.standing import Standing, standing
-from rr_core.experiments.wording import about, alike, counted, times
+from rr_core.experiments.wording import about, alike, counted, roughly
 from rr_core.figures.style import QUANTITIES
 
 _WHAT = (
@@ -26,7 +26,6 @@ _WHAT = (
     "**InvP** and **MLE\\*** estimate their shares from the same reports."
 )
 _MOST = 5  # ranges of one axis that a sentence can hold
-_DIGITS = 2
 
 
 def show(run: Run | None) -> None:
@@ -155,13 +154,13 @@ def _size(stand: Standing, axis: Axis | None) -> str:
         return "nowhere surely above the smallest"
     if alike(stand.largest):
         return "nowhere surely 0.5% above the smallest"
-    roughly = "" if math.isinf(stand.largest) else "about "
-    largest = f"{roughly}**{times(stand.largest, _DIGITS)}** the smallest"
+    prefix = "" if math.isinf(stand.largest) else "about "
+    largest = f"{prefix}**{roughly(stand.largest)}** the smallest"
     if axis:
         largest += f" (at {SYMBOLS[axis]} = {_value(axis, getattr(stand.where, axis))})"
     if stand.apart == 1:
         return largest
-    usual = "hardly above it" if alike(stand.typical) else about(stand.typical, _DIGITS)
+    usual = "hardly above it" if alike(stand.typical) else about(stand.typical)
     return f"up to {largest}, typically {usual}"
 
 
