@@ -52,7 +52,7 @@ def best() -> tuple[Entry, ...]:
             "MLE\\*",
             f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.unsettled:,} are open). By the means of "
             f"{MAIN_SETTINGS.seeds} collections its own was at most {_CLOSE:g} times the smallest in {grid.near:,}, and "
-            f"at worst {about(grid.largest, 1)} it. No distribution fits the reports better.",
+            f"at worst {about(grid.largest)} it. No distribution fits the reports better.",
             "when best never the worst",
         ),
         Entry(

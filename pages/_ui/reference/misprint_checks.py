@@ -74,7 +74,7 @@ def close(_: Checks) -> str:
     stand = standing(recorded(MAIN_GRID), "mse")
     return (
         f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to "
-        f"**{about(stand.largest, 1)}** the smallest, {about(stand.typical, 2)} in the middle setting, "
+        f"**{about(stand.largest)}** the smallest, {about(stand.typical)} in the middle setting, "
         f"and at most 1.5 times in {stand.near} of the {stand.apart} where the three differ."
     )
 
