@@ -259,6 +259,12 @@ TEXTS = [
     "category,count\na,5\n,many\nb,6\n",
     "Krankheit;Anzahl\na;4.425\nb;912\nc;1.000.000\n",
     "category;count\na;13.0\nb;5.000\n",
+    # What a comma or a point is, the whole column says.
+    "category;count\na;3,000\nb;1,0\n",
+    "category;count\na;2.000\nb;1.500,0\n",
+    "category;count\na;12.345.678\nb;1.234,0\n",
+    "category;count\na;1 234.0\nb;3,000.0\n",
+    "category;count\na;2.000\nb;3,0\n",
 ]
 
 
@@ -270,6 +276,23 @@ def test_script_reads_texts_as_the_app_does(text, encoding, monkeypatch):
     monkeypatch.setattr(recompute, "CATEGORY", seen.category_name)
     monkeypatch.setattr(recompute, "COUNT", seen.count_name)
     assert list(recompute.reports([data]).items()) == list(zip(seen.labels, seen.counts, strict=True))
+
+
+def test_script_reads_a_typographic_minus_as_the_app_does(monkeypatch):
+    data = "category;count\na;4425\nb;\u22120\n".encode()
+    monkeypatch.setattr(recompute, "CATEGORY", "category")
+    monkeypatch.setattr(recompute, "COUNT", "count")
+    assert recompute.reports([data]) == {"a": 4425, "b": 0}
+
+
+def test_script_reads_decimals_of_parquet_as_the_app_does(monkeypatch):
+    table = pa.table({"category": ["a", "b"], "count": pa.array([5, 12]).cast(pa.decimal128(22, 3))})
+    pq.write_table(table, out := io.BytesIO())
+    seen = read_reports([Source("r.parquet", out.getvalue())])
+    monkeypatch.setattr(recompute, "CATEGORY", "category")
+    monkeypatch.setattr(recompute, "COUNT", "count")
+    assert recompute.reports([out.getvalue()]) == dict(zip(seen.labels, seen.counts, strict=True))
+    assert dict(zip(seen.labels, seen.counts, strict=True)) == {"a": 5, "b": 12}
 
 
 def test_script_refuses_what_it_cannot_count(monkeypatch):
