@@ -21,7 +21,8 @@ from scipy import special
 
 from rr_core import streams
 from rr_core._validate import Array
-from rr_core.collected.above_zero import upper_tail
+from rr_core.collected.above_zero import lower_tail, upper_tail
+from rr_core.collected.extremes import Extremes, extremes
 from rr_core.collected.replicates import Progress, checked_plan, new_users, simulate
 from rr_core.collected.reports import Counts, Levels, collected, level_between
 from rr_core.estimators import mle_rule, mle_star
@@ -43,19 +44,24 @@ class FitTest:
         statistic: likelihood ratio, twice the log-likelihood of the observed frequencies over that of MLE*, in nats.
         dropped: how many categories MLE* sets to zero.
         score: the statistic as a normal score, given how many were dropped; large when epsilon is too small.
-        p_value: share of the simulated scores that are at least as large, the observed one counted in.
+        p_value: share of the simulated scores that are at least as large, the observed one counted in; or ``few`` if
+            that is larger.
+        few: the chance that ``dropped`` categories that nobody has get together as few reports as the dropped ones.
         null: (done,) simulated scores.
         null_lowest: (done,) the fewest reports of a category in each simulated collection.
         asked, done: simulated collections asked for, and done.
         floor: N q, the fewest reports that any category is expected to get.
         lowest: the fewest reports of a category that were collected.
         below: how many categories have fewer reports than ``floor``.
+        ceiling: N p, the most reports that any category is expected to get.
+        extremes: exact bounds on the chance of the most and of the fewest reports, which need no simulation.
     """
 
     statistic: float
     dropped: int
     score: float
     p_value: float
+    few: float
     null: Array
     null_lowest: NDArray[np.int64]
     asked: int
@@ -63,6 +69,12 @@ class FitTest:
     floor: float
     lowest: int
     below: int
+    ceiling: float
+    extremes: Extremes
+
+    def rejects(self, level: float) -> bool:
+        """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
+        return self.p_value <= level or self.extremes.too_many or self.extremes.too_few
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,11 @@ def fit_test(
     depends on the population (`normal_score`), and compared with collections simulated from `null_shares`.
     Without the score the size of the test, 5% asked for, came out between 0% and 28%. With it: see
     `fit_measured`. Where every category is well above zero nothing is dropped, the p-value is 1, and no test
-    has anything to say.
+    has anything to say. Among many categories it hardly notices a single one with far more reports than N p, or
+    far fewer than N q: `extremes` does. Where N q is far below 1 the simulated collections have more categories
+    without a report than the real one, whose rare categories are lost a second time, and the scores say nothing: with
+    K = 20, N = 40 and epsilon = 6 a right epsilon was rejected in every collection. So a p-value is never below the
+    chance that the dropped categories got so few reports, were nobody there.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -157,11 +173,14 @@ def fit_test(
         done = part.stop
     # Copies, so that a run that was stopped does not hold room for the rest.
     null, lowest = null[:done].copy(), lowest[:done].copy()
+    size = int(dropped[0])
+    few = lower_tail(int(np.sort(checked)[:size].sum()), n, size * mechanism.q) if size else 1.0
     return FitTest(
         statistic=float(ratio[0]),
-        dropped=int(dropped[0]),
+        dropped=size,
         score=float(observed[0]),
-        p_value=(1 + int((null >= observed[0]).sum())) / (1 + done),
+        p_value=max((1 + int((null >= observed[0]).sum())) / (1 + done), few),
+        few=few,
         null=null,
         null_lowest=lowest,
         asked=replicates,
@@ -169,6 +188,8 @@ def fit_test(
         floor=n * mechanism.q,
         lowest=int(checked.min()),
         below=int((checked < n * mechanism.q).sum()),
+        ceiling=n * mechanism.p,
+        extremes=extremes(checked, mechanism),
     )
 
 
@@ -202,7 +223,7 @@ def plausible_epsilon(
     replicates: int = 300,
     progress: Progress | None = None,
 ) -> PlausibleEpsilon:
-    """The smallest epsilon that `fit_test` does not reject, by bisection on log epsilon.
+    """The smallest epsilon that `FitTest.rejects` does not reject, by bisection on log epsilon.
 
     The same random streams serve every epsilon, so that the p-value moves little else than with epsilon.
     About 14 tests: one or two seconds at k = 1,000.
@@ -231,7 +252,7 @@ def plausible_epsilon(
         nonlocal spent
         test = fit_test(counts, RandomizedResponse(k, epsilon), replicates, seed=seed, progress=tell)
         spent += test.done
-        return test.p_value > level
+        return not test.rejects(level)
 
     low, high = EPSILON_APP_MIN if above is None else above, EPSILON_APP_MAX
     if low >= high or not fits(high):

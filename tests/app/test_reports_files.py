@@ -325,7 +325,7 @@ def test_answer_in_words():
 
 def test_fit_in_words():
     assert "was not tested" in words.fit(plain())[0]
-    assert "speaks against" in words.fit(plain(100))[0]
+    assert "finds nothing against" in words.fit(plain(100))[0]
     found = hostile()
     said = " ".join(words.fit(found))
     low = found.simulated.plausible.low

@@ -89,9 +89,12 @@ def check(lines: list[str], found: Results) -> None:
     simulated, compared = found.simulated, found.analysis.nearest
     if simulated is not None:
         tested = simulated.fit
-        fit, counted, *rest = rest
+        fit, counted, few, many, *rest = rest
         assert numbers_of(fit) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
         assert numbers_of(counted) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
+        extremes, most = tested.extremes, int(found.used.collected.counts.max())
+        assert numbers_of(few) == pytest.approx([extremes.fewest, tested.ceiling], rel=1e-12)
+        assert numbers_of(many) == pytest.approx([most, extremes.most], rel=1e-12)
     if simulated is not None and simulated.plausible is not None:
         words, _, low = rest.pop(0).rpartition(" ")
         assert words == "plausible epsilon: at least"

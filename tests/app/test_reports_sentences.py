@@ -3,6 +3,7 @@ the same meaning worked out another way (exact fractions, SciPy's laws, plain lo
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 
@@ -286,10 +287,44 @@ def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
     if not explained:
         assert f"the fewest collected are {counts.min():,}" in verdict
         p = value(re.search(r"p-value (\S+),", verdict)[1])
-        assert ("do not fit" in verdict) == (p < 0.05)
+        extremes = population.simulated.fit.extremes
+        assert ("do not fit" in verdict) == (p <= 0.05 or extremes.too_many or extremes.too_few)
         facts = files.json_file(population, "now").decode()
         assert '"fit": null' not in facts
         assert '"fit": {' in facts
+
+
+def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_large():
+    # 12 of 100 reports for one of 10,000 categories, at p = 0.002: a chance below 10^-13.
+    counts = np.append(12, np.random.default_rng(1).multinomial(88, np.full(9999, 1 / 9999)))
+    found = of(counts.tolist(), 3.0, replicates=100)
+    verdict, level, _ = words.fit(found)
+    assert words.misfits(found)
+    assert "do not fit ε = 3: “c0” got 12 reports" in verdict
+    assert value(re.search(r"N·p = (\S+)\.", verdict)[1]) == pytest.approx(
+        100 * np.exp(3) / (np.exp(3) + 9999), rel=1e-3
+    )
+    chance = 10_000 * stats.binom.sf(11, 100, np.exp(3) / (np.exp(3) + 9999))
+    assert value(re.search(r"so many has a chance of (\S+) at most", level)[1]) == pytest.approx(
+        chance, rel=0.01
+    )
+    assert value(re.search(r"p-value (\S+),", level)[1]) > 0.05
+    assert "do not fit" in words.answer(found)
+    facts = json.loads(files.json_file(found, "now"))
+    assert facts["fit"]["rejected"]
+    # A chance too small for a double is not called zero.
+    verdict, level, _ = words.fit(of([10**6, *[0] * 99], 1.0, replicates=100))
+    assert "has a chance of 1·10⁻³⁰⁰ at most" in level
+
+
+def test_a_p_value_is_said_to_be_what_it_is():
+    # Two categories without a report where N q = 0.1 are no wonder.
+    found = of([*[3] * 10, *[1] * 8, 0, 0], 6.0, replicates=100)
+    said = words.fit(found)
+    assert said[0] == "The test finds nothing against ε = 6."
+    chance = stats.binom.pmf(0, 38, 2 / (np.exp(6) + 19))
+    told = re.search(r"p-value (\S+), the chance that 2 categories that nobody has would get so few", said[1])
+    assert value(told[1]) == pytest.approx(chance, rel=0.01)
 
 
 def test_the_floor_reads_as_its_ranks():

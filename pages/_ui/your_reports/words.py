@@ -22,7 +22,8 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
-MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
+LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
+MISFIT = 0.05  # p-value up to which the stated epsilon is said not to fit
 
 
 def estimator(found: Results) -> str:
@@ -94,7 +95,7 @@ def tested(found: Results) -> FitTest | None:
 def misfits(found: Results) -> bool:
     """Whether the test was made and rejects the stated epsilon."""
     test = tested(found)
-    return test is not None and test.p_value < MISFIT
+    return test is not None and test.rejects(MISFIT)
 
 
 def fit(found: Results) -> list[str]:
@@ -102,9 +103,9 @@ def fit(found: Results) -> list[str]:
     epsilon = f"ε = {number(found.used.mechanism.epsilon, 4)}"
     test = tested(found)
     one_sided = (
-        "The test sees one direction only. Clearly fewer reports than N·q somewhere mean less noise than stated; an ε "
-        "stated too large looks like a flatter population, and these reports cannot tell the two apart. It is the same "
-        "test whether you want the shares of these people or of their population."
+        "The test sees one direction only. Clearly fewer reports than N·q somewhere, or more than N·p, speak for less "
+        "noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two "
+        "apart. It is the same test whether you want the shares of these people or of their population."
     )
     if test is None:
         run = found.simulated.fit if found.simulated is not None else None
@@ -112,8 +113,13 @@ def fit(found: Results) -> list[str]:
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
-        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
-        "collections that do fit."
+        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, "
+        + (
+            f"the chance that {_many(test.dropped, 'category', 'categories')} that nobody has would get so few."
+            if test.p_value == test.few
+            else f"from {test.done:,} simulated collections that do fit."
+        )
+        + _extreme(test)
     )
     if test.dropped == 0:
         return [
@@ -121,7 +127,15 @@ def fit(found: Results) -> list[str]:
             one_sided,
         ]
     if not misfits(found):
-        return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
+        return [f"The test finds nothing against {epsilon}.", level, one_sided]
+    if test.extremes.too_many:
+        counts = found.used.collected.counts
+        top = plain(found.used.collected.labels[int(counts.argmax())], 60)
+        said = (
+            f"These reports do not fit {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
+            f"get more than N·p = {number(test.ceiling, 4)}."
+        )
+        return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
     said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
     if few := found.used.collected.too_few:
         listed = found.used.said.domain == "listed"
@@ -131,6 +145,19 @@ def fit(found: Results) -> list[str]:
             "If they could, the noise was weaker than stated."
         )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
+
+
+def _extreme(test: FitTest) -> str:
+    """How rare so many, or so few, reports are."""
+    said = ""
+    for beyond, amount, chance in (
+        (test.extremes.too_many, "many", test.extremes.most),
+        (test.extremes.too_few, "few", test.extremes.fewest),
+    ):
+        if beyond:
+            most = number(chance) if chance >= LEAST_CHANCE else number(LEAST_CHANCE)
+            said += f" That any category gets so {amount} has a chance of {most} at most, whatever the population."
+    return said
 
 
 def _low(found: Results) -> str:

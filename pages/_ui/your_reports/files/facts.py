@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pages._ui.your_reports.results import Results
-from pages._ui.your_reports.words import advice
+from pages._ui.your_reports.words import MISFIT, advice
 from rr_core.collected.fit import FitTest
 
 FORMAT = 2
@@ -99,7 +99,8 @@ def _left_out(found: Results) -> dict[str, Any]:
 
 def _fit(tested: FitTest) -> dict[str, Any]:
     values = ((field.name, getattr(tested, field.name)) for field in fields(tested))
-    return {name: value for name, value in values if not isinstance(value, np.ndarray)}
+    plain = {name: value for name, value in values if not isinstance(value, np.ndarray)}
+    return plain | {"extremes": asdict(tested.extremes), "rejected": tested.rejects(MISFIT)}
 
 
 def _finite(value: Any) -> Any:

@@ -116,6 +116,10 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(
             f"fit: N q = {tested.floor!r}, fewest reports = {tested.lowest}, categories below = {tested.below}"
         )
+        print(f"fit: so few with a chance of at most = {tested.extremes.fewest!r}, N p = {tested.ceiling!r}")
+        print(
+            f"fit: most reports = {counts.max()}, so many with a chance of at most = {tested.extremes.most!r}"
+        )
     if SEARCH_EPSILON:
         plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, seed=SEED)
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
