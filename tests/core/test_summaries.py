@@ -218,7 +218,7 @@ def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
 
 def test_more_users_may_at_first_make_more_negatives_of_held_categories():
     draw = Scenario("zipf", 1000, 0.0, 0.01, 900, 3).draw()
-    held = [expected_negatives(draw, times).held for times in (1, 10, 100, 10**11, 10**12, 10**13)]
+    held = [expected_negatives(draw, times).held for times in (1, 10, 100, 10**10, 10**11, 10**12)]
     assert held[0] < held[1] < held[2]
     assert held[2] > held[3] > held[4] > held[5]
     assert held[5] < 1e-6 * held[0]
