@@ -15,6 +15,7 @@ METRIC_TITLES = {
     "mse": "Squared error, summed over categories",
     "tv": "Total variation",
     "max": "Largest error of any category",
+    "nll": "Negative log-likelihood per report (nats)",
     "above": "Negative log-likelihood per report above MLE*'s (nats)",
 }
 _MOST_POINTS = 400

@@ -150,13 +150,31 @@ def test_new_draw_reset_and_preset(name):
 def test_both_views_of_epsilon_and_of_n_stay_in_step():
     page = opened("estimators", LINK)
     checked(widget(page, "Exact ε").set_value(0.7).run())
-    assert widget(page, "Privacy ε").value == 0.708
+    assert widget(page, "Privacy ε").value == 0.7
     checked(widget(page, "Privacy ε").set_value(10.0).run())
     assert widget(page, "Exact ε").value == 10.0
     checked(widget(page, "Exact N").set_value(40).run())
-    assert widget(page, "Users N").value == 100
+    assert widget(page, "Users N").value == 40
     checked(widget(page, "Users N").set_value(10**9).run())
     assert widget(page, "Exact N").value == 10**9
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "s"), [("2.13", "13", "1.234"), ("0.011", "1", "0.001"), ("19.99", "999999999", "4.999")]
+)
+def test_sliders_show_the_values_of_a_link_and_no_others(epsilon, n, s):
+    page = opened("noisy_histogram", f"eps={epsilon}&n={n}&s={s}")
+    users, privacy = widget(page, "Users N"), widget(page, "Privacy ε")
+    assert (privacy.value, users.value) == (float(epsilon), int(n))
+    assert privacy.options[privacy.options.index(f"{float(epsilon):.6g}")] == epsilon
+    assert f"{int(n):,}" in users.options
+    assert widget(page, "Zipf exponent s").value == float(s)
+    assert widget(page, "Zipf exponent s").proto.format == "%.6g"
+    # The stop stays while the slider moves on.
+    before = privacy.options
+    checked(privacy.set_value(1.0).run())
+    assert widget(page, "Exact ε").value == 1.0
+    assert widget(page, "Privacy ε").options == before
 
 
 def test_zipf_exponent_is_there_for_zipf_alone():
