@@ -119,7 +119,7 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
 
 
 def _shown(target: Target, value: float) -> str:
-    if target.kind == "smallest" and value > 1:
+    if math.isinf(value) or (target.kind == "smallest" and value > 1):
         return "none"
     return at_least(value) if target.kind == "top" else at_most(value)
 

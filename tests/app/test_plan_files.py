@@ -18,6 +18,7 @@ from rr_core.plan.guess import Guess
 from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon
 from rr_core.plan.targets import KINDS
+from rr_core.populations import zipf
 from tests.app.test_plan_page import SCENARIO, VALUES, planned, target_of, theta
 from tests.app.test_scripts import printed
 
@@ -93,3 +94,22 @@ def test_summary_of_every_kind(kind, find):
     found = plan(asked, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
     page = summary(found, "Zipf", 1e-6, "2031-02-03")
     assert not re.search(r"\bnan\b|\binf\b|None", page)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "epsilon", "value", "users"),
+    [
+        ("rmse", 100, 0.013, 1.0, "fixed"),
+        ("share", 1000, 0.081, 0.5, "fixed"),
+        ("max", 100, 0.552, 0.01, "sampled"),
+        ("smallest", 100, 0.398, 0.05, "fixed"),
+    ],
+)
+def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, value, users):
+    asked = Asked(kind, value, users=users)
+    found = plan(asked, k, epsilon, 1000, Guess.of(k, zipf(k, 1.0)))
+    assert asked.target.met_by(found.value)
+    about = KINDS[kind].measure
+    assert f"<td>Reached by the plan</td><td>{value:g}% ({about})</td>" in summary(
+        found, "Zipf", 1e-6, "2031-02-03"
+    )

@@ -63,7 +63,7 @@ print("The plan:", needed.reason if isinstance(needed, Unreachable) else f"{show
 # rr_core gives an epsilon to all its digits; the page rounds it upwards to four, as ``epsilon`` is.
 _FINDS = {
     "n": _NEEDED.format(solver="required_n(target, k, epsilon,", shown="{needed:,} users"),
-    "eps": _NEEDED.format(solver="required_epsilon(target, k, n,", shown="epsilon = {needed:.10g}"),
+    "eps": _NEEDED.format(solver="required_epsilon(target, k, n,", shown="epsilon = {needed!r}"),
     "value": 'print("The plan: both are given")',
 }
 _SCRIPT = """
@@ -85,6 +85,7 @@ kept, bits = {kept!r}, {bits!r}
 if bits is not None:
     price = price_per_bit(kept, k, epsilon, theta, bits, users=users)
     for one, budget, needed in zip(price.bits, price.epsilons, price.users):
+        needed = needed if one else min(needed, n)
         print(f"{{one:.4g}} bits less, epsilon {{budget:.6g}}: {{needed:.0f}} users")
 print(f"k-RR is as good as subset selection up to K = {{protocols.single_k(epsilon):.10g}}")
 for row in protocols.compare(k, epsilon, n, 1 / k, users):
