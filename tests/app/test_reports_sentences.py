@@ -295,16 +295,14 @@ def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
 
 
 def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_large():
-    # 12 of 100 reports for one of 10,000 categories, at p = 0.002: a chance below 10^-13.
-    counts = np.append(12, np.random.default_rng(1).multinomial(88, np.full(9999, 1 / 9999)))
-    found = of(counts.tolist(), 3.0, replicates=100)
+    # 180 of 5,000 reports for one of 1,000 categories, at p = 0.0197: a chance below 10^-10.
+    counts = np.append(180, np.random.default_rng(1).multinomial(4820, np.full(999, 1 / 999)))
+    found, p = of(counts.tolist(), 3.0, replicates=100), np.exp(3) / (np.exp(3) + 999)
     verdict, level, _ = words.fit(found)
     assert words.misfits(found)
-    assert "do not fit ε = 3: “c0” got 12 reports" in verdict
-    assert value(re.search(r"N·p = (\S+)\.", verdict)[1]) == pytest.approx(
-        100 * np.exp(3) / (np.exp(3) + 9999), rel=1e-3
-    )
-    chance = 10_000 * stats.binom.sf(11, 100, np.exp(3) / (np.exp(3) + 9999))
+    assert "do not fit ε = 3: “c0” got 180 reports" in verdict
+    assert value(re.search(r"N·p = (\S+)\.", verdict)[1]) == pytest.approx(5000 * p, rel=1e-3)
+    chance = 1000 * stats.binom.sf(179, 5000, p)
     assert value(re.search(r"so many has a chance of (\S+) at most", level)[1]) == pytest.approx(
         chance, rel=0.01
     )
@@ -315,16 +313,6 @@ def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_larg
     # A chance too small for a double is not called zero.
     verdict, level, _ = words.fit(of([10**6, *[0] * 99], 1.0, replicates=100))
     assert "has a chance of 1·10⁻³⁰⁰ at most" in level
-
-
-def test_a_p_value_is_said_to_be_what_it_is():
-    # Two categories without a report where N q = 0.1 are no wonder.
-    found = of([*[3] * 10, *[1] * 8, 0, 0], 6.0, replicates=100)
-    said = words.fit(found)
-    assert said[0] == "The test finds nothing against ε = 6."
-    chance = stats.binom.pmf(0, 38, 2 / (np.exp(6) + 19))
-    told = re.search(r"p-value (\S+), the chance that 2 categories that nobody has would get so few", said[1])
-    assert value(told[1]) == pytest.approx(chance, rel=0.01)
 
 
 def test_the_floor_reads_as_its_ranks():
