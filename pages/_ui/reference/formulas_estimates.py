@@ -105,7 +105,7 @@ ESTIMATES: Mapping[str, tuple[Formula, ...]] = {
             r"δ_i'=(1-h_i)\,δ_i+θ_i\sum_j h_j\,δ_j\\[9pt]"
             r" h_i=r\,\frac{(p-q)\,θ_i}{q+(p-q)\,θ_i}\quad\text{or}\quad 1-m_i",
             "linearising eq. (5) at its limit; not in the sources",
-            ("rr_core.iteration.rate.local_rate",),
+            ("rr_core.ibu.convergence.local_rate",),
             "$δ$ is the error; the first $h_i$ where MLE\\* is positive, the second where it is zero, with one number "
             "$r\\le1$. Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.",
         ),
@@ -113,7 +113,7 @@ ESTIMATES: Mapping[str, tuple[Formula, ...]] = {
             "A start with zeros",
             r"θ_i^{(0)}=0\ \Rightarrow\ θ_i^{(t)}=0\ \text{for all}\ t",
             "eq. (5) only multiplies; the limit is Theorem 1 on the other categories",
-            ("rr_core.iteration.record.IBUPath.limit", "rr_core.iteration.record.IBUPath.cut_off"),
+            ("rr_core.ibu.path.IBUPath.limit", "rr_core.ibu.path.IBUPath.cut_off"),
             "IBU then tends to the distribution without those categories under which the reports are most likely, and "
             "the certificate tells.",
         ),
@@ -121,7 +121,7 @@ ESTIMATES: Mapping[str, tuple[Formula, ...]] = {
             "How many iterations",
             r"\lVertθ^{(t)}-\mathrm{MLE}^{*}\rVert^2\le10^{-3}",
             "paper, section 6.4, which does not say how near counts as reached",
-            ("rr_core.iteration.figure4_measured.measured", "rr_core.iteration.progress.first_reached"),
+            ("rr_core.ibu.figure4.measurement", "rr_core.ibu.convergence.first_reached"),
             "Measured over 20 seeds, at this distance all four of the paper's numbers hold to within a sixth (K = 500: "
             "about 7,000 iterations at n = 10⁴, ε = 1, and so on); the page IBU has the whole table.",
         ),
