@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.experiments import files
 from pages._ui.tables import UnreadableFile
 from rr_core import Population
 from rr_core.experiments import table
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.io import experiments as files
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])
 CELLS = (*over(s=(0.01, 2.5), k=6, epsilon=(0.1 + 0.2, 3), n=100), Cell(UPLOAD.key, 4, 2.0, 14))

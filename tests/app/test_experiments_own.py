@@ -6,12 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from pages._ui.experiments import files, runs
+from pages._ui.experiments import runs
 from pages._ui.experiments.sweeps import CELLS
 from rr_core.experiments.findings import findings
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult, run
+from rr_core.io import experiments as files
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.sweeping import (
     CELLS_OF_OWN,

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from pages._ui.experiments import files
 from rr_core import Population
 from rr_core.experiments import run as run_module
 from rr_core.experiments.cost import seconds
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, expected_seconds, run
+from rr_core.io import experiments as files
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 UPLOAD = Population.from_weights(np.arange(30)[::-1] ** 2)

@@ -21,8 +21,17 @@ def test_the_core_loads_no_interface_library():
     assert not loaded & {"streamlit", "plotly", "pandas", "pyarrow"}
 
 
-def test_the_figures_load_no_streamlit():
-    assert "streamlit" not in loaded_by("rr_core.figures")
+@pytest.mark.parametrize("package", ["figures", "io"])
+def test_figures_and_files_load_no_streamlit(package):
+    """Neither by their own import lines nor by those of what they import."""
+    modules = [f"rr_core.{package}.{path.stem}" for path in (ROOT / "rr_core" / package).glob("[!_]*.py")]
+    assert "streamlit" not in loaded_by(", ".join(modules))
+
+
+def test_files_load_no_plotly():
+    loaded = loaded_by("rr_core.io.experiments")
+    assert "pyarrow" in loaded
+    assert not loaded & {"streamlit", "plotly", "pandas"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rr_core").rglob("*.py")), ids=lambda path: path.stem)
@@ -39,13 +48,15 @@ def test_no_core_module_imports_upwards(path):
 
 
 def test_what_the_readme_says_the_mathematics_imports():
-    """Of other libraries; the figures import Plotly, too."""
+    """Of other libraries; the figures import Plotly, too, and io pyarrow."""
     outside = {
         line.split()[1].partition(".")[0]
         for path in (ROOT / "rr_core").rglob("*.py")
-        if "figures" not in path.parts
+        if not {"figures", "io"} & set(path.parts)
         for line in path.read_text("utf-8").splitlines()
         if line.lstrip().startswith(("import ", "from ")) and line.split()[1][0] != "."
     } - set(sys.stdlib_module_names)
     assert outside == {"numpy", "scipy", "rr_core"}
-    assert "apart from figures/ it imports NumPy and SciPy only" in (ROOT / "README.md").read_text("utf-8")
+    assert "apart from figures/ and io/ it imports NumPy and SciPy only" in (ROOT / "README.md").read_text(
+        "utf-8"
+    )

@@ -7,8 +7,8 @@ from functools import partial
 import plotly.graph_objects as go
 
 from pages._ui import downloads
-from pages._ui.csv_files import csv_bytes
 from pages._ui.work import Work
+from rr_core.io.csv_files import csv_bytes
 from rr_core.iteration.record import IBUPath
 from rr_core.iteration.starts import Start
 

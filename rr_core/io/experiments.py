@@ -1,4 +1,4 @@
-"""The results of a sweep as a file, and a file as results. No Streamlit."""
+"""The results of a sweep as a file, and a file as results."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pages._ui.csv_files import csv_bytes
-from pages._ui.safe_text import csv_cell
-from pages._ui.tables import UnreadableFile
-from pages._ui.tables.content import decode, unpack
-from pages._ui.tables.errors import quote
-from pages._ui.tables.parquet import is_number, is_text, open_parquet
-from pages._ui.tables.text import MAX_COLUMNS
 from rr_core.experiments import table
 from rr_core.experiments.run import SweepResult
+from rr_core.io.content import decode, unpack
+from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.parquet import is_number, is_text, open_parquet
+from rr_core.io.text import MAX_COLUMNS
 
 EXTENSIONS = ("csv", "parquet", "gz")
 MOST_ROWS = 40_000  # of a file that is read: five times the largest sweep that is run here
