@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from scipy import special
 
 from rr_core.comparison import TIE, VALID
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import CellResult
 
 # -1 where the first of two estimators has the smaller mean error, 1 the larger, 0 when both are equal, None when the
 # seeds cannot tell.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rr_core.comparison import VALID
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.claims import Verdict, has, mle_lowest_nll, mle_never_worst, verdict_on
 from rr_core.experiments.compared import Count, always_best, below, sign
 from rr_core.experiments.grid import POINT, Cell
@@ -16,7 +17,6 @@ from rr_core.experiments.names import ESTIMATOR_NAMES, cell_name, population_nam
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import CONCENTRATED, NEAR_UNIFORM, Shape, shape_of
 from rr_core.experiments.standing import standing
-from rr_core.experiments.summary import CellResult
 from rr_core.experiments.wording import about, alike, counted, times
 
 # A mean error of up to this many times the smallest one counts as close to it.

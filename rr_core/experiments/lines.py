@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.comparison import VALID
+from rr_core.experiments.cell import QUANTILES, CellResult
 from rr_core.experiments.grid import EXPONENTS, Cell, Preset, Settings, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.standing import Standing, standing
-from rr_core.experiments.summary import QUANTILES, CellResult
 from rr_core.populations import Population
 
 Along = Literal["epsilon", "n"]

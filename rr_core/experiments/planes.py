@@ -14,11 +14,11 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import VALID
 from rr_core.experiments.along import Axis
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.compared import Leader, leading, regret
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.names import ESTIMATOR_NAMES
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import CellResult
 
 Fixed = Literal["population", "k", "epsilon", "n"]
 Value = float | str  # a population is meant by a text, see `value`

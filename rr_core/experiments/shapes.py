@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rr_core.experiments.summary import CellResult
+from rr_core.experiments.cell import CellResult
 
 Shape = Literal["concentrated", "moderate", "near uniform"]
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from rr_core._validate import Array
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import CellResult
 
 Along = Literal["n", "k"]
 

@@ -16,7 +16,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rr_core.experiments import table
+from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
 from rr_core.io.content import decode, unpack
 from rr_core.io.csv_files import csv_bytes, csv_cell
@@ -42,7 +42,7 @@ _FOREIGN = (
 def csv_file(result: SweepResult) -> bytes:
     """One row per cell and estimator as CSV, every digit kept; the settings, in JSON, in the first row of the last
     column. Not for a result without cells, which has no first row."""
-    columns: dict[str, Any] = dict(table.columns(result))
+    columns: dict[str, Any] = dict(storage.to_columns(result))
     for name in _TEXTS:
         columns[name] = [csv_cell(text) for text in columns[name].tolist()]
     columns[_SETTINGS] = [_settings(result), *[""] * (len(columns["dist"]) - 1)]
@@ -52,7 +52,7 @@ def csv_file(result: SweepResult) -> bytes:
 def parquet_file(result: SweepResult) -> bytes:
     """The same table as Parquet; the settings, in JSON, in the metadata under "sweep"."""
     columns = {
-        name: pa.array(values.tolist(), _kind(values)) for name, values in table.columns(result).items()
+        name: pa.array(values.tolist(), _kind(values)) for name, values in storage.to_columns(result).items()
     }
     out = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
@@ -89,7 +89,7 @@ def _in_parquet(data: bytes) -> SweepResult:
     if not written:
         raise UnreadableFile(_FOREIGN.format(what=f"{quote(_SETTINGS)} in its metadata"))
     about = _about(written.decode("utf-8", "replace"))
-    names = [name for name in table.needed(about) if name in opened.columns]
+    names = [name for name in storage.required_columns(about) if name in opened.columns]
     for name in names:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
@@ -99,7 +99,7 @@ def _in_parquet(data: bytes) -> SweepResult:
         name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
         for name, values in zip(names, arrays, strict=True)
     }
-    return table.read(columns, about)
+    return storage.from_columns(columns, about)
 
 
 def _in_csv(data: bytes) -> SweepResult:
@@ -112,12 +112,12 @@ def _in_csv(data: bytes) -> SweepResult:
     settings = (cell for cell in parsed.column(_SETTINGS).to_pylist() if cell)
     about = _about(next(settings, ""))
     columns = {}
-    for name in table.needed(about):
+    for name in storage.required_columns(about):
         if name in _TEXTS and name in header:
             columns[name] = _texts(name, parsed.column(name))
         elif name in header:
             columns[name] = _numbers(name, parsed.column(name), decimal_comma=separator == ";")
-    return table.read(columns, about)
+    return storage.from_columns(columns, about)
 
 
 def _header(line: bytes, separator: str) -> list[str]:
@@ -200,7 +200,7 @@ def _check_rows(rows: int) -> None:
 
 
 def _settings(result: SweepResult) -> str:
-    return json.dumps(table.settings(result))
+    return json.dumps(storage.metadata(result))
 
 
 def _about(written: str) -> Any:

@@ -10,7 +10,7 @@ from pages._ui.experiments.answer import sentence
 from rr_core.comparison import VALID
 from rr_core.experiments.grid import MAIN_GRID, PRESETS, Settings, over
 from rr_core.experiments.planes import plane
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.storage import stored_result
 from rr_core.figures.sweep_words import unsettled
 from tests.core.sweeps import THREE, made
 
@@ -166,7 +166,7 @@ def test_another_one_with_a_lower_likelihood_is_told():
 
 
 def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
-    result = recorded(MAIN_GRID)
+    result = stored_result(MAIN_GRID)
     spots = []
     for population, k in product(("0.01", "1.3", "2.5"), (50, 100, 1000, 5000)):
         spots += plane(result, "eps-n", "mse", {"population": population, "k": k}).spots
@@ -177,7 +177,7 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
         f"{sum(map(unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
     ) in sentence(result, "mse")
     assert len(spots) == 600
-    assert "over all 5 populations" in sentence(recorded(PRESETS["2a"].cells), "mse")
+    assert "over all 5 populations" in sentence(stored_result(PRESETS["2a"].cells), "mse")
 
 
 def test_a_ratio_that_is_no_difference_is_told_so():

@@ -16,10 +16,10 @@ from rr_core.experiments.compared import sign
 from rr_core.experiments.findings import findings
 from rr_core.experiments.grid import MAIN_GRID, POINT, PRESETS, Cell, Settings, Sweep, over
 from rr_core.experiments.lines import lines, usual
-from rr_core.experiments.noise import Collector
 from rr_core.experiments.planes import plane
-from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.simulation import Collector
+from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.sweep_curves import reading_of
 from rr_core.figures.sweep_map import who_wins
@@ -251,6 +251,6 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
 
 def test_the_papers_grid_and_figures_do_not_contradict_never_the_worst():
     for cells in (MAIN_GRID, *(preset.cells for preset in PRESETS.values())):
-        (claim,) = (one for one in claims(recorded(cells)) if one.key == "never_worst")
+        (claim,) = (one for one in claims(stored_result(cells)) if one.key == "never_worst")
         assert claim.verdict in ("not contradicted", "not tested")
         assert claim.verdict == "not tested" or claim.count.no == 0

@@ -10,8 +10,8 @@ from pages._ui.experiments import runs
 from pages._ui.experiments.sweeps import CELLS
 from rr_core.experiments.findings import findings
 from rr_core.experiments.grid import Settings, Sweep, over
-from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.storage import stored_result
 from rr_core.io import experiments as files
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.sweeping import (
@@ -170,7 +170,7 @@ def test_a_part_that_was_saved_goes_on_elsewhere(house):
 
 
 def test_a_file_of_a_sweep_of_the_paper_goes_to_its_place():
-    stored = recorded(CELLS["1a"])
+    stored = stored_result(CELLS["1a"])
     page = bring(opened("experiments", "sweep=own"), "1a.parquet", files.parquet_file(stored))
     assert widget(page, "Sweep").value == "1a"
     assert page.query_params["sweep"] == "1a"

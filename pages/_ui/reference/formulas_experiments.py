@@ -12,7 +12,7 @@ EXPERIMENTS: Mapping[str, tuple[Formula, ...]] = {
             "Mean error and its uncertainty",
             r"\bar e=\frac1R\sum_{r=1}^{R}e_r\\ \mathrm{se}(\bar e)=\frac{1}{\sqrt R}\,\mathrm{sd}(e_1,\dots,e_R)",
             "$R$ collections of one setting (a cell), each with new noise",
-            ("rr_core.experiments.summary.CellResult", "rr_core.experiments.run.run"),
+            ("rr_core.experiments.cell.CellResult", "rr_core.experiments.run.run"),
             "All estimators see the same reports (common random numbers), so two of them are compared by the mean of "
             "their differences, from which what both share cancels.",
         ),
@@ -21,7 +21,7 @@ EXPERIMENTS: Mapping[str, tuple[Formula, ...]] = {
             r"\widehat{\mathrm{bias}^2}=\sum_i\bar d_i^{\,2}-\frac1R\,\widehat{\mathrm{var}}\\"
             r"\widehat{\mathrm{var}}=\frac{1}{R-1}\sum_i\sum_r(d_{ir}-\bar d_i)^2",
             "textbook; both unbiased, so the squared bias may come out a little below zero",
-            ("rr_core.experiments.summary.CellResult",),
+            ("rr_core.experiments.cell.CellResult",),
             "$d_{ir}$: estimate minus truth of category $i$ in collection $r$. The two add up to the mean squared error.",
         ),
         Formula(
