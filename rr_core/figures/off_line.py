@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.wording import counted
 from rr_core.figures.style import COUNT, QUANTITIES, axis, figure, number, percent
+from rr_core.figures.wording import counted
 from rr_core.geometry.alignment import Alignment
 from rr_core.geometry.pushdown import PushDown
 

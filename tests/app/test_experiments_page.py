@@ -7,8 +7,8 @@ import pytest
 
 from pages._ui.experiments import runs
 from pages._ui.experiments.sweeps import CELLS, TITLES
-from rr_core.experiments.compared import leading
 from rr_core.experiments.grid import PRESETS, Settings, Sweep
+from rr_core.experiments.ranking import leading
 from rr_core.experiments.storage import stored_result
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.sweeping import (

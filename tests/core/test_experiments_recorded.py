@@ -11,8 +11,8 @@ from rr_core.experiments import storage as module
 from rr_core.experiments.cell import ARRAYS, Collector
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PRESETS, Cell, Sweep, over
+from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.standing import standing
 from rr_core.experiments.storage import (
     FORMAT,
     STORED_CELLS,

@@ -15,7 +15,7 @@ from pages._ui.experiments.turns import Job, Turns
 from rr_core.experiments.grid import PRESETS, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
-from rr_core.experiments.wording import counted
+from rr_core.figures.wording import counted
 from rr_core.populations import Population
 
 _MOST = 8  # runs of a session that are kept; the oldest goes first

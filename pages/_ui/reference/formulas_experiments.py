@@ -29,14 +29,14 @@ EXPERIMENTS: Mapping[str, tuple[Formula, ...]] = {
             r"\frac{\bar e(\mathrm{MLE}^{*})}{\min\{\bar e(\mathrm{InvN}),\,\bar e(\mathrm{InvP}),\,"
             r"\bar e(\mathrm{MLE}^{*})\}}",
             "of one cell, by the means; 1 where MLE\\*'s is the smallest",
-            ("rr_core.experiments.compared.regret", "rr_core.experiments.compared.leading"),
+            ("rr_core.experiments.ranking.regret", "rr_core.experiments.ranking.leading"),
             "What it costs to use MLE\\* instead of knowing the best of the three beforehand.",
         ),
         Formula(
             "Surely better",
             r"\frac{|\bar d|}{\mathrm{se}(\bar d)}>t_{R-1}\bigl(1-\tfrac{0.05}{2\cdot3C}\bigr)",
             "paired $t$ test with Bonferroni's correction over three pairs in $C$ cells",
-            ("rr_core.experiments.compared.sign", "rr_core.experiments.claims.claims"),
+            ("rr_core.experiments.ranking.sign", "rr_core.experiments.claims.claims"),
             "A page of a thousand comparisons would show chance winners otherwise. As far as the mean of the differences "
             "is about normal, any “surely” of a sweep is wrong in at most one sweep of twenty.",
         ),

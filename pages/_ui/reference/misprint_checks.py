@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from rr_core.comparison import VALID
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.standing import standing
+from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
-from rr_core.experiments.wording import about
 from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.wording import about
 from rr_core.misprints import Checks, Worst, slope_of_inv
 from rr_core.misprints_lopuhaa import Value
 from rr_core.scenario import PRESETS, WORST_AVERAGE
