@@ -10,7 +10,7 @@ import pytest
 from pages._ui.reference import comparison
 from rr_core import PRESETS, RandomizedResponse, Scenario
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance
 from rr_core.privacy import answer, posterior_of_reports
@@ -128,7 +128,7 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
 
 def test_the_reference_counts_who_wins_on_the_papers_grid():
     """Against the recorded means themselves: what is settled is part of what the means show."""
-    cells = recorded(MAIN_GRID).cells
+    cells = stored_result(MAIN_GRID).cells
     means = np.array([cell.mean[0] for cell in cells])
     apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
     wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
@@ -138,7 +138,7 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     assert (settled <= wins).all()
     assert settled.min() > 0  # so that no order of the three is told for all settings
     unsettled, collections, close, near, largest = told[2][2:7]
-    assert collections == recorded(MAIN_GRID).sweep.settings.seeds
+    assert collections == stored_result(MAIN_GRID).sweep.settings.seeds
     assert wins.sum() - settled.sum() >= unsettled > 0
     ratio = means[apart, 2] / means[apart].min(axis=1)
     assert (close, near) == (1.5, (ratio <= 1.5).sum())

@@ -15,7 +15,7 @@ from pages._ui.plan import answer, bounds, cost, protocols, shuffling
 from pages._ui.plan.planned import plan
 from pages._ui.plan.settings import Asked
 from rr_core import RandomizedResponse, zipf
-from rr_core.experiments.wording import alike
+from rr_core.figures.wording import alike
 from rr_core.law import report_distribution
 from rr_core.plan.guess import Guess
 from rr_core.plan.shuffling import shuffled

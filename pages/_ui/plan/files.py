@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages._ui.csv_files import csv_bytes
 from pages._ui.plan import answer
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import promise
+from rr_core.io.csv_files import csv_bytes
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 

@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages._ui.reference.entries import Entry, stacked, table
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
-from rr_core.experiments.recorded import recorded
-from rr_core.experiments.standing import Standing, standing
-from rr_core.experiments.wording import about
+from rr_core.experiments.ranking import Standing, standing
+from rr_core.experiments.storage import stored_result
+from rr_core.figures.wording import about
 
 PROMISE = "what each promises, what it costs, when it is best"
 
@@ -34,7 +34,7 @@ _COSTS = (
 @cache
 def best() -> tuple[Entry, ...]:
     """When each is best, with what the runs of the paper's grid show."""
-    grid = standing(recorded(MAIN_GRID), "mse", _CLOSE)
+    grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
     return (
         Entry(
             "Inv",

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from rr_core.comparison import VALID
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.recorded import recorded
-from rr_core.experiments.standing import standing
-from rr_core.experiments.wording import about
+from rr_core.experiments.ranking import standing
+from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.wording import about
 from rr_core.misprints import Checks, Worst, slope_of_inv
 from rr_core.misprints_lopuhaa import Value
 from rr_core.scenario import PRESETS, WORST_AVERAGE
@@ -71,7 +71,7 @@ def ties(found: Checks) -> str:
 
 
 def close(_: Checks) -> str:
-    stand = standing(recorded(MAIN_GRID), "mse")
+    stand = standing(stored_result(MAIN_GRID), "mse")
     return (
         f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to "
         f"**{about(stand.largest)}** the smallest, {about(stand.typical)} in the middle setting, "
@@ -80,7 +80,7 @@ def close(_: Checks) -> str:
 
 
 def concentrated(_: Checks) -> str:
-    count = best_when(recorded(MAIN_GRID), "inv_p", "concentrated").count
+    count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
     assert count is not None
     where = [cell.n for cell in count.exceptions]
     return (

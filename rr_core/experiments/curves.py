@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.comparison import VALID
+from rr_core.experiments.cell import QUANTILES, CellResult
 from rr_core.experiments.grid import EXPONENTS, Cell, Preset, Settings, Sweep
+from rr_core.experiments.ranking import Standing, standing
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.standing import Standing, standing
-from rr_core.experiments.summary import QUANTILES, CellResult
 from rr_core.populations import Population
 
-Along = Literal["epsilon", "n"]
+CurveAxis = Literal["epsilon", "n"]
 # "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above
 # MLE*'s on the same reports; "sum" and "level": as measured. The others are not errors: what the squared error is made
 # of, and how many categories are estimated as zero or below.
-Part = Literal["bias2", "variance", "zeros", "negatives"]
-Measure = Literal["category", "sum", "excess", "level"] | Part
-PARTS: tuple[Part, ...] = get_args(Part)
-Who = tuple[str, float]  # dist and s: a population whatever its k
+NoError = Literal["bias2", "variance", "zeros", "negatives"]
+Measure = Literal["category", "sum", "excess", "level"] | NoError
+PARTS: tuple[NoError, ...] = get_args(NoError)
+PopulationId = tuple[str, float]  # dist and s: a population whatever its k
 
 _LOW, _HIGH = QUANTILES.index(0.05), QUANTILES.index(0.95)
 _ERRORS = 2.0  # standard errors to either side of an excess
 _RANKS = 200  # of a histogram that are drawn
 # What is shown first where there is a choice: the setting of the paper's Figures 1 and 2, and the middle of its grid.
-_USUAL = {"epsilon": 4.0, "n": 10**6, "k": 1000}
+_DEFAULTS = {"epsilon": 4.0, "n": 10**6, "k": 1000}
 _MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True)
-class Choice:
+class CurveSelection:
     """Which part of a sweep is drawn, and how.
 
     Attributes:
@@ -47,10 +47,10 @@ class Choice:
         fixed: values of the axis not drawn; each is a column.
     """
 
-    along: Along
+    along: CurveAxis
     metric: str
     measure: Measure
-    who: tuple[Who, ...]
+    who: tuple[PopulationId, ...]
     ks: tuple[int, ...]
     fixed: tuple[float, ...]
 
@@ -66,32 +66,32 @@ def measures(settings: Settings, metric: str) -> tuple[Measure, ...]:
     return ("level",)
 
 
-def other(along: Along) -> Along:
+def other_axis(along: CurveAxis) -> CurveAxis:
     """The axis that tells the columns apart."""
     return "n" if along == "epsilon" else "epsilon"
 
 
-def populations_of(sweep: Sweep) -> tuple[Who, ...]:
+def populations_of(sweep: Sweep) -> tuple[PopulationId, ...]:
     """The populations of a sweep, in its order."""
     return tuple(dict.fromkeys((cell.dist, cell.s) for cell in sweep.cells))
 
 
-def values_of(sweep: Sweep, axis: Literal["k", "epsilon", "n"]) -> tuple[float, ...]:
+def axis_values(sweep: Sweep, axis: Literal["k", "epsilon", "n"]) -> tuple[float, ...]:
     """The values of an axis in a sweep, ascending."""
     return tuple(sorted({getattr(cell, axis) for cell in sweep.cells}))
 
 
-def usual(sweep: Sweep, preset: Preset | None = None) -> Choice:
+def default_selection(sweep: Sweep, preset: Preset | None = None) -> CurveSelection:
     """What is shown before a person chooses: a figure of the paper as it is printed, with the exponents of its text;
     of any other sweep all populations with one k, or one population with all, at one value of the third axis."""
     settings = sweep.settings
     metric = preset.metric if preset and preset.metric in settings.metrics else settings.metrics[0]
-    epsilons, users = values_of(sweep, "epsilon"), values_of(sweep, "n")
-    along: Along = preset.along if preset else "epsilon" if len(epsilons) > len(users) else "n"
+    epsilons, users = axis_values(sweep, "epsilon"), axis_values(sweep, "n")
+    along: CurveAxis = preset.along if preset else "epsilon" if len(epsilons) > len(users) else "n"
     everybody = populations_of(sweep)
     named = tuple(one for one in everybody if one[0] == "zipf" and one[1] in EXPONENTS)
     who = named if preset and named else everybody
-    fixed = values_of(sweep, other(along))
+    fixed = axis_values(sweep, other_axis(along))
     by_who = [sorted({cell.k for cell in sweep.cells if (cell.dist, cell.s) == one}) for one in who]
     # Of several populations those with a choice of k have it; a table of counts comes with its own.
     several = [one for one in by_who if len(one) > 1] if len(who) > 1 else []
@@ -99,12 +99,12 @@ def usual(sweep: Sweep, preset: Preset | None = None) -> Choice:
     if len(who) > 1:
         ks = (_nearest(ks, "k"),)
     if preset is None or len(fixed) > _MOST_COLUMNS:
-        fixed = (_nearest(fixed, other(along)),)
-    return Choice(along, metric, measures(settings, metric)[0], who, tuple(int(k) for k in ks), fixed)
+        fixed = (_nearest(fixed, other_axis(along)),)
+    return CurveSelection(along, metric, measures(settings, metric)[0], who, tuple(int(k) for k in ks), fixed)
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Curve:
     """One estimator in one panel; arrays over the points.
 
     Attributes:
@@ -123,15 +123,15 @@ class Panel:
 
     Attributes:
         x: (points,) values of the horizontal axis that are done, ascending; maybe none.
-        lines: by estimator.
+        curves: by estimator.
     """
 
     x: Array
-    lines: dict[str, Line]
+    curves: dict[str, Curve]
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class PanelRow:
     """One population at one k.
 
     Attributes:
@@ -149,7 +149,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class Curves:
     """What a figure draws.
 
     Attributes:
@@ -162,15 +162,17 @@ class Lines:
         standing: how the three stand in them; None for PARTS, and without the three.
     """
 
-    choice: Choice
-    rows: tuple[Row, ...]
+    choice: CurveSelection
+    rows: tuple[PanelRow, ...]
     seeds: int
     band: Literal["seeds", "error", "none"]
     cells: int
     standing: Standing | None
 
 
-def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Population] | None = None) -> Lines:
+def select_curves(
+    result: SweepResult, choice: CurveSelection, populations: Mapping[str, Population] | None = None
+) -> Curves:
     """The panels of a sweep, complete or not.
 
     Inv is left out of an "excess": it is no distribution, and may fit better than the best distribution.
@@ -185,12 +187,12 @@ def lines(result: SweepResult, choice: Choice, populations: Mapping[str, Populat
         result.by_cell[cell]
         for cells in groups
         for cell in cells
-        if cell in result.by_cell and getattr(cell, other(choice.along)) in choice.fixed
+        if cell in result.by_cell and getattr(cell, other_axis(choice.along)) in choice.fixed
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
     errors = choice.measure not in PARTS
     told = errors and set(VALID) <= set(result.sweep.settings.estimators)
-    return Lines(
+    return Curves(
         choice,
         rows,
         result.sweep.settings.seeds,
@@ -212,10 +214,10 @@ def ranked_shares(probabilities: Array) -> tuple[NDArray[np.int64], Array]:
 
 
 def _nearest(values: Sequence[float], axis: Literal["k", "epsilon", "n"]) -> float:
-    return min(values, key=lambda value: abs(np.log(value / _USUAL[axis])), default=_USUAL[axis])
+    return min(values, key=lambda value: abs(np.log(value / _DEFAULTS[axis])), default=_DEFAULTS[axis])
 
 
-def _groups(sweep: Sweep, choice: Choice) -> list[list[Cell]]:
+def _groups(sweep: Sweep, choice: CurveSelection) -> list[list[Cell]]:
     """The cells of every row. A population that exists at one k only is not asked for another."""
     groups = []
     for who in choice.who:
@@ -228,16 +230,16 @@ def _groups(sweep: Sweep, choice: Choice) -> list[list[Cell]]:
 
 
 def _row(
-    result: SweepResult, choice: Choice, cells: list[Cell], populations: Mapping[str, Population]
-) -> Row:
+    result: SweepResult, choice: CurveSelection, cells: list[Cell], populations: Mapping[str, Population]
+) -> PanelRow:
     panels = []
     for value in choice.fixed:
         mine = sorted(
-            (c for c in cells if getattr(c, other(choice.along)) == value and c in result.by_cell),
+            (c for c in cells if getattr(c, other_axis(choice.along)) == value and c in result.by_cell),
             key=lambda c: getattr(c, choice.along),
         )
         panels.append(_panel(result, choice, [result.by_cell[c] for c in mine]))
-    return Row(cells[0], *_population(cells[0], populations), tuple(panels))
+    return PanelRow(cells[0], *_population(cells[0], populations), tuple(panels))
 
 
 def _population(cell: Cell, populations: Mapping[str, Population]) -> tuple[NDArray[np.int64], Array]:
@@ -246,7 +248,7 @@ def _population(cell: Cell, populations: Mapping[str, Population]) -> tuple[NDAr
     return ranked_shares(cell.population(populations).probabilities)
 
 
-def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Panel:
+def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult]) -> Panel:
     settings = result.sweep.settings
     m = settings.metrics.index(choice.metric)
     x = np.array([getattr(c.cell, choice.along) for c in cells], dtype=np.float64)
@@ -258,7 +260,7 @@ def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Pane
             found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
         elif choice.measure in PARTS:
             part = np.array([getattr(c, choice.measure)[e] for c in cells], dtype=np.float64)
-            found[name] = Line(part, part, part)
+            found[name] = Curve(part, part, part)
         else:
             scale = np.array([c.cell.k if choice.measure == "category" else 1 for c in cells])
             mean, low, high = (
@@ -269,12 +271,12 @@ def _panel(result: SweepResult, choice: Choice, cells: list[CellResult]) -> Pane
                     [c.quantiles[_HIGH, m, e] for c in cells],
                 )
             )
-            found[name] = Line(mean, low, high)
+            found[name] = Curve(mean, low, high)
     return Panel(x, found)
 
 
-def _excess(cells: list[CellResult], m: int, e: int, best: int) -> Line:
+def _excess(cells: list[CellResult], m: int, e: int, best: int) -> Curve:
     mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
     error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
     around = _ERRORS * np.nan_to_num(error)
-    return Line(mean, mean - around, mean + around)
+    return Curve(mean, mean - around, mean + around)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from pages._ui.tables.errors import UnreadableFile, megabytes, quote
+from rr_core.io.errors import UnreadableFile, megabytes, quote
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")

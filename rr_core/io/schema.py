@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
-from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.hints import PERSON_WORDS, Hint, Row, is_title
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.hints import PERSON_WORDS, Hint, Row, is_title
 
 Layout = Literal["counts", "values"]
 

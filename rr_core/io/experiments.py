@@ -1,4 +1,4 @@
-"""The results of a sweep as a file, and a file as results. No Streamlit."""
+"""The results of a sweep as a file, and a file as results."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pages._ui.csv_files import csv_bytes
-from pages._ui.safe_text import csv_cell
-from pages._ui.tables import UnreadableFile
-from pages._ui.tables.content import decode, unpack
-from pages._ui.tables.errors import quote
-from pages._ui.tables.parquet import is_number, is_text, open_parquet
-from pages._ui.tables.text import MAX_COLUMNS
-from rr_core.experiments import table
+from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
+from rr_core.io.content import decode, unpack
+from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.parquet import is_number, is_text, open_parquet
+from rr_core.io.text import MAX_COLUMNS
 
 EXTENSIONS = ("csv", "parquet", "gz")
 MOST_ROWS = 40_000  # of a file that is read: five times the largest sweep that is run here
@@ -44,7 +42,7 @@ _FOREIGN = (
 def csv_file(result: SweepResult) -> bytes:
     """One row per cell and estimator as CSV, every digit kept; the settings, in JSON, in the first row of the last
     column. Not for a result without cells, which has no first row."""
-    columns: dict[str, Any] = dict(table.columns(result))
+    columns: dict[str, Any] = dict(storage.to_columns(result))
     for name in _TEXTS:
         columns[name] = [csv_cell(text) for text in columns[name].tolist()]
     columns[_SETTINGS] = [_settings(result), *[""] * (len(columns["dist"]) - 1)]
@@ -54,7 +52,7 @@ def csv_file(result: SweepResult) -> bytes:
 def parquet_file(result: SweepResult) -> bytes:
     """The same table as Parquet; the settings, in JSON, in the metadata under "sweep"."""
     columns = {
-        name: pa.array(values.tolist(), _kind(values)) for name, values in table.columns(result).items()
+        name: pa.array(values.tolist(), _kind(values)) for name, values in storage.to_columns(result).items()
     }
     out = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
@@ -91,7 +89,7 @@ def _in_parquet(data: bytes) -> SweepResult:
     if not written:
         raise UnreadableFile(_FOREIGN.format(what=f"{quote(_SETTINGS)} in its metadata"))
     about = _about(written.decode("utf-8", "replace"))
-    names = [name for name in table.needed(about) if name in opened.columns]
+    names = [name for name in storage.required_columns(about) if name in opened.columns]
     for name in names:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
@@ -101,7 +99,7 @@ def _in_parquet(data: bytes) -> SweepResult:
         name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
         for name, values in zip(names, arrays, strict=True)
     }
-    return table.read(columns, about)
+    return storage.from_columns(columns, about)
 
 
 def _in_csv(data: bytes) -> SweepResult:
@@ -114,12 +112,12 @@ def _in_csv(data: bytes) -> SweepResult:
     settings = (cell for cell in parsed.column(_SETTINGS).to_pylist() if cell)
     about = _about(next(settings, ""))
     columns = {}
-    for name in table.needed(about):
+    for name in storage.required_columns(about):
         if name in _TEXTS and name in header:
             columns[name] = _texts(name, parsed.column(name))
         elif name in header:
             columns[name] = _numbers(name, parsed.column(name), decimal_comma=separator == ";")
-    return table.read(columns, about)
+    return storage.from_columns(columns, about)
 
 
 def _header(line: bytes, separator: str) -> list[str]:
@@ -202,7 +200,7 @@ def _check_rows(rows: int) -> None:
 
 
 def _settings(result: SweepResult) -> str:
-    return json.dumps(table.settings(result))
+    return json.dumps(storage.metadata(result))
 
 
 def _about(written: str) -> Any:

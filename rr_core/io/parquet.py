@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pages._ui.tables.content import MAX_UNPACKED_BYTES
-from pages._ui.tables.errors import UnreadableFile, megabytes, quote
-from pages._ui.tables.hints import Hint, hints
-from pages._ui.tables.schema import Columns, numeric_columns
-from pages._ui.tables.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
+from rr_core.io.content import MAX_UNPACKED_BYTES
+from rr_core.io.errors import UnreadableFile, megabytes, quote
+from rr_core.io.hints import Hint, hints
+from rr_core.io.schema import Columns, numeric_columns
+from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 
 MAX_ROWS = 100_000_000
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""

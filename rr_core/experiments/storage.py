@@ -1,11 +1,16 @@
-"""A sweep's results as plain columns and back, for files; nothing is lost on the way."""
+"""Results of a sweep as plain columns and back, for files; and the results of the paper's sweeps, stored with the app.
+
+Nothing is lost on the way to columns and back.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core.comparison import VALID
-from rr_core.experiments.grid import Cell, Settings, Sweep
+from rr_core.experiments.cell import ARRAYS, QUANTILES, CellResult
+from rr_core.experiments.grid import MAIN_GRID, PRESETS, Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import QUANTILES, CellResult
 
 # Raised when the numbers of a cell, or the columns, come to mean something else.
 FORMAT = 1
@@ -34,7 +39,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
 
 
-def columns(result: SweepResult) -> Columns:
+def to_columns(result: SweepResult) -> Columns:
     """One row per cell and estimator; columns of one length, by name.
 
     The cell (dist, k, s, epsilon, n, seeds, concentration), the estimator, then by metric: mean, standard error,
@@ -64,7 +69,7 @@ def columns(result: SweepResult) -> Columns:
     return out
 
 
-def settings(result: SweepResult) -> dict[str, Any]:
+def metadata(result: SweepResult) -> dict[str, Any]:
     """All that is needed to read the columns back, to go on with the sweep and to check it: plain values (JSON).
 
     The cells of a finished sweep are left out: its rows say them.
@@ -79,12 +84,12 @@ def settings(result: SweepResult) -> dict[str, Any]:
     return about if result.finished else about | {"cells": [cell.key for cell in result.sweep.cells]}
 
 
-def needed(about: Mapping[str, Any] | str) -> tuple[str, ...]:
-    """The columns that `read` asks for, given the settings; it raises what `read` would."""
-    return (*_AXES, "seeds", "concentration", "estimator", *_places(_about(about)[1]))
+def required_columns(about: Mapping[str, Any] | str) -> tuple[str, ...]:
+    """The columns that `from_columns` asks for, given the settings; it raises what `from_columns` would."""
+    return (*_AXES, "seeds", "concentration", "estimator", *_places(_parse_metadata(about)[1]))
 
 
-def read(table: Mapping[str, ArrayLike], about: Mapping[str, Any] | str) -> SweepResult:
+def from_columns(table: Mapping[str, ArrayLike], about: Mapping[str, Any] | str) -> SweepResult:
     """The result from its columns and settings (a dict, or its JSON text); rows in any order, other columns ignored.
 
     Where the settings do not list the cells, these are in the order of their first rows.
@@ -92,10 +97,10 @@ def read(table: Mapping[str, ArrayLike], about: Mapping[str, Any] | str) -> Swee
     Raises:
         ValueError: one sentence, when something is missing or does not fit.
     """
-    listed, chosen, done = _about(about)
-    if missing := [name for name in needed(about) if name not in table]:
+    listed, chosen, done = _parse_metadata(about)
+    if missing := [name for name in required_columns(about) if name not in table]:
         raise ValueError(f"table must have the column {missing[0]}, and {len(missing) - 1} more are missing")
-    rows: Columns = {name: _column(name, table[name]) for name in needed(about)}
+    rows: Columns = {name: _column(name, table[name]) for name in required_columns(about)}
     if len({len(values) for values in rows.values()}) > 1:
         raise ValueError("columns must be of one length, got several")
     found = _rows_by_cell(rows, chosen.estimators)
@@ -107,7 +112,7 @@ def read(table: Mapping[str, ArrayLike], about: Mapping[str, Any] | str) -> Swee
     return SweepResult(sweep, _results(sweep, rows, found))
 
 
-def _about(written: Mapping[str, Any] | str) -> tuple[tuple[Cell, ...] | None, Settings, int]:
+def _parse_metadata(written: Mapping[str, Any] | str) -> tuple[tuple[Cell, ...] | None, Settings, int]:
     """The cells, if they are listed; how they were measured; and how many were done."""
     try:
         about = json.loads(written) if isinstance(written, str) else written
@@ -223,3 +228,63 @@ def _check(name: str, attribute: str, rows: Columns) -> None:
 def _must(name: str, fine: np.bool_ | bool, allowed: str) -> None:
     if not fine:
         raise ValueError(f"{name} must be {allowed}")
+
+
+STORED_FILE = Path(__file__).parents[1] / "data" / "experiments.npz"
+# All that is stored: the main grid and what the paper's figures have beyond it, each cell once.
+STORED_CELLS = tuple(
+    dict.fromkeys([*MAIN_GRID, *(cell for preset in PRESETS.values() for cell in preset.cells)])
+)
+
+
+def stored_result(cells: Iterable[Cell]) -> SweepResult:
+    """The sweep over ``cells``, measured as `stored_settings` says, with those of them done that are stored."""
+    sweep, stored = Sweep(tuple(cells), stored_settings()), _stored_cells()
+    return SweepResult(sweep, tuple(stored[cell] for cell in sweep.cells if cell in stored))
+
+
+def stored_settings() -> Settings:
+    """How the stored cells were measured."""
+    return Settings(**_stored_metadata()["settings"])
+
+
+def stored_versions() -> Mapping[str, str]:
+    """With which Python, NumPy and SciPy; others may change the last digits."""
+    made: Mapping[str, str] = _stored_metadata()["versions"]
+    return made
+
+
+def save_stored(result: SweepResult, path: Path = STORED_FILE) -> None:
+    """Store the cells of a result for `stored_result`."""
+    about = {"format": FORMAT, "settings": asdict(result.sweep.settings), "versions": versions()}
+    arrays: dict[str, Any] = {
+        name: np.stack([getattr(cell, name) for cell in result.cells]) for name in ARRAYS
+    }
+    arrays["cells"] = np.array([cell.cell.key.encode() for cell in result.cells])
+    arrays["concentration"] = np.array([cell.concentration for cell in result.cells])
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
+
+
+@cache
+def _stored_metadata() -> Mapping[str, Any]:
+    with np.load(STORED_FILE) as file:
+        about: Mapping[str, Any] = json.loads(str(file["about"]))
+    return about
+
+
+@cache
+def _stored_cells() -> Mapping[Cell, CellResult]:
+    seeds = stored_settings().seeds
+    with np.load(STORED_FILE) as file:
+        keys, concentration = file["cells"], file["concentration"]
+        arrays = {name: file[name] for name in ARRAYS}
+    cells = [Cell.parse(key.decode()) for key in keys.tolist()]
+    return {
+        cell: CellResult(
+            cell=cell,
+            seeds=seeds,
+            concentration=float(concentration[i]),
+            **{name: values[i] for name, values in arrays.items()},
+        )
+        for i, cell in enumerate(cells)
+    }

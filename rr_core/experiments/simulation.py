@@ -1,4 +1,4 @@
-"""The reports of a cell's users, many collections at once, from their exact law.
+"""The reports of a cell's users, many collections at once, from their exact law, and their profiles.
 
 Everything here works on blocks of collections. With R users whose truth is not kept, the uniform part is drawn in
 one of three ways of one law: user by user while they are few, by the binomials of `sampling` while k is small, and
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,62 @@ from rr_core._validate import Array
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import Population
+from rr_core.profile import Profile
 from rr_core.sampling import Counts
 from rr_core.streams import Stream
+
+# Counts below this, or twice k, are tallied in a table; columns that reach higher are levels of their own.
+_TABLE = 1024
+
+
+class CachedProfile(Profile):
+    """A profile that several rules are found from: its running sums are worked out once."""
+
+    @cached_property
+    def sizes(self) -> Array:
+        return super().sizes
+
+    @cached_property
+    def below(self) -> Array:
+        return super().below
+
+    @cached_property
+    def totals(self) -> Array:
+        return super().totals
+
+
+def profile_of_rows(rows: Counts) -> CachedProfile:
+    """Profile of every row of (rows, k) counts.
+
+    Unlike `profile.profile` the rows share their levels, so a level that a row does not have stands there with
+    multiplicity 0. No rule minds: at such a level every estimator's affine piece takes the value it would have.
+    """
+    k = rows.shape[-1]
+    high = rows.max(axis=0) >= max(_TABLE, 2 * k)
+    if not high.any():
+        return CachedProfile(*_tallied(rows))
+    values: Array = rows[:, high].astype(np.float64)
+    multiplicities = np.ones_like(values)
+    if not high.all():
+        low_values, low_multiplicities = _tallied(rows[:, ~high])
+        values = np.concatenate([values, low_values], axis=-1)
+        multiplicities = np.concatenate([multiplicities, low_multiplicities], axis=-1)
+    order = np.argsort(-values, axis=-1)
+    return CachedProfile(
+        np.take_along_axis(values, order, axis=-1), np.take_along_axis(multiplicities, order, axis=-1)
+    )
+
+
+def _tallied(rows: Counts) -> tuple[Array, Array]:
+    """(rows, levels) each: the values that occur in any row, decreasing, and how often in this one."""
+    least = int(rows.min())
+    width = int(rows.max()) - least + 1
+    start: NDArray[np.int64] = np.arange(len(rows), dtype=np.int64)[:, None] * width - least
+    tally = np.bincount((rows + start).ravel(), minlength=len(rows) * width).reshape(len(rows), width)
+    found = np.flatnonzero(tally.any(axis=0))[::-1]
+    values = np.broadcast_to((found + least).astype(np.float64), (len(rows), found.size))
+    return values, tally[:, found].astype(np.float64)
+
 
 # Uniform users per category above which Poisson counts are quicker than users one by one, and users per squared
 # number of categories above which a tree of binomials is quicker again (measured).
@@ -57,8 +112,8 @@ class Collector:
     def of(cls, cell: Cell, settings: Settings, given: Mapping[str, Population]) -> Collector:
         """The collector of a cell; ``given`` holds the uploaded populations."""
         population = cell.population(given)
-        people = None if settings.users == "sampled" else _people(cell, settings, population)
-        words = _words(f"{cell.key} {settings.users} {settings.people} seed={settings.seed}")
+        people = None if settings.users == "sampled" else _fixed_users(cell, settings, population)
+        words = _stream_key(f"{cell.key} {settings.users} {settings.people} seed={settings.seed}")
         return cls(cell.mechanism, cell.n, population.probabilities, people, words)
 
     @property
@@ -73,7 +128,7 @@ class Collector:
         if self.people is None:
             kept = _kept_of_new_users(self.n, self.theta, keep, rows, rng)
         else:
-            kept = _kept_of_the_same(self.people, keep, rows, rng)
+            kept = _kept_of_fixed_users(self.people, keep, rows, rng)
         thrown = self.n - kept.sum(axis=-1)
         if _FEW * k < self.n * (1 - keep) < _MANY * k * k:
             kept += poissonised(thrown, k, rng)
@@ -113,17 +168,17 @@ def poisson(rate: float, shape: tuple[int, int], rng: np.random.Generator) -> Co
     return counts.reshape(shape)
 
 
-def _people(cell: Cell, settings: Settings, population: Population) -> Counts:
+def _fixed_users(cell: Cell, settings: Settings, population: Population) -> Counts:
     if population.counts is not None and cell.n == population.total:
         return population.counts
     if settings.people == "rounded":
         return sampling.whole_users(population.probabilities, cell.n)
     # Without epsilon: along it the users stay the same.
-    rng = streams.generator(_words(f"{cell.source} n={cell.n} seed={settings.seed}"), Stream.USERS)
+    rng = streams.generator(_stream_key(f"{cell.source} n={cell.n} seed={settings.seed}"), Stream.USERS)
     return sampling.multinomial(cell.n, population.probabilities, rng)
 
 
-def _kept_of_the_same(people: Counts, keep: float, rows: int, rng: np.random.Generator) -> Counts:
+def _kept_of_fixed_users(people: Counts, keep: float, rows: int, rng: np.random.Generator) -> Counts:
     """(rows, k) how many of each category's users keep their truth."""
     occupied = np.flatnonzero(people)
     # All collections of a category in turn: NumPy prepares its sampler anew only when the parameters change.
@@ -141,7 +196,7 @@ def _kept_of_new_users(n: int, theta: Array, keep: float, rows: int, rng: np.ran
     return rng.multinomial(totals, theta)
 
 
-def _words(text: str) -> streams.Key:
+def _stream_key(text: str) -> streams.Key:
     """Four 32-bit numbers of a text."""
     digest = hashlib.sha256(text.encode()).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))

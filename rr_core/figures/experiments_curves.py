@@ -4,31 +4,204 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.lines import PARTS, Line, Lines, Row
-from rr_core.experiments.names import SYMBOLS, population_name
-from rr_core.experiments.standing import Standing
-from rr_core.experiments.wording import about, counted
+from rr_core.experiments.curves import PARTS, Curve, Curves, PanelRow
+from rr_core.experiments.ranking import Standing
+from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.sweep_axes import (
-    HEADS_OF_COLUMNS,
-    MOST_COLUMNS,
-    MOST_ROWS,
-    Grid,
-    Scale,
-    horizontal,
-    inside,
-    ranks_axis,
-    shares_axis,
-)
+from rr_core.figures.wording import about, counted
 
-MEASURES = {
+# What can be read: more rows and columns are for the pickers above to choose from.
+MOST_ROWS, MOST_COLUMNS = 6, 5
+_ROWS = (330, 230, 162)  # pixels of a row, where there are one, two and more
+_HEAD, _TOP, _BOTTOM = 30, 92, 54  # pixels
+HEADS_OF_COLUMNS = 18
+_GAP = 0.015  # between panels, as a part of the width
+_LINEAR_EPSILON = 20.0  # largest over smallest epsilon up to which the axis is linear, as in the paper
+_OF_ZEROS = (-6.0, -3.0)  # ends of a logarithmic axis for errors that are all zero
+_MARKED_BY_POWERS, _MOST_TICKS = (
+    1.4,
+    4,
+)  # decades from which powers of ten are ticks enough, and how many of them
+_LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
+
+
+class PanelGrid:
+    """Where every panel stands, and what its axes are called."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = max(rows, 1), max(columns, 1)
+        self.top = _TOP + (HEADS_OF_COLUMNS if columns > 1 else 0)
+        self.row = _ROWS[min(self.rows, len(_ROWS)) - 1]
+        self.inner = self.rows * self.row - _HEAD
+        self.margin = {"l": 66, "r": 84, "t": self.top, "b": _BOTTOM}
+        self.height = self.inner + self.top + _BOTTOM
+        self.left = 0.2 if self.columns == 1 else 0.15
+        self.of_histograms = str(self.columns + 1)
+
+    @property
+    def lowest(self) -> str:
+        """The vertical axis that the horizontal ones stand on."""
+        return f"y{self.of_errors(self.rows - 1)}"
+
+    def of_column(self, column: int) -> str:
+        return "" if column == 0 else str(column + 1)
+
+    def of_errors(self, row: int) -> str:
+        return "" if row == 0 else str(row + 1)
+
+    def of_shares(self, row: int) -> str:
+        return str(self.rows + row + 1)
+
+    def down(self, row: int) -> list[float]:
+        """From where to where a row reaches, as a part of the height from below."""
+        upper = self.inner - row * self.row
+        return [(upper - self.row + _HEAD) / self.inner, upper / self.inner]
+
+    def across(self, column: int) -> list[float]:
+        wide = (1 - self.left) / self.columns
+        return [self.left + column * wide + _GAP, min(self.left + (column + 1) * wide, 1.0)]
+
+    def histograms(self) -> list[float]:
+        return [0.0, self.left - _GAP]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The vertical axis of a row.
+
+    Attributes:
+        low, high: its ends; powers of ten when it is logarithmic.
+        logarithmic: whether it is.
+        zero: where on a logarithmic axis zero is drawn, as a power of ten; None where there is no zero.
+    """
+
+    low: float
+    high: float
+    logarithmic: bool
+    zero: float | None = None
+
+    @classmethod
+    def of(cls, drawn: Curves, row: PanelRow) -> Scale:
+        """The scale that shows all means and bands of a row; a band may reach below it."""
+        every = [line for panel in row.panels[:MOST_COLUMNS] for line in panel.curves.values()]
+        mean, low, high = (
+            np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
+            for name in ("mean", "low", "high")
+        )
+        if (drawn.choice.metric, drawn.choice.measure) == ("nll", "level"):
+            return cls(*_with_room(low, high), logarithmic=False)
+        positive = mean[mean > 0]
+        if not positive.size:
+            return cls(*_OF_ZEROS, logarithmic=True, zero=_OF_ZEROS[0] + 0.2)
+        top = float(np.log10(max(positive.max(), high.max())))
+        bottom = max(float(np.log10(positive.min())), top - _DECADES)
+        room = max(0.07 * (top - bottom), (_LEAST_DECADES - top + bottom) / 2)
+        top, bottom = top + room, bottom - room
+        if positive.size == mean.size:
+            return cls(bottom, top, logarithmic=True)
+        below = 0.12 * (top - bottom)
+        return cls(bottom - 1.5 * below, top, logarithmic=True, zero=bottom - below)
+
+    def placed(self, values: Array) -> Array:
+        """Where values are drawn: zero and what is too small for the axis at its bottom."""
+        if not self.logarithmic:
+            return values
+        placed: Array = np.maximum(values, 10.0 ** (self.low if self.zero is None else self.zero))
+        return placed
+
+    def axis(self, title: str) -> dict[str, Any]:
+        shared = axis(title, range=[self.low, self.high], zeroline=False)
+        shared["title"] = {"text": title, "font": {"size": 13}, "standoff": 6}
+        shared["tickfont"] = {"size": 12}
+        if not self.logarithmic:
+            return {**shared, "nticks": 5}
+        if self.zero is None and self.high - self.low > _MARKED_BY_POWERS:
+            step = math.ceil((self.high - self.low) / _MOST_TICKS)
+            return {**shared, "type": "log", "exponentformat": "power", "dtick": step}
+        ticks = self._ticks()
+        texts = [number(tick).removeprefix("1·") for tick in ticks]
+        if self.zero is not None:
+            ticks, texts = [10.0**self.zero, *ticks], ["0", *texts]
+        return {**shared, "type": "log", "tickvals": ticks, "ticktext": texts}
+
+    def _ticks(self) -> list[float]:
+        """Powers of ten, with 2 and 5 times them where they are few."""
+        low = self.low if self.zero is None else self.zero + 0.1 * (self.high - self.low)
+        wide = self.high - low
+        powers = range(math.floor(low), math.ceil(self.high) + 1, math.ceil(wide / _MOST_TICKS))
+        steps = (1, 2, 5) if wide <= _MARKED_BY_POWERS else (1,)
+        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+        return [tick for tick in ticks if low <= math.log10(tick) <= self.high]
+
+
+def _with_room(low: Array, high: Array) -> tuple[float, float]:
+    if not low.size:
+        return 0.0, 1.0
+    least, most = float(low.min()), float(high.max())
+    room = 0.06 * (most - least) or 0.05 * abs(most) or 1.0
+    return least - room, most + room
+
+
+def horizontal(drawn: Curves) -> dict[str, Any]:
+    """The axis that all columns have."""
+    seen = [panel.x for row in drawn.rows for panel in row.panels if panel.x.size]
+    x = np.unique(np.concatenate(seen)) if seen else np.array([1.0, 10.0])
+    least, most = float(x[0]), float(x[-1])
+    narrow = len(drawn.choice.fixed) > 2
+    title = "Users N" if drawn.choice.along == "n" else "Privacy ε"
+    if drawn.choice.along == "epsilon" and most <= _LINEAR_EPSILON * least:
+        room = 0.05 * (most - least) or 0.5
+        ticks = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
+        return axis(title, range=[least - room, most + room], **ticks)
+    low, high = math.log10(least), math.log10(most)
+    room = 0.05 * (high - low) or 0.3
+    step = "D2" if high - low < 1.2 else 2 if narrow and high - low > 2.5 else 1
+    return axis(
+        title if narrow else f"{title} (log scale)",
+        type="log",
+        range=[low - room, high + room],
+        tickformat="~s",
+        dtick=step,
+    )
+
+
+def inside(here: float, x: dict[str, Any]) -> bool:
+    """Whether a value is within a horizontal axis."""
+    low, high = x["range"]
+    return bool(low <= (math.log10(here) if x.get("type") == "log" else here) <= high)
+
+
+def ranks_axis(rows: tuple[PanelRow, ...], grid: PanelGrid) -> dict[str, Any]:
+    k = max((row.cell.k for row in rows), default=2)
+    last = f"{k:,}" if k < 10_000 else f"{k / 1000:.3g}k" if k < 1_000_000 else f"{k / 1_000_000:.3g}M"
+    shared = axis("Rank", type="log", range=[0.0, math.log10(k + 1)], showgrid=False)
+    shared["title"] = {"text": f"Rank 1–{last}", "font": {"size": 14}, "standoff": 26}
+    return {
+        # Its ends in the title: beside the next axis tick labels have no room on a phone.
+        **shared,
+        "showticklabels": False,
+        "domain": grid.histograms(),
+        "anchor": f"y{grid.of_shares(grid.rows - 1)}",
+    }
+
+
+def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
+    largest = float(row.shares[0]) if row.shares.size else 1.0
+    shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
+    shared["title"] = {"text": "Share", "font": {"size": 13}, "standoff": 2}
+    shared["tickfont"] = {"size": 11}
+    return {**shared, "domain": grid.down(index), "anchor": f"x{grid.of_histograms}"}
+
+
+MEASURE_TITLES = {
     ("mse", "category"): "Mean squared error per category",
     ("mse", "sum"): "Mean squared error, summed over categories",
     ("tv", "level"): "Total variation",
@@ -41,7 +214,7 @@ MEASURES = {
     ("mse", "negatives"): "Categories below zero, on average",
 }
 # The same in two lines that fit beside a row.
-_TITLES = {
+_SHORT_TITLES = {
     ("mse", "category"): "MSE per category",
     ("mse", "sum"): "MSE, summed",
     ("tv", "level"): "Total variation",
@@ -59,7 +232,7 @@ _WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
 
 
-def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
+def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
     """Rows of panels: at the left the population by rank, then one panel per value of the third axis.
 
     Panels of a row share their vertical axis, panels of a column their horizontal one. An error of zero has no place
@@ -70,7 +243,7 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
         here: the reader's own epsilon or N, drawn as a vertical line where it is within the axis.
     """
     rows, columns = drawn.rows[:MOST_ROWS], drawn.choice.fixed[:MOST_COLUMNS]
-    grid = Grid(len(rows), len(columns))
+    grid = PanelGrid(len(rows), len(columns))
     x = horizontal(drawn)
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
@@ -107,7 +280,7 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
         traces,
         axes.pop("xaxis") if columns else x,
         y,
-        reading_of(drawn),
+        curves_reading(drawn),
         **axes,
         shapes=shapes,
         annotations=_heads(drawn, rows, columns, grid),
@@ -124,19 +297,17 @@ def paper_figure(drawn: Lines, here: float | None = None) -> go.Figure:
     )
 
 
-def reading_of(drawn: Lines) -> str:
+def curves_reading(drawn: Curves) -> str:
     """The figure in one sentence: who surely has the smallest mean in how many cells, and how far MLE* is from it."""
     choice = drawn.choice
-    what = {"mse": "mean squared error", "tv": "total variation", "max": "largest error", "nll": "NLL"}[
-        choice.metric
-    ]
+    what = METRIC_NAMES[choice.metric].in_text
     if not drawn.cells:
         return "No cell of these panels is computed yet, so there is nothing to see so far."
     if choice.measure == "excess":
         ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
         return f"MLE* has the lowest {what} (nats per report, the line at 0), alone or shared; {' and '.join(ends)}."
     if choice.measure in PARTS:
-        return f"{MEASURES[choice.metric, choice.measure]}: {_ranges(drawn)}."
+        return f"{MEASURE_TITLES[choice.metric, choice.measure]}: {_ranges(drawn)}."
     stand = drawn.standing
     if stand is None:
         return (
@@ -159,31 +330,31 @@ def _far(stand: Standing) -> str:
     return f"; MLE*’s is up to {about(stand.largest)} the smallest ({where})"
 
 
-def _above(drawn: Lines, name: str) -> str:
+def _above(drawn: Curves, name: str) -> str:
     largest = float(_means(drawn, name).max(initial=0.0))
     if largest <= 0:
         return f"{QUANTITIES[name].name}’s is the same"
     return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
 
 
-def _ranges(drawn: Lines) -> str:
+def _ranges(drawn: Curves) -> str:
     """Between which values every estimator lies."""
-    names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.lines)
+    names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.curves)
     ends = ((QUANTITIES[name].name, _means(drawn, name)) for name in names)
     return ", ".join(f"{name} {number(seen.min())} to {number(seen.max())}" for name, seen in ends)
 
 
-def _means(drawn: Lines, name: str) -> Array:
-    seen = [panel.lines[name].mean for row in drawn.rows for panel in row.panels if panel.x.size]
+def _means(drawn: Curves, name: str) -> Array:
+    seen = [panel.curves[name].mean for row in drawn.rows for panel in row.panels if panel.x.size]
     return np.concatenate(seen) if seen else np.empty(0)
 
 
-def _title(drawn: Lines) -> str:
+def _title(drawn: Curves) -> str:
     kind = (drawn.choice.metric, drawn.choice.measure)
-    return f"{_TITLES[kind]}<br>({'zoomed' if kind == ('nll', 'level') else 'log scale'})"
+    return f"{_SHORT_TITLES[kind]}<br>({'zoomed' if kind == ('nll', 'level') else 'log scale'})"
 
 
-def _histogram(row: Row, grid: Grid, index: int) -> dict[str, Any]:
+def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     look = QUANTITIES["truth"]
     # Every category reaches to the next rank, the last one too.
     x, shares = np.append(row.ranks, row.cell.k + 1), np.append(row.shares, row.shares[-1:])
@@ -204,16 +375,16 @@ def _histogram(row: Row, grid: Grid, index: int) -> dict[str, Any]:
 
 
 def _curves(
-    drawn: Lines, row: Row, column: int, scale: Scale, place: dict[str, str]
+    drawn: Curves, row: PanelRow, column: int, scale: Scale, place: dict[str, str]
 ) -> Iterator[dict[str, Any]]:
     panel = row.panels[column]
     if not panel.x.size:
         return
     small = len(drawn.choice.fixed) > 1
     if drawn.band != "none":
-        for name, line in panel.lines.items():
+        for name, line in panel.curves.items():
             yield _band(name, panel.x, line, scale, place)
-    for name, line in panel.lines.items():
+    for name, line in panel.curves.items():
         look = QUANTITIES[name]
         yield {
             "type": "scatter",
@@ -235,7 +406,7 @@ def _curves(
         }
 
 
-def _hover(drawn: Lines, name: str, row: Row, column: int) -> str:
+def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     choice = drawn.choice
     third = "n" if choice.along == "epsilon" else "epsilon"
     kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
@@ -247,11 +418,11 @@ def _hover(drawn: Lines, name: str, row: Row, column: int) -> str:
     at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
-        f"{MEASURES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
+        f"{MEASURE_TITLES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
     )
 
 
-def _band(name: str, x: Array, line: Line, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
+def _band(name: str, x: Array, line: Curve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
     """There along the upper edge, and back along the lower one."""
     return {
         "type": "scatter",
@@ -278,7 +449,7 @@ def _name_once(traces: list[dict[str, Any]]) -> None:
             named.add(trace["name"])
 
 
-def _band_in_legend(drawn: Lines) -> dict[str, Any]:
+def _band_in_legend(drawn: Curves) -> dict[str, Any]:
     words = (
         "band: ±2 standard errors"
         if drawn.band == "error"
@@ -319,7 +490,7 @@ def _upright(here: float, across: str, down: str) -> dict[str, Any]:
 
 
 def _heads(
-    drawn: Lines, rows: tuple[Row, ...], columns: tuple[float, ...], grid: Grid
+    drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
     symbol = SYMBOLS["n" if drawn.choice.along == "epsilon" else "epsilon"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rr_core.figures.labels import plain
+from rr_core.plain_text import plain
 
 
 class UnreadableFile(ValueError):
@@ -10,7 +10,7 @@ class UnreadableFile(ValueError):
 
     ``str(error)`` is one plain sentence, two at most, for a person who does not program: what is
     wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
-    (`pages._ui.safe_text.markdown` escapes it).
+    (the app escapes it).
     """
 
 

@@ -1,17 +1,23 @@
-"""Whether one estimator's mean error is below another's, cell by cell, with what the seeds allow to say."""
+"""Who has the smallest mean error: in one cell, over the cells of a sweep, and along its axis.
+
+Everything is said as far as the collections settle it: by a t test of paired differences, see `sign`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
 
+import numpy as np
 from scipy import special
 
 from rr_core.comparison import TIE, VALID
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import CellResult
 
 # -1 where the first of two estimators has the smaller mean error, 1 the larger, 0 when both are equal, None when the
 # seeds cannot tell.
@@ -164,8 +170,8 @@ def _difference(
     result: SweepResult, cell: CellResult, metric: str, first: str, second: str
 ) -> tuple[int, float, float]:
     """The sign of the difference of two means, its size, and its standard error."""
-    m = _place("metric", metric, result.sweep.settings.metrics)
-    a, b = (_place("estimator", name, result.sweep.settings.estimators) for name in (first, second))
+    m = _index("metric", metric, result.sweep.settings.metrics)
+    a, b = (_index("estimator", name, result.sweep.settings.estimators) for name in (first, second))
     difference, error = float(cell.difference[m, a, b]), float(cell.difference_error[m, a, b])
     if abs(difference) <= TIE * abs(float(cell.mean[m, a])):
         return 0, 0.0, error
@@ -175,7 +181,7 @@ def _difference(
 def _mean(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
     settings = result.sweep.settings
     return float(
-        cell.mean[_place("metric", metric, settings.metrics), _place("estimator", name, settings.estimators)]
+        cell.mean[_index("metric", metric, settings.metrics), _index("estimator", name, settings.estimators)]
     )
 
 
@@ -185,7 +191,127 @@ def _ratio(larger: float, smaller: float) -> float:
     return larger / smaller if smaller else math.inf
 
 
-def _place(what: str, name: str, known: tuple[str, ...]) -> int:
+def _index(what: str, name: str, known: tuple[str, ...]) -> int:
     if name not in known:
         raise ValueError(f"{what} must be one of the sweep's, {', '.join(known)}, got {name!r}")
     return known.index(name)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Counts of cells.
+
+    Attributes:
+        cells: that are done.
+        sure: by estimator, where it alone has the smallest mean error and the seeds settle it.
+        shared: where two have the same smallest one and the seeds settle it against the third.
+        equal: where the mean errors of the three are equal; the rest is about the others.
+        near: where MLE*'s mean error is at most ``close`` times the smallest, by the means.
+        typical: MLE*'s mean error over the smallest in the middle cell, by the means; nan where none is apart.
+        behind: where the seeds settle that MLE*'s is not the smallest.
+        largest: its ratio to the smallest there, at most (infinite where the smallest is zero); 1 where there is none.
+        where: the cell of the largest.
+    """
+
+    cells: int
+    sure: Mapping[str, int]
+    shared: int
+    equal: int
+    near: int
+    typical: float
+    behind: int
+    largest: float
+    where: Cell | None
+
+    @property
+    def apart(self) -> int:
+        """Cells where the three differ."""
+        return self.cells - self.equal
+
+    @property
+    def unsettled(self) -> int:
+        """Those of them where the seeds do not tell who has the smallest mean error."""
+        return self.apart - self.settled
+
+    @property
+    def settled(self) -> int:
+        """Those of them where the seeds tell who has the smallest mean error."""
+        return sum(self.sure.values()) + self.shared
+
+
+def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
+    """Over all cells that are done.
+
+    Raises:
+        ValueError: when the sweep lacks the metric or one of the three.
+    """
+    found = [(cell, leading(result, cell, metric)) for cell in result.cells]
+    apart = [(cell, lead) for cell, lead in found if not lead.equal]
+    ratios = np.array([regret(result, cell, metric, "mle_star") for cell, _ in apart])
+    behind = np.array(["mle_star" not in lead.possible for _, lead in apart], dtype=bool)
+    most = int(np.where(behind, ratios, -np.inf).argmax()) if behind.any() else None
+    return Standing(
+        cells=len(found),
+        sure={name: sum(lead.sure and lead.best == (name,) for _, lead in apart) for name in VALID},
+        shared=sum(lead.sure and len(lead.best) == 2 for _, lead in apart),
+        equal=len(found) - len(apart),
+        near=int((ratios <= close * (1 + TIE)).sum()),
+        typical=float(np.median(ratios)) if apart else np.nan,
+        behind=int(behind.sum()),
+        largest=1.0 if most is None else float(ratios[most]),
+        where=None if most is None else apart[most][0].cell,
+    )
+
+
+SweepAxis = Literal["epsilon", "n", "k", "s"]
+_AXES: tuple[SweepAxis, ...] = ("epsilon", "n", "k", "s")
+
+
+@dataclass(frozen=True)
+class LeaderInterval:
+    """Neighbouring values of the axis at which the three stand the same.
+
+    Attributes:
+        first, last: values, equal where it is a single one.
+        best: who has the smallest mean error there, alone or shared, where the seeds settle it; all three where they
+            are equal; nobody where it is not settled.
+        opens, closes: whether the sweep has no value below or above it.
+    """
+
+    first: float
+    last: float
+    best: tuple[str, ...]
+    opens: bool
+    closes: bool
+
+
+def varying_axis(cells: tuple[Cell, ...]) -> SweepAxis | None:
+    """The only thing in which some cells differ; None where it is no number, or not the only one."""
+    varied = [axis for axis in _AXES if len({getattr(cell, axis) for cell in cells}) > 1]
+    return varied[0] if len(varied) == 1 and len({cell.dist for cell in cells}) == 1 else None
+
+
+def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple[LeaderInterval, ...]:
+    """Of a sweep along ``axis``, from the smallest value to the largest; a value not run yet ends a stretch.
+
+    Raises:
+        ValueError: when the sweep lacks the metric or one of the three valid estimators.
+    """
+    cells = sorted(result.sweep.cells, key=lambda cell: float(getattr(cell, axis)))
+    found = []
+    for best, group in groupby(cells, lambda cell: _settled_best(result, cell, metric)):
+        inside = list(group)
+        first, last = inside[0], inside[-1]
+        if best is not None:
+            low, high = float(getattr(first, axis)), float(getattr(last, axis))
+            found.append(LeaderInterval(low, high, best, first == cells[0], last == cells[-1]))
+    return tuple(found)
+
+
+def _settled_best(result: SweepResult, cell: Cell, metric: str) -> tuple[str, ...] | None:
+    """As `Stretch.best`; None where it has not been run."""
+    done = result.by_cell.get(cell)
+    if done is None:
+        return None
+    lead = leading(result, done, metric)
+    return lead.best if lead.sure or lead.equal else ()

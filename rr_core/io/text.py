@@ -14,9 +14,9 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.hints import Hint, Row, hints
-from pages._ui.tables.schema import Columns, column_names, detect_header, numeric_columns
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.hints import Hint, Row, hints
+from rr_core.io.schema import Columns, column_names, detect_header, numeric_columns
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
