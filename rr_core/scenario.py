@@ -104,7 +104,10 @@ class Scenario:
         """
         scenario, notes = default or cls(), []
         for field in ALL_FIELDS:
-            if field.parameter in query:
+            if field.name == "k" and scenario.dist in TABLES:
+                note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
+                notes += [note] if note else []
+            elif field.parameter in query:
                 value, note = field.parse(query[field.parameter], getattr(scenario, field.name))
                 changes: dict[str, Any] = {field.name: value}
                 scenario = replace(scenario, **changes)
@@ -253,6 +256,16 @@ FIELDS = (
     Number("seed", "seed", "Seed", limits.SEED_MIN, limits.SEED_MAX, True),
 )
 ALL_FIELDS: tuple[Choice | Number, ...] = (Choice(), *FIELDS)
+
+
+def other_k(text: str, k: int, whose: str) -> str:
+    """The sentence about a link's number of categories where ``whose`` table has ``k``; none where they agree."""
+    try:
+        if not text.strip() or float(text) == k:
+            return ""
+    except ValueError:
+        pass  # no number is another one, too
+    return f"The link's Categories K is {_cut(text)}, but {whose} has {k:,} categories; these are used."
 
 
 def _cut(text: str) -> str:
