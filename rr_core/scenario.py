@@ -74,7 +74,7 @@ class Scenario:
         population = self.population() if population is None else population
         if population.k != self.k:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
-        if population.counts is not None and self.n == population.total:
+        if population.counts is not None and self.n == population.total:  # see Draw.of_table
             return Users(population, population.counts)
         rng = self.stream(Stream.USERS)
         return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, rng)))
@@ -148,6 +148,11 @@ class Draw:
         """(k,) shares of these users, the truth the estimates are after."""
         shares: Array = self.true_counts / self.scenario.n
         return shares
+
+    @property
+    def of_table(self) -> bool:
+        """Whether the users are the very people of the population's table: the same under every seed."""
+        return self.scenario.n == self.population.total
 
     def repeat(self, first: int, how_many: int, *, new_users: bool = False) -> tuple[NDArray, NDArray]:
         """Further collections of the same scenario: true counts and reports, (how_many, k) each.
