@@ -20,6 +20,9 @@ from rr_core.scenario import Draw
 _CELLS_PER_STEP = 400_000
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is told at all.
 _LEVEL, _FEWEST = 0.001, 10
+_ROUNDING = (
+    1e-13  # of a mean square: what is left of it without its mean, where all collections were the same
+)
 
 
 @dataclass(eq=False)
@@ -64,7 +67,10 @@ class Repeats:
 
     def _spread(self, index: int, raw_bias2: float) -> float:
         mse = float(self.errors["mse"][:, index].mean())
-        return (mse - raw_bias2) * self.done / (self.done - 1) if self.done > 1 else float("nan")
+        if self.done == 1:
+            return math.nan
+        within = mse - raw_bias2
+        return within * self.done / (self.done - 1) if within > _ROUNDING * mse else 0.0
 
     def least_mean(self, metric: str) -> tuple[str, ...]:
         """The valid estimators whose mean error may be the smallest: by a paired t test, at _LEVEL two-sided, theirs is

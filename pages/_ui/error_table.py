@@ -10,6 +10,7 @@ from pages._ui.safe_text import markdown
 from rr_core.comparison import ESTIMATORS, RANKED, ULPS, VALID, Comparison, Target
 from rr_core.figures.labels import plain_names
 from rr_core.figures.style import QUANTITIES, number
+from rr_core.scenario import Draw
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {
@@ -38,14 +39,16 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None:
+def show(result: Comparison, draw: Draw, closing: str) -> None:
     """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
 
     All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
     rows = {_ROWS[metric]: _cells(result, metric) for metric in RANKED}
     rows["… per category"] = [number(result.errors["mse"][name] / len(result.truth)) for name in ESTIMATORS]
-    rows["NLL per report"] = [number(result.errors["nll"][name], 7) for name in ESTIMATORS]
+    rows["NLL per report"] = [
+        "≈ 0" if 0 < abs(loss) <= ULPS else number(loss, 7) for loss in result.errors["nll"].values()
+    ]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
     nll = ("NLL per report", _ROWS["above"])
     order = [_ROWS["mse"], "… per category", _ROWS["tv"], _ROWS["max"], *nll, "Set to zero"]
@@ -56,9 +59,10 @@ def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None
         cells = [f" **{name}** |", "--:|", *(f" {rows[row][i]} |" for row in order)]
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
+    against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
     st.markdown(
-        f"{table}\n\n{_zeroed(result, labels)}\n\n"
-        f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
+        f"{table}\n\n{_zeroed(result, draw.population.labels)}\n\n"
+        f"Errors against {against}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Errors that differ by rounding alone share a mark. Squared error is "
         "summed over categories; its mean per category is what the paper's figures show. NLL: negative log-likelihood "
         "in nats; lower fits the reports better.\n\n"

@@ -115,14 +115,15 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
         return "One collection shows neither a bias nor a variance: both are about many."
     if not result.with_negatives:
         return "No collection had a negative, so in all of them the valid estimators are Inv itself."
-    parts = ", ".join(
-        f"{QUANTITIES[name].name} {number(max(result.bias2(name), 0.0))} + {number(spread)}"
-        for name, spread in zip(ESTIMATES[1:], variance[1:], strict=True)
-    )
-    return (
-        f"Mean squared error is squared bias + variance. Inv has no bias, up to chance: its error is variance, here "
-        f"{number(variance[0])}; the valid estimators: {parts}."
-    )
+    parts = [f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)]
+    valid = ", ".join(f"{QUANTITIES[name].name} {part}" for name, part in zip(VALID, parts[1:], strict=True))
+    return f"Mean squared error is squared bias + variance: Inv {parts[0]} (its bias is chance: it has none), {valid}."
+
+
+def _squared_bias(result: Repeats, name: str) -> str:
+    """As seen, less what chance adds to it, which may be all."""
+    seen = result.bias2(name)
+    return number(seen) if seen > 0 else "about 0"
 
 
 def wins(result: Repeats, metric: str) -> go.Figure:

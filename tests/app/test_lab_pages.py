@@ -148,3 +148,28 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
 def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
     (preset,) = [preset.scenario for preset in PRESETS if preset.scenario.k == 1_423_000]
     assert 24 <= np.unique(preset.draw().counts).size <= 60
+
+
+def test_a_new_draw_of_a_tables_own_people_changes_the_noise_alone():
+    table, sample = "dist=schooling&n=32561", "dist=schooling&n=32560"
+    for query, said in ((table, "for other noise:"), (sample, "for other users and other noise:")):
+        page = opened("noisy_histogram", query)
+        assert said in words(page)
+        before = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
+        checked(widget(page, "New draw").click().run())
+        after = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
+        assert (before[0] == after[0]) == (query == table)
+        assert before[1] != after[1]
+        page = opened("estimators", query)
+        checked(page.button_group(key="target").set_value("population").run())
+        assert ("the users were drawn from" in words(page)) == (query == sample)
+        assert ("whose people are these very users" in words(page)) == (query == table)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "20"])
+def test_what_is_nothing_but_rounding_is_not_shown_as_a_number(epsilon):
+    """One user of two categories: Inv fits the report with certainty, and its NLL is zero."""
+    page = opened("estimators", f"k=2&n=1&eps={epsilon}")
+    (table,) = [text.value for text in page.markdown if text.value.startswith("| Error")]
+    (row,) = [line for line in table.splitlines() if line.startswith("| NLL per report")]
+    assert row.split("|")[2].strip() in ("0", "≈ 0")

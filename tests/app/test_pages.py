@@ -68,7 +68,7 @@ def test_link_sets_every_widget(name):
         "Zipf exponent s": 1.3,
         "Privacy ε": 2.0,
         "Exact ε": 2.0,
-        "Users N": 1000,  # the nearest power of ten, by ratio
+        "Users N": 3000,
         "Exact N": 3000,
         "Seed": 7,
     }
@@ -196,6 +196,8 @@ def test_zipf_exponent_is_there_for_zipf_alone():
         ("dist=nonsense", "nonsense"),
         ("seed=1.5", "1.5"),
         ("s=99", "99"),
+        ("dist=letters&k=50", "K is 50, but Letters of Moby-Dick has 26 categories"),
+        ("dist=work&k=99999999", "K is 99999999, but Work class (census) has 9 categories"),
         ("dist=upload&k=9", "stayed with its owner"),
     ],
 )

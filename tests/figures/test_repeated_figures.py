@@ -139,12 +139,23 @@ def test_bias_and_variance_are_said_as_they_are():
             name: (result.errors["mse"][:, i].mean() - result.bias2(name))
             for i, name in enumerate(ESTIMATORS)
         }
-        shown = numbers(text.split("here ")[1])
-        expected = [spread["inv"]]
-        for name in VALID:
+        shown = numbers(text)
+        assert min(shown) >= 0
+        expected = []
+        for name in ESTIMATORS:
             expected += [max(result.bias2(name), 0.0), spread[name]]
         for one, true in zip(shown, expected, strict=True):
             assert reads(one, true) or abs(one - true) < 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [8.0, 20.0])
+def test_collections_that_are_all_the_same_have_no_variance(epsilon):
+    """One user under a large epsilon: Inv is off by the same each time, and not by a variance."""
+    result = last(Scenario("zipf", 2, 1.5, epsilon, 1, 5), 50)
+    assert np.ptp(result.errors["mse"]) == result.errors["mse"][0, 0] > 0
+    bias, variance, *rest = numbers(reading(bias_and_variance(result)))
+    assert (variance, rest) == (0, [0] * 6)
+    assert reads(bias, result.errors["mse"][0, 0])
 
 
 def test_one_collection_shows_no_spread():
