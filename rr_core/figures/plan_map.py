@@ -109,7 +109,10 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
         "name": "click anywhere",
         "x": epsilons.ravel(),
         "y": users.ravel(),
-        "text": [_shown(target, value) for value in land.values.ravel()],
+        "text": [
+            f"about {percent(value, 2)}" if between else _shown(target, value)
+            for value, between in zip(land.values.ravel(), land.interpolated.ravel(), strict=True)
+        ],
         "hovertemplate": f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there<extra></extra>",
         "marker": {"size": 8, "opacity": 0, "color": _INK},
         "selected": steady,

@@ -278,18 +278,17 @@ def _overtaken_by_whole_people(channels: Channels, n: Array, ahead: Array, behin
     that g, and with as many people as possible in both, whose reports vary most.
     """
     q, keep, others = channels.q[:, None], channels.keep[:, None], channels.k - 2
-    gap = ahead - behind
-    apart = np.maximum(np.ceil(n * gap - 1 - _NEAR), 1.0)
-    most = (apart + 1) / gap
-    in_both = np.maximum(0.0, 1 - most * np.maximum(1 - ahead - behind, 0.0)) / 2
-    wrong = fixed_tails.overtaken(
-        most, q, keep, others, ahead - in_both / most, behind + (1 - in_both) / most
-    )
-    wrong = np.where(n * gap > 1 + _NEAR, wrong, 1.0)
+    apart = n * (ahead - behind)
+    there = apart > 1 + _NEAR
+    one, other = np.where(there, ahead, 0.5), np.where(there, behind, 0.0)
+    most = np.where(there, np.ceil(apart - _NEAR), 2.0) / (one - other)
+    in_both = np.maximum(0.0, 1 - most * np.maximum(1 - one - other, 0.0)) / 2
+    wrong = fixed_tails.overtaken(most, q, keep, others, one - in_both / most, other + (1 - in_both) / most)
+    wrong = np.where(there, wrong, 1.0)
     exact = _is_whole(n * ahead) & _is_whole(n * behind)  # the very people of a file
     if exact.any():
-        there = np.where(n * gap > 1 - _NEAR, fixed_tails.overtaken(n, q, keep, others, ahead, behind), 1.0)
-        wrong = np.where(exact, there, wrong)
+        these = np.where(apart > 1 - _NEAR, fixed_tails.overtaken(n, q, keep, others, ahead, behind), 1.0)
+        wrong = np.where(exact, these, wrong)
     return wrong
 
 

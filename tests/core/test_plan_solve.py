@@ -209,6 +209,7 @@ def test_what_cannot_be_reached_says_why():
     assert isinstance(tie, Unreachable)
     assert "ranked 2 and 3" in tie.reason
     assert isinstance(required_epsilon(Target("top", 2), 5, 100, [4, 3, 3, 1, 1]), Unreachable)
+    assert achieved(Target("top", 2), 5, 1.0, 100, [4, 3, 3, 1, 1]) == 0
     # A tie below the top is no matter.
     assert isinstance(required_n(Target("top", 2), 5, 1.0, [5, 4, 1, 1, 1]), int)
     many = required_n(Target("rmse", 1e-9), 100, 0.01, None)

@@ -13,17 +13,18 @@ from rr_core.plan.targets import Target
 
 
 def map_csv(land: Landscape, target: Target) -> bytes:
-    """One row per cell of the map: epsilon, how many users, and what is achieved there, with its unit, which quantity it
-    is, and the probability that is promised for it (empty for an average)."""
-    epsilons, users = np.meshgrid(land.epsilons, land.users)
+    """One row per cell of the map that is worked out, not interpolated: epsilon, how many users, and what is achieved
+    there, with its unit, which quantity it is, and the probability that is promised for it (empty for an average)."""
+    there = ~land.interpolated
+    epsilons, users = (axis[there] for axis in np.meshgrid(land.epsilons, land.users))
     about = target.about
     named = f", {target.share:.10g} of users" if target.kind == "share" else ""
     promised = about.promised and target.kind != "top"
     return csv_bytes(
         {
-            "epsilon_nats": epsilons.ravel(),
-            "n_users": users.ravel(),
-            "achieved": land.values.ravel(),
+            "epsilon_nats": epsilons,
+            "n_users": users,
+            "achieved": land.values[there],
             "unit": np.full(users.size, about.unit),
             "quantity": np.full(users.size, about.measure + named),
             "probability": np.full(users.size, target.confidence if promised else ""),

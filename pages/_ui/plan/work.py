@@ -20,7 +20,7 @@ from rr_core.plan.targets import Target
 from rr_core.populations import UPLOAD
 
 T = TypeVar("T")
-_CELLS = 41
+_CELLS = 33
 
 
 def guess(work: Work, asked: Asked) -> Guess:
