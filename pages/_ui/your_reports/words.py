@@ -34,6 +34,11 @@ def estimator(found: Results) -> str:
     return "inv" if nothing_above(found) else found.analysis.nearest.preferred
 
 
+def advised(found: Results) -> str | None:
+    """The estimator that `advice` names first; None where ε is to be settled first."""
+    return None if misfits(found) else estimator(found)
+
+
 def nothing_above(found: Results) -> bool:
     """Whether not a single category is told from zero."""
     return not found.analysis.above.above.any()
@@ -192,9 +197,10 @@ def advice(found: Results) -> list[str]:
         first = "the names and ε" if found.used.collected.too_few else "ε"
         return [f"Settle {first} first: under a wrong one no estimate can be trusted.", _measured(found)]
     if len(compared.same) == len(ESTIMATORS):
-        return [
-            f"Nothing came out negative, so {_listed(ESTIMATORS, 'and')} are the same: there is nothing to choose."
-        ]
+        four = _listed(ESTIMATORS, "and")
+        if found.analysis.estimates["inv"].min() >= 0:
+            return [f"Nothing came out negative, so {four} are the same: there is nothing to choose."]
+        return [f"{four} agree to twelve decimals: there is nothing to choose."]
     if nothing_above(found):
         return [
             "Report Inv with its intervals, or no table at all: no category is told from zero.",
@@ -213,7 +219,10 @@ def advice(found: Results) -> list[str]:
         said = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
     else:
         rest = [name for name in VALID if name != best]
-        said = f"Report {_listed([best], 'and')}: it is nearer to the truth than {_listed(rest, 'and')}, beyond chance."
+        said = (
+            f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
+            f"more than {ERRORS} standard errors."
+        )
     return [
         said,
         _measured(found),
@@ -237,15 +246,14 @@ def _measured(found: Results) -> str:
         return f"How far the estimates are from the truth cannot be compared: {why}."
     more = ", ".join(
         f"{QUANTITIES[name].name} {number(compared.differences[name])} "
-        f"(± {number(ERRORS * compared.standard_errors[name], 2)})"
+        f"(± {number(compared.standard_errors[name], 2)})"
         for name in others
     )
     whose = "these people" if found.target == "users" else "their population"
     return (
         f"Squared distance from the shares of {whose}, summed over categories, beyond that of "
-        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. It is estimated from these "
-        f"reports (Stein's method). ± is {ERRORS} standard errors: in more than nine of ten simulated collections it "
-        "held the actual difference."
+        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. Both are estimated from these "
+        "reports (Stein's method): the difference, and its standard error after the ±."
     )
 
 
