@@ -255,6 +255,14 @@ def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
                     assert off <= slack + 0.005 * expected + 1e-5, (scenario, row, expected)
 
 
+def test_fewer_negatives_than_categories_are_not_said_to_be_all():
+    for k, n, epsilon in ((2, 1, 20.0), (1000, 3, 20.0), (12, 5, 10.0), (1_000_000, 10**4, 20.0)):
+        found = expected_negatives(Scenario("zipf", k, 5.0, epsilon, n, 5).draw())
+        (label, cell) = more_users([found]).splitlines()[3].strip("| ").split(" | ")
+        assert found.empty < found.of_empty
+        assert numbers(label)[0] > numbers(cell)[0] == pytest.approx(found.empty, rel=0.005)
+
+
 @pytest.mark.slow
 def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
     said = set()
