@@ -128,7 +128,7 @@ def test_the_matrix_and_a_belief_call_nothing_certain(epsilon):
     assert "100%" not in told
     assert ("over 99.99999999%" in reading(figure)) == (epsilon == 20)
     sure = np.eye(12)[3]
-    assert "at about 100%" in reading(belief(sure, [sure], [3], 3, shown(12)))
+    assert "is the truth at 100%" in reading(belief(sure, [sure], [3], 3, shown(12)))
 
 
 def test_the_truth_is_rarer_with_a_smaller_epsilon_and_with_more_answers():
