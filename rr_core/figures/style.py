@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 GRID = "rgba(128,128,128,0.22)"
@@ -135,6 +136,11 @@ def number(value: float, digits: int = 3) -> str:
         return mantissa
     raised = exponent.replace("−0", "−").lstrip("+0").translate(_RAISED)
     return f"{mantissa}·10{raised}"
+
+
+def whole(values: Any) -> Any:
+    """The nearest whole numbers, halves upwards, without a minus before zero: one rounding for all who show people."""
+    return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
 
 
 def percent(value: float, digits: int = 3) -> str:
