@@ -24,8 +24,8 @@ def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     from tests.app.test_experiments_turns import House
 
     made = House(monkeypatch)
-    monkeypatch.setattr(runs, "_turns", lambda: made.turns)
+    monkeypatch.setattr(runs, "_queue", lambda: made.queue)
     yield made
-    for job in list(made.turns._jobs):
+    for job in list(made.queue._jobs):
         job.watchers.clear()
-    made.wait(lambda: not made.turns._at_work)
+    made.wait(lambda: not made.queue._at_work)

@@ -41,7 +41,7 @@ def typed(page, label, text):
 def seen(page, key="own") -> Run:
     """The run on screen."""
     held = page.session_state["_exp_session"]
-    return held.chosen[key]
+    return held.current[key]
 
 
 def words(page):

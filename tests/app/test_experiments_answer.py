@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from pages._ui.experiments.answer import sentence
+from pages._ui.experiments.results import answer_text
 from rr_core.comparison import VALID
 from rr_core.experiments.grid import MAIN_GRID, PRESETS, Settings, over
 from rr_core.experiments.storage import stored_result
@@ -21,7 +21,7 @@ N, P, M, HAIR, SHARED, EQUAL = (1, 3, 2), (3, 1, 1.5), (2, 3, 1), (1, 1.01, 2), 
 
 
 def said(means, cells=GRID, error=0.1, settings=THREE, metric="mse"):
-    return sentence(made(cells, means, error, settings), metric).replace("\\", "")
+    return answer_text(made(cells, means, error, settings), metric).replace("\\", "")
 
 
 @pytest.mark.parametrize("lacking", [{"metrics": ("nll",)}, {"estimators": ("inv", "inv_n", "inv_p")}])
@@ -158,7 +158,7 @@ def test_another_one_with_a_lower_likelihood_is_told():
     result = made(GRID, [N] * 6)
     result.cells[0].beaten.flags.writeable = True
     result.cells[0].beaten[1, 2] = 3
-    text = sentence(result, "nll")
+    text = answer_text(result, "nll")
     assert (
         "does **not always have the lowest** negative log-likelihood. InvN or InvP had a lower one in 3 of 240"
         in text
@@ -175,9 +175,9 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
         f"over all 3 populations: the smallest squared error on average is surely **InvP's in {won.count(('inv_p',))} "
         f"settings, InvN's in {won.count(('inv_n',))}, MLE\\*'s in {won.count(('mle_star',))}**; in "
         f"{sum(map(is_unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
-    ) in sentence(result, "mse")
+    ) in answer_text(result, "mse")
     assert len(spots) == 600
-    assert "over all 5 populations" in sentence(stored_result(PRESETS["2a"].cells), "mse")
+    assert "over all 5 populations" in answer_text(stored_result(PRESETS["2a"].cells), "mse")
 
 
 def test_a_ratio_that_is_no_difference_is_told_so():

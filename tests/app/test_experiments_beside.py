@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rr_core.figures.experiments_sentences import agreement_in_words
 from rr_core.experiments.agreement import agreement
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_sentences import agreement_in_words
 from tests.core.sweeps import THREE, made
 
 CELLS = over(s=1.0, k=10, epsilon=(1, 2), n=100)
@@ -28,7 +28,7 @@ def test_other_users_are_told_in_ratios():
     text = said(of(MEANS, THREE), of([(1.1, 3.0, 2.0), (4.0, 2.0, 0.5)], replace(THREE, seed=2)))
     assert text == (
         "2 cells in common, 6 means compared. The two are about different users, drawn from the same populations, whose "
-        "errors really differ. One mean is up to **4 times** the other (MLE\\*, Zipf s = 1, K = 10, ε = 2, N = 100); "
+        "errors really differ. One mean is up to **4 times** the other (MLE*, Zipf s = 1, K = 10, ε = 2, N = 100); "
         "the middle ratio is 1."
     )
     assert "standard errors" not in text
@@ -52,7 +52,7 @@ def test_the_same_users_are_told_by_chance():
     """Half the standard error of a difference is that of a mean, so that of two independent ones is a 14th here."""
     text = said(of(MEANS, ROUNDED), of([(1.0, 3.0, 2.0), (4.0, 2.0, 3.0)], replace(ROUNDED, seed=2)))
     assert (
-        "The largest difference is **14.1 standard errors** (MLE\\*, Zipf s = 1, K = 10, ε = 2, N = 100); **1** is "
+        "The largest difference is **14.1 standard errors** (MLE*, Zipf s = 1, K = 10, ε = 2, N = 100); **1** is "
         in text
     )
     assert "beyond 3, where chance alone would put about 0.0" in text

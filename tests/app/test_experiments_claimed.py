@@ -9,14 +9,14 @@ from tests.app.sweeping import words
 PAGE = """
 import streamlit as st
 from dataclasses import replace
-from pages._ui.experiments import claimed
-from pages._ui.experiments.shown import Shown
+from pages._ui.experiments import results
+from pages._ui.experiments.runs import SweepView
 from rr_core.experiments.grid import over
 from tests.core.sweeps import THREE, made
 cells = over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40))
 means = [(3, 1, 2), (3, 1, 2), (1, 3, 2)][: st.session_state["done"]]
 settings = replace(THREE, seeds=st.session_state["seeds"])
-claimed.section(Shown("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
+results.claims_table(SweepView("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
 """
 
 

@@ -2,8 +2,8 @@
 
 import gc
 
-from pages._ui.experiments import kept as module
-from pages._ui.experiments.kept import kept
+from pages._ui.experiments import runs as module
+from pages._ui.experiments.runs import cached
 from rr_core.experiments.grid import over
 from tests.core.sweeps import made
 
@@ -15,16 +15,16 @@ def test_made_once_for_each_result_and_matter():
     first, second = made(CELLS, []), made(CELLS, [])
     for result in (first, second, first):
         for what in ("a", "b", "a"):
-            assert kept(result, what, lambda what=what: calls.append(what) or what) == what
+            assert cached(result, what, lambda what=what: calls.append(what) or what) == what
     assert calls == ["a", "b", "a", "b"]
 
 
 def test_nothing_outlives_its_result():
     gc.collect()
-    before = len(module._KEPT)
+    before = len(module._CACHE)
     result = made(CELLS, [])
-    kept(result, "a", lambda: [1])
-    assert len(module._KEPT) == before + 1
+    cached(result, "a", lambda: [1])
+    assert len(module._CACHE) == before + 1
     del result
     gc.collect()
-    assert len(module._KEPT) == before
+    assert len(module._CACHE) == before

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.experiments.answer import sentence
+from pages._ui.experiments.results import answer_text
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star
 from rr_core.comparison import VALID
 from rr_core.experiments.claims import claims, figure_claims
@@ -93,7 +93,7 @@ def test_random_sweeps_say_what_their_numbers_mean():
         known = counts([meaning(m, error, len(CELLS)) for m in means])
         settled = known["shared"] + sum(known[name] for name in VALID)
 
-        text = sentence(result, "mse").replace("\\", "")
+        text = answer_text(result, "mse").replace("\\", "")
         if known["equal"] == done:
             assert "the errors of the three are equal" in text
         elif not settled:
@@ -226,7 +226,7 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
     """One collection settles nothing; and nothing is a number that is none."""
     settings = Settings(seeds, estimators=VALID, metrics=("mse", "nll"), bias=False)
     result = run(Sweep(tuple(CORNERS), settings))
-    said = [sentence(result, metric) for metric in ("mse", "nll")]
+    said = [answer_text(result, metric) for metric in ("mse", "nll")]
     for metric in ("mse", "nll"):
         said += [f"{evidence(one)} {paper_says(one)}" for one in figure_claims(result, metric)]
         said.append(curves_reading(select_curves(result, default_selection(result.sweep))))
@@ -241,7 +241,7 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
         }
     for cell in result.cells:  # each one alone, as a sweep of its own
         alone = SweepResult(Sweep((cell.cell,), settings), (cell,))
-        text = sentence(alone, "mse")
+        text = answer_text(alone, "mse")
         three = [float(x) for x in cell.mean[0]]
         if max(three) - min(three) <= 1e-9 * max(min(three), 1e-300):
             assert "errors of the three are equal" in text, (cell.cell, text)

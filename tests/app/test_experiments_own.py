@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from pages._ui.experiments import runs
-from pages._ui.experiments.sweeps import CELLS
+from pages._ui.experiments.settings import CELLS
 from rr_core.experiments.claims import figure_claims
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
@@ -103,7 +103,7 @@ def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
     for finding in figure_claims(result, "mse"):
         assert f"{finding.verdict}. {evidence(finding)}" in words(page)
     assert charts(page)
-    assert not house.turns._finished
+    assert not house.queue._finished
     checked(stranger.run())
     assert not charts(stranger)
     assert "fruit" not in words(stranger)
@@ -250,8 +250,8 @@ def test_a_run_that_measured_something_else_is_named_as_it_is():
 
 
 def test_only_so_many_runs_are_kept_and_one_under_way_is_never_dropped(house, monkeypatch):
-    assert runs._MOST == 8
-    monkeypatch.setattr(runs, "_MOST", 3)
+    assert runs._MOST_RUNS == 8
+    monkeypatch.setattr(runs, "_MOST_RUNS", 3)
     page = started(house)
     for number in range(1, 5):
         checked(widget(page, "Sweep").set_value("3").run())

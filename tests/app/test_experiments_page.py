@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pages._ui.experiments import runs
-from pages._ui.experiments.sweeps import CELLS, TITLES
+from pages._ui.experiments.settings import CELLS, TITLES
 from rr_core.experiments.grid import PRESETS, Settings, Sweep
 from rr_core.experiments.ranking import leading
 from rr_core.experiments.storage import stored_result
@@ -200,7 +200,7 @@ def test_one_run_at_a_time_whatever_is_pressed(house, monkeypatch):
     monkeypatch.setattr(runs, "begin", lambda *asked: (begin(*asked), begin(*asked)))
     page = started(house)
     assert len(page.session_state["_exp_session"].runs) == 1
-    assert len(house.turns._jobs) == 1
+    assert len(house.queue._jobs) == 1
     assert not may_run(page)
 
 
@@ -281,7 +281,7 @@ def test_the_same_sweep_is_run_once_and_leaving_it_stops_it_for_oneself_only(hou
 def test_what_others_run_is_told(house):
     started(house, "sweep=1a")
     house.gate(0, 25).step()
-    house.wait(lambda: house.turns._jobs[0].result.cells)
+    house.wait(lambda: house.queue._jobs[0].result.cells)
     told_to = "being run on this server, with 100 collections and seed 1: 1 of 25 cells so far"
     assert told_to in words(opened("experiments", "sweep=1a"))
     assert "being run on this server" not in words(opened("experiments", "sweep=2a"))
