@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.app.test_experiments_turns import House
+    from tests.app.experiments import House
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """A server whose sweeps go one cell further when the test says so."""
     from pages._ui.experiments import runs
-    from tests.app.test_experiments_turns import House
+    from tests.app.experiments import House
 
     made = House(monkeypatch)
     monkeypatch.setattr(runs, "_queue", lambda: made.queue)

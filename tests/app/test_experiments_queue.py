@@ -1,9 +1,10 @@
 """Sweeps take turns, are shared, stopped, taken up again, and make way when nobody looks."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
@@ -19,63 +20,6 @@ OTHER = Sweep(SWEEP.cells, Settings(5))
 THIRD = Sweep(SWEEP.cells, Settings(6))
 UPLOAD = Population.from_weights(np.arange(1, 6))
 UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
-
-
-class Gate(Executor):
-    """Computes one task each time it is let, in the order of submission."""
-
-    def __init__(self):
-        self.waiting, self.ended = [], False
-
-    def submit(self, function, /, *args):
-        self.waiting.append((Future(), function, args))
-        return self.waiting[-1][0]
-
-    def step(self):
-        future, function, args = self.waiting.pop(0)
-        future.set_result(function(*args))
-
-
-class House:
-    """Turns with gates that the test holds, and a clock that it sets."""
-
-    def __init__(self, monkeypatch):
-        monkeypatch.setattr("rr_core.experiments.run._PER_TASK", 1e-9)  # a task is one cell
-        self.gates, self.now = [], 0.0
-        self.queue = SweepQueue(self._start, self._end, lambda: self.now)
-
-    def _start(self):
-        self.gates.append(Gate())
-        return self.gates[-1]
-
-    def _end(self, gate):
-        gate.ended = True
-
-    def wait(self, condition):
-        for _ in range(1000):
-            if condition():
-                return
-            time.sleep(0.005)
-        raise AssertionError("it never came to that")
-
-    def gate(self, number, tasks=1):
-        self.wait(lambda: len(self.gates) > number and len(self.gates[number].waiting) >= tasks)
-        return self.gates[number]
-
-    def finish(self, number, job):
-        gate = self.gate(number)
-        while gate.waiting:
-            gate.step()
-        self.wait(lambda: job.over)
-
-
-@pytest.fixture
-def house(monkeypatch):
-    made = House(monkeypatch)
-    yield made
-    for job in list(made.queue._jobs):
-        job.watchers.clear()
-    made.wait(lambda: not made.queue._at_work)
 
 
 def test_one_at_a_time_in_the_order_they_came(house):

@@ -1,4 +1,6 @@
-"""A sweep of one's own: what is typed, what it makes, what is refused, and its link."""
+"""A sweep of one's own: lists as they are typed, its parameters in a link, what is too large, and the form."""
+
+from __future__ import annotations
 
 import contextlib
 import gc
