@@ -67,7 +67,7 @@ def claims(result: SweepResult) -> tuple[Claim, ...]:
 
 def mle_never_worst(result: SweepResult) -> Claim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
-    `rr_core.misprints_averages`, and so it does not "hold"."""
+    `rr_core.misprints.counterexamples`, and so it does not "hold"."""
     paper = "MLE* is never the worst of the three on average."
     if not has(result, "mse", *VALID):
         return _untested("never_worst", paper)

@@ -23,7 +23,7 @@ from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.sweep_curves import reading_of
 from rr_core.figures.sweep_map import who_wins
-from rr_core.misprints_averages import histogram_law
+from rr_core.misprints import histogram_law
 from tests.core.sweeps import made
 from tests.figures.samples import named
 

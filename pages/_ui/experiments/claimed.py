@@ -15,7 +15,7 @@ from rr_core.experiments.run import SweepResult
 from rr_core.experiments.shapes import EXPLAINED
 from rr_core.experiments.wording import counted
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.misprints_averages import worst_average
+from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE
 
 _SYMBOLS: dict[Verdict, str] = {
