@@ -4,14 +4,14 @@ import streamlit as st
 
 from pages._ui import downloads
 from pages._ui.frame import open_page
-from pages._ui.geometry import beyond, clouds, plane, triangle
+from pages._ui.geometry import collinearity, triangle
 
 page = open_page("geometry", "Where do the three repairs lie, and why is MLE* in the middle?")
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
-clouds.section(page.work)
-plane.section(page.work)
-beyond.section(page.work)
+triangle.bias_section(page.work)
+collinearity.theorem_section(page.work)
+collinearity.equal_supports_section(page.work)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -4,9 +4,8 @@ import streamlit as st
 
 from pages._ui import chart, view_picker
 from pages._ui.frame import open_page
-from pages._ui.ibu import controls, cost, downloads, film_keys, run, several, triangle
-from rr_core.figures.ibu_curves import convergence, stragglers
-from rr_core.figures.ibu_play import play
+from pages._ui.ibu import controls, run, sections
+from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
 
 page = open_page("ibu", "How many iterations does IBU need, and when may it stop?")
 work = page.work
@@ -16,17 +15,17 @@ st.markdown(
     "worse. From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step."
 )
 with view_picker.row():
-    start = controls.start(work)
-    length = controls.length()
-    tolerance = controls.tolerance()
+    start = controls.pick_start(work)
+    length = controls.pick_length()
+    tolerance = controls.pick_tolerance()
     view = view_picker.pick(work, by_reports=True)
-path = run.path(work, start, length)
-reached = run.reached(work, start, path, tolerance)
-controls.answer(reached, path)
-film = play(path, view)
-page.lead(film, "ibu")
-film_keys.listen()
-run.go_on(work, start, length, path)
+path = run.ibu_run(work, start, length)
+reached = run.iterations_to_tolerance(work, start, path, tolerance)
+controls.show_answer(reached, path)
+figure = animation(path, view)
+page.lead(figure, "ibu")
+sections.listen_for_keys()
+run.offer_rest(work, start, length, path)
 controls.explain_start(path)
 
 st.subheader("When may it stop?")
@@ -35,11 +34,12 @@ st.markdown(
     "largest factor by which the next iteration would multiply a category, minus one, and the log-likelihood per "
     "report can never grow by more than that."
 )
-chart.show(convergence(path, tolerance), "ibu_convergence")
-triangle.section(work, path)
+chart.show(convergence_curves(path, tolerance), "ibu_convergence")
+sections.triangle_section(work, path)
 
 st.subheader("Which categories come last?")
-chart.show(stragglers(path, run.settled(work, start, path, controls.nearness())), "ibu_stragglers")
+settling = run.settling(work, start, path, controls.pick_nearness())
+chart.show(settling_by_reports(path, settling), "ibu_stragglers")
 controls.explain_pace(path)
 
 st.markdown(
@@ -48,9 +48,9 @@ st.markdown(
     "**The reports φ**: how many iterations does a better guess save?"
 )
 
-several.section(work, length, tolerance)
-cost.section(work, reached, start)
-downloads.row(work, path, start, film)
+sections.comparison_section(work, length, tolerance)
+sections.cost_section(work, reached, start)
+run.downloads_row(work, path, start, figure)
 
 with st.expander("Formulas"):
     st.markdown(

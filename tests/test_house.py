@@ -19,13 +19,14 @@ SOURCES = {
 ROOMS = {
     "rr_core": {"numpy", "scipy"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
+    "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "pages._ui.tables"},
     "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "pages._ui": {
         *("streamlit", "loky", "numpy", "pandas", "pyarrow", "plotly"),
-        *("rr_core", "rr_core.figures", "pages._ui.tables"),
+        *("rr_core", "rr_core.figures", "rr_core.io", "pages._ui.tables"),
     },
-    "pages._ui.tables": {"numpy", "pandas", "pyarrow", "rr_core", "rr_core.figures"},
+    "pages._ui.tables": {"numpy", "pandas", "pyarrow", "rr_core", "rr_core.io"},
 }
 
 
@@ -68,6 +69,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     [
         ("rr_core", {"streamlit", "plotly", "pandas", "pyarrow", "loky"}),
         ("rr_core.figures", {"streamlit", "pandas", "pyarrow", "loky"}),
+        ("rr_core.io", {"streamlit", "plotly", "loky"}),
     ],
 )
 def test_what_importing_a_whole_part_loads(part: str, unwanted: set[str]) -> None:

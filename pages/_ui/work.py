@@ -12,7 +12,7 @@ from functools import cached_property
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.geometry.work import Geometry
+from pages._ui.geometry.draw_geometry import DrawGeometry
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
 from rr_core.populations import UPLOAD
@@ -72,8 +72,8 @@ class Work:
         return rank_order(self.draw.true_counts)
 
     @cached_property
-    def geometry(self) -> Geometry:
-        return Geometry(self.draw)
+    def geometry(self) -> DrawGeometry:
+        return DrawGeometry(self.draw)
 
     @cached_property
     def by_reports(self) -> Order:

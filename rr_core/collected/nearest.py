@@ -34,7 +34,8 @@ FEWEST = 1.0  # expected reports of a category that nobody has, below which noth
 LARGEST = (
     2.0  # expected squared error of Inv from which on nothing is told: no two distributions are farther apart
 )
-ERRORS = 3  # standard errors that a difference must exceed to be told from zero
+ERRORS = 4  # standard errors that a difference must exceed to be told,
+PART = 0.2  # and the part of the expected squared error of Inv
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Nearest:
         best: the distribution (InvN, InvP or MLE*) with the smallest estimated error.
         same: the estimators, of all four, whose estimates are the same as that one's, itself included.
         tied: the distributions whose error cannot be told from that one's, itself and ``same`` ones included: the
-            difference is within ``ERRORS`` standard errors, or larger than any truth could make it.
+            difference is within ``ERRORS`` standard errors or within ``PART`` of the error of Inv, or larger than any
+            truth could make it.
         differences: by estimator, its squared error less that of ``best``, estimated.
         standard_errors: by estimator, the root mean square of what ``differences`` are off by.
     """
@@ -91,7 +93,11 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
         errors[name] = math.inf if blind and not levels.same(name, best) else error
     same = tuple(name for name in ESTIMATORS if levels.same(name, best))
     # One that no truth could make is the noise's doing.
-    told = [name for name in VALID if ERRORS * errors[name] < differences[name] <= levels.most(name, best)]
+    told = [
+        name
+        for name in VALID
+        if max(ERRORS * errors[name], PART * levels.noise) < differences[name] <= levels.most(name, best)
+    ]
     tied = tuple(name for name in VALID if name not in told)
     return Nearest(best, same, tied, differences, errors)
 

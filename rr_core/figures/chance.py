@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.figures.style import QUANTITIES, axis, figure, number, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
 from rr_core.law import negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -26,16 +26,16 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
         observed: share of empty categories below zero in repeated draws.
     """
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
-    here = float(negative_chance(n, mechanism))
+    here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
     traces = [
         {
             "type": "scatter",
             "mode": "lines",
             "name": "exact chance",
             "x": users,
-            "y": negative_chance(users, mechanism).astype(np.float32),
+            "y": chances,
             "line": {"color": INV.colour, "width": 2},
-            "hovertemplate": "%{x:,.0f} users<br>chance of a negative: %{y:.2%}<extra></extra>",
+            "hovertemplate": f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}<extra></extra>",
         },
         _point("this scenario, exact", n, here, INV.colour, "circle"),
         _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
@@ -44,7 +44,7 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
-        axis("Chance of a negative estimate", tickformat=".0%", range=[-0.03, 1.05]),
+        axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
         shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
         height=340,
@@ -86,5 +86,5 @@ def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, A
         "x": [x],
         "y": [y],
         "marker": {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2, "color": colour}},
-        "hovertemplate": f"{name}<br>N = {x:,}: " + "%{y:.2%}<extra></extra>",
+        "hovertemplate": f"{name}<br>N = {x:,}: {percent(y)}<extra></extra>",
     }

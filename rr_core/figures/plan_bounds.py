@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.experiments.wording import alike, times
 from rr_core.figures.plan_protocols import epsilon_axis, log_range, upright
 from rr_core.figures.style import QUANTITIES, RIM, axis, figure, number
+from rr_core.figures.wording import alike, times
 from rr_core.plan.bounds import Bound, BoundCurves
 
 _INV = QUANTITIES["inv"]

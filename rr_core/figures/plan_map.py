@@ -109,7 +109,10 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
         "name": "click anywhere",
         "x": epsilons.ravel(),
         "y": users.ravel(),
-        "text": [_shown(target, value) for value in land.values.ravel()],
+        "text": [
+            f"about {percent(value, 2)}" if between else _shown(target, value)
+            for value, between in zip(land.values.ravel(), land.interpolated.ravel(), strict=True)
+        ],
         "hovertemplate": f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there<extra></extra>",
         "marker": {"size": 8, "opacity": 0, "color": _INK},
         "selected": steady,
@@ -119,7 +122,7 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
 
 
 def _shown(target: Target, value: float) -> str:
-    if target.kind == "smallest" and value > 1:
+    if math.isinf(value) or (target.kind == "smallest" and value > 1):
         return "none"
     return at_least(value) if target.kind == "top" else at_most(value)
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core._validate import Array
-from rr_core.geometry.simplex import CENTRE, PLANE, Frame, to_plane
-from rr_core.geometry.three import Trio
+from rr_core.geometry.simplex import CENTRE, PLANE, Frame, ThreeEstimates, to_plane
 
 _DIRECTIONS = 121
 _STEP = 0.16  # between neighbouring curves, in the plane of the simplex
-_AROUND = np.array([-2, -1, 0, 1, 2])  # the touching curve, and how many on either side of it
+_CURVE_OFFSETS = np.array([-2, -1, 0, 1, 2])  # the touching curve, and how many on either side of it
 _HALVINGS = 44  # of the radius: to the rounding of what is drawn
-_FLATTEST = 1e-3  # shares below this count as this when directions are spread over an ellipse
+_SMALLEST_SHARE = 1e-3  # shares below this count as this when directions are spread over an ellipse
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,93 +36,93 @@ class Contours:
     touching: int | None
 
 
-def distance_circles(found: Trio, drawn: Frame) -> Contours:
+def distance_circles(reports: ThreeEstimates, view: Frame) -> Contours:
     """Circles of equal Euclidean distance from Inv; the touching one goes through InvP."""
-    centre, nearest = to_plane(found.estimates["inv"]), to_plane(found.estimates["inv_p"])
-    radii, touching = _steps(_touching_radius(found, centre, nearest))
-    directions = _fan(centre, drawn, np.eye(2))
+    centre, nearest = to_plane(reports.estimates["inv"]), to_plane(reports.estimates["inv_p"])
+    radii, touching = _radii(_touching_radius(reports, centre, nearest))
+    directions = _directions(centre, view, np.eye(2))
     return Contours(centre + radii[:, None, None] * directions, radii, touching)
 
 
-def likelihood_curves(found: Trio, drawn: Frame) -> Contours:
+def likelihood_curves(reports: ThreeEstimates, view: Frame) -> Contours:
     """Curves of equal likelihood; the touching one goes through MLE*.
 
     With m = q + (p - q) theta, the chance of each report, the log-likelihood per report falls short of its
     largest value by KL(phi || m): a convex function that vanishes at Inv. So every ray from Inv meets each
     curve once, and the radius is found by bisection.
     """
-    centre, best = to_plane(found.estimates["inv"]), to_plane(found.estimates["mle_star"])
-    radii, touching = _steps(_touching_radius(found, centre, best))
+    centre, best = to_plane(reports.estimates["inv"]), to_plane(reports.estimates["mle_star"])
+    radii, touching = _radii(_touching_radius(reports, centre, best))
     towards = _unit(best - centre) if touching is not None else _unit(CENTRE - centre)
     # What is lost where each curve crosses the way from Inv to MLE*; that way may leave the domain.
-    inside = radii < _reach(found, towards[None])[0]
+    inside = radii < _domain_radius(reports, towards[None])[0]
     radii = radii[inside]
-    lost = likelihood_lost(found, centre + radii[:, None] * towards)
-    directions = _fan(centre, drawn, _ellipse(found))
-    lines = centre + _radius_at(found, directions, lost)[..., None] * directions
-    return Contours(lines, lost, touching)
+    loss = likelihood_loss(reports, centre + radii[:, None] * towards)
+    directions = _directions(centre, view, _ellipse(reports))
+    lines = centre + _radius_at(reports, directions, loss)[..., None] * directions
+    return Contours(lines, loss, touching)
 
 
-def likelihood_lost(found: Trio, points: Array) -> Array:
+def likelihood_loss(reports: ThreeEstimates, points: Array) -> Array:
     """KL(phi || q + (p - q) theta): how much log-likelihood per report (nats) each point (..., 2) of the plane
     has less than Inv. Infinite outside the domain."""
-    return _lost(found, (points - to_plane(found.estimates["inv"])) @ PLANE.T)
+    return _loss(reports, (points - to_plane(reports.estimates["inv"])) @ PLANE.T)
 
 
-def _lost(found: Trio, away: Array) -> Array:
+def _loss(reports: ThreeEstimates, away: Array) -> Array:
     """The same for theta = Inv + away (..., 3), so that nothing cancels near Inv."""
-    phi, seen = found.phi, found.phi > 0
-    change = found.mechanism.keep * away
+    phi, seen = reports.phi, reports.phi > 0
+    change = reports.mechanism.keep * away
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = phi[seen] * -np.log1p(np.maximum(change[..., seen] / phi[seen], -1.0))
     # Beyond the border of a category without reports the formula would go on; the domain does not.
     outside = (change[..., ~seen] < -1e-12).any(axis=-1)
-    lost: Array = np.where(outside, np.inf, np.maximum(terms.sum(axis=-1), 0.0))
-    return lost
+    loss: Array = np.where(outside, np.inf, np.maximum(terms.sum(axis=-1), 0.0))
+    return loss
 
 
-def _reach(found: Trio, directions: Array) -> Array:
+def _domain_radius(reports: ThreeEstimates, directions: Array) -> Array:
     """How far from Inv each direction (n, 2) goes before some report would have no chance."""
-    slopes = found.mechanism.keep * directions @ PLANE.T
+    slopes = reports.mechanism.keep * directions @ PLANE.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        limits = np.where(slopes < 0, found.phi / -slopes, np.inf)
+        limits = np.where(slopes < 0, reports.phi / -slopes, np.inf)
     reach: Array = limits.min(axis=-1)
     return reach
 
 
-def _radius_at(found: Trio, directions: Array, lost: Array) -> Array:
+def _radius_at(reports: ThreeEstimates, directions: Array, loss: Array) -> Array:
     """(curves, n) radius at which each direction has lost this much; nan where it leaves the domain at once."""
-    reach = _reach(found, directions)
-    low = np.zeros((lost.size, len(directions)))
+    reach = _domain_radius(reports, directions)
+    low = np.zeros((loss.size, len(directions)))
     high = np.broadcast_to(reach, low.shape)
     away = directions @ PLANE.T
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        beyond = _lost(found, middle[..., None] * away) >= lost[:, None]
+        beyond = _loss(reports, middle[..., None] * away) >= loss[:, None]
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
     return np.where(reach > 0, (low + high) / 2, np.nan)
 
 
-def _touching_radius(found: Trio, centre: Array, nearest: Array) -> float:
+def _touching_radius(reports: ThreeEstimates, centre: Array, nearest: Array) -> float:
     """Distance from Inv to an estimate; exactly zero when Inv has nothing to repair."""
-    return float(np.linalg.norm(nearest - centre)) if found.place.cut_off else 0.0
+    return float(np.linalg.norm(nearest - centre)) if reports.collinearity.cut_off else 0.0
 
 
-def _steps(touching: float) -> tuple[Array, int | None]:
+def _radii(touching: float) -> tuple[Array, int | None]:
     """Radii in equal steps, the touching one among them."""
     radii: Array
     if touching == 0:
-        radii = _STEP * np.arange(1.0, _AROUND.size + 1)
+        radii = _STEP * np.arange(1.0, _CURVE_OFFSETS.size + 1)
         return radii, None
-    radii = touching + _STEP * _AROUND
-    kept = radii > _STEP / 4
-    kept |= _AROUND == 0
-    return radii[kept], int(np.flatnonzero(_AROUND[kept] == 0)[0])
+    radii = touching + _STEP * _CURVE_OFFSETS
+    used = radii > _STEP / 4
+    used |= _CURVE_OFFSETS == 0
+    return radii[used], int(np.flatnonzero(_CURVE_OFFSETS[used] == 0)[0])
 
 
-def _fan(centre: Array, drawn: Frame, shape: Array) -> Array:
+def _directions(centre: Array, view: Frame, shape: Array) -> Array:
     """(n, 2) unit directions from ``centre`` that cover the frame, spread evenly over the ellipse ``shape``."""
-    reach = drawn.reach
+    reach = view.enlarged_corners
     if (reach.min(axis=0) <= centre).all() and (centre <= reach.max(axis=0)).all():
         angles = np.linspace(0, 2 * np.pi, _DIRECTIONS)
     else:
@@ -136,9 +135,9 @@ def _fan(centre: Array, drawn: Frame, shape: Array) -> Array:
     return _unit(np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ shape.T)
 
 
-def _ellipse(found: Trio) -> Array:
+def _ellipse(reports: ThreeEstimates) -> Array:
     """(2, 2) shape of a small curve of equal likelihood around Inv: the inverse root of its curvature."""
-    curvature = PLANE.T @ (PLANE / np.maximum(found.phi, _FLATTEST)[:, None])
+    curvature = PLANE.T @ (PLANE / np.maximum(reports.phi, _SMALLEST_SHARE)[:, None])
     values, vectors = np.linalg.eigh(curvature)
     shape: Array = vectors / np.sqrt(values)
     return shape

@@ -1,4 +1,4 @@
-"""The triangle of all distributions over three categories, drawn with its true distances.
+"""Three categories, the smallest case that can be drawn whole: the triangle with its true distances, and reports in it.
 
 Category i sits at corner i of an equilateral triangle of side sqrt(2), which is how far apart the corners of
 the simplex are in R^3; so a length in the drawing is the Euclidean distance between two distributions.
@@ -6,13 +6,18 @@ the simplex are in R^3; so a length in the drawing is the Euclidean distance bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core._validate import Array
+from rr_core import typed
+from rr_core._validate import Array, short
+from rr_core.collinearity import Collinearity, collinearity
+from rr_core.comparison import ESTIMATORS
 from rr_core.mechanism import RandomizedResponse
+from rr_core.populations import UPLOAD, Population
+from rr_core.scenario import Draw
 
 SIDE, HEIGHT = float(np.sqrt(2)), float(np.sqrt(1.5))
 CORNERS = np.array([[0.0, 0.0], [SIDE, 0.0], [SIDE / 2, HEIGHT]])
@@ -67,11 +72,12 @@ class Frame:
     x: tuple[float, float]
     y: tuple[float, float]
 
-    def holds(self, point: Array) -> bool:
+    def contains(self, point: Array) -> bool:
+        """Whether a point (2,) of the plane lies in it."""
         return bool(self.x[0] <= point[0] <= self.x[1] and self.y[0] <= point[1] <= self.y[1])
 
     @property
-    def reach(self) -> Array:
+    def enlarged_corners(self) -> Array:
         """(4, 2) corners of a rectangle twice as large: a window of another shape shows more than the frame."""
         (left, right), (low, high) = self.x, self.y
         more = np.array([right - left, high - low]) / 2
@@ -82,7 +88,7 @@ class Frame:
             [1, 1],
         ]
 
-    def towards(self, point: Array) -> Array:
+    def edge_towards(self, point: Array) -> Array:
         """(2,) where the way from the triangle's centre to a point outside crosses the frame's edge."""
         step = point - CENTRE
         ends = np.where(step > 0, [self.x[1], self.y[1]], [self.x[0], self.y[0]]) - CENTRE
@@ -92,8 +98,9 @@ class Frame:
         return crossing
 
 
-def frame(point: Array) -> Frame:
-    """The whole triangle, and ``point`` (2,) too unless it is so far out that the triangle would shrink."""
+def frame_around(point: Array) -> Frame:
+    """The rectangle around the whole triangle, and around ``point`` (2,) too unless that is so far out that the triangle
+    would become small."""
     low, high = CORNERS.min(axis=0) - _MARGIN, CORNERS.max(axis=0) + _MARGIN
     if (point >= low - _REACH).all() and (point <= high + _REACH).all():
         low, high = np.minimum(low, point - _PAD), np.maximum(high, point + _PAD)
@@ -101,11 +108,11 @@ def frame(point: Array) -> Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class ZeroRegion:
     """A convex polygon of report shares in which an estimator sets the same categories to zero.
 
     Attributes:
-        zeros: how many: 0, 1 or 2.
+        zeros: the number of these categories: 0, 1 or 2.
         corners: (v, 3) report shares.
     """
 
@@ -113,7 +120,7 @@ class Region:
     corners: Array
 
 
-def regions(name: str, mechanism: RandomizedResponse) -> tuple[Region, ...]:
+def zero_regions(name: str, mechanism: RandomizedResponse) -> tuple[ZeroRegion, ...]:
     """The seven regions of the triangle of reports by what an estimator sets to zero, for k = 3.
 
     No zero: every phi_i > q, the same for all three. Two zeros, all but j: InvN where phi_i <= q for both others,
@@ -127,18 +134,163 @@ def regions(name: str, mechanism: RandomizedResponse) -> tuple[Region, ...]:
     p, q, keep = mechanism.p, mechanism.q, mechanism.keep
     cut = {"inv_n": 1 - q, "mle_star": p / (p + q), "inv_p": (1 + keep) / 2}[name]
     inner = np.full((3, 3), q) + np.eye(3) * (p - q)
-    found = [Region(0, inner)]
+    regions = [ZeroRegion(0, inner)]
     for j in range(3):
         after, before = (j + 1) % 3, (j + 2) % 3
-        found.append(
-            Region(2, np.array([np.eye(3)[j], _edge(j, after, cut), inner[j], _edge(j, before, cut)]))
+        regions.append(
+            ZeroRegion(2, np.array([np.eye(3)[j], _edge(j, after, cut), inner[j], _edge(j, before, cut)]))
         )
         ends = [_edge(j, after, cut), _edge(after, j, cut)]
-        found.append(Region(1, np.array([*ends, inner[after], inner[j]])))
-    return tuple(found)
+        regions.append(ZeroRegion(1, np.array([*ends, inner[after], inner[j]])))
+    return tuple(regions)
 
 
 def _edge(near: int, far: int, share: float) -> Array:
     """The point of the edge from ``near`` to ``far`` at which ``near`` has this share."""
     point: Array = np.eye(3)[near] * share + np.eye(3)[far] * (1 - share)
     return point
+
+
+ThreeReports = tuple[float, float, float]  # counts or shares
+
+# Largest number a person may type; integers up to here are subtracted without rounding.
+_LARGEST = 1e12
+_NEGATIVE, _UNEVEN = 0.3, 0.2
+_EXAMPLE = "for example 12, 5, 3 or 0.6 0.25 0.15"
+
+
+def three_categories(draw: Draw) -> Draw:
+    """The scenario with three categories: its own draw where it has three, else its three most frequent
+    categories, alone.
+
+    "Alone" means that N users are drawn from the population of those three, renormalised, and report among
+    three categories with the scenario's epsilon; a population of two gets a third category that nobody has.
+    The seed decides everything.
+
+    Args:
+        draw: the scenario's draw.
+
+    Returns:
+        A draw with k = 3. Its categories are in their own order when the scenario has three, else the most
+        frequent comes first (ties in their own order).
+    """
+    population, scenario = draw.population, draw.scenario
+    if population.k == 3:
+        return draw
+    largest = _largest(population.probabilities, min(3, population.k))
+    shares = np.zeros(3)
+    shares[: largest.size] = population.probabilities[largest]
+    shares /= shares.sum()
+    shares.flags.writeable = False
+    labels = (*_names(population, largest), "(empty)")[:3]
+    alone = Population(f"three:{population.key}", shares, labels, source=population.source)
+    return replace(scenario, dist=UPLOAD, k=3).draw(alone)
+
+
+def category_names(draw: Draw) -> tuple[str, ...]:
+    """What to call the categories of a draw; numbered ones get the word before the number."""
+    return _names(draw.population, np.arange(draw.scenario.k))
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeEstimates:
+    """The estimates from reports over three categories.
+
+    Attributes:
+        phi: (3,) observed frequencies.
+        estimates: by name of the estimator, Inv among them, the (3,) estimate.
+        collinearity: how the three repairs lie.
+        mechanism: the randomized response, k = 3.
+    """
+
+    phi: Array
+    estimates: dict[str, Array]
+    collinearity: Collinearity
+    mechanism: RandomizedResponse
+
+
+def estimate_three(reports: ThreeReports | NDArray, mechanism: RandomizedResponse) -> ThreeEstimates:
+    """The four estimates from the counts or shares of reports over three categories.
+
+    Raises:
+        ValueError: when ``reports`` is not a histogram over three categories.
+    """
+    histogram = np.asarray(reports)
+    estimates = {name: estimator(histogram, mechanism) for name, estimator in ESTIMATORS.items()}
+    return ThreeEstimates(
+        histogram / histogram.sum(), estimates, collinearity(histogram, mechanism), mechanism
+    )
+
+
+def parse_reports(text: str) -> ThreeReports:
+    """Three counts or shares that a person typed, separated by commas, spaces or semicolons; percent signs
+    are allowed. Whole numbers stay whole.
+
+    Raises:
+        ValueError: one plain sentence for that person.
+    """
+    words = typed.words(text)
+    if len(words) != 3:
+        raise ValueError(f"Three numbers are needed, {_EXAMPLE}; this has {len(words)}.")
+    first, second, third = (_number(word) for word in words)
+    if first == second == third == 0:
+        raise ValueError(
+            "At least one of the three must be above zero: without reports there is no estimate."
+        )
+    return first, second, third
+
+
+def slider_percent(share: float) -> float:
+    """A share in percent, rounded to 0.1 and kept between 0 and 100, as a slider shows it."""
+    return min(max(round(share * 100, 1), 0.0), 100.0)
+
+
+def set_share(phi: Array, category: int, percents: float) -> ThreeReports:
+    """Shares in percent: those of ``phi`` (3,), but ``percents`` in one category, and the other two rescaled in
+    proportion (equal where both were zero)."""
+    others = [i for i in range(3) if i != category]
+    rest = float(phi[others].sum())
+    moved = [0.0, 0.0, 0.0]
+    moved[category] = percents
+    for i in others:
+        moved[i] = (100 - percents) * (float(phi[i]) / rest if rest > 0 else 0.5)
+    return moved[0], moved[1], moved[2]
+
+
+def example_with_a_negative(mechanism: RandomizedResponse) -> ThreeReports:
+    """Reports, in percent, of which Inv makes one negative share and two positive ones: where the repairs differ
+    and lie on one line, at any epsilon.
+
+    Args:
+        mechanism: randomized response with k = 3.
+    """
+    # Inv of the third category; what it can be at least is -q/(p - q), for a category without reports.
+    below = min(_NEGATIVE, 0.8 * mechanism.q / mechanism.keep)
+    half = (1 + below) / 2
+    raw = np.array([half + _UNEVEN, half - _UNEVEN, -below])
+    first, second, third = np.round(100 * mechanism.expected(raw), 4).tolist()
+    return first, second, third
+
+
+def _names(population: Population, categories: NDArray[np.intp]) -> tuple[str, ...]:
+    labels = population.labels
+    return tuple(f"category {i + 1}" if labels is None else labels[i] for i in categories)
+
+
+def _largest(values: Array, how_many: int) -> NDArray[np.intp]:
+    """Positions of the largest values, largest first, ties in their own order; without sorting millions."""
+    left, positions = values.copy(), []
+    for _ in range(how_many):
+        positions.append(int(left.argmax()))
+        left[positions[-1]] = -np.inf
+    return np.array(positions, dtype=np.intp)
+
+
+def _number(word: str) -> float:
+    try:
+        value = float(word.replace("_", "x"))  # Python's 1_000 is not a number to a person
+    except ValueError:
+        raise ValueError(f"{short(word)} is not a number: please give three, {_EXAMPLE}.") from None
+    if not 0 <= value <= _LARGEST:
+        raise ValueError(f"{short(word)} is not possible here: each number must lie between 0 and 10¹².")
+    return int(value) if value.is_integer() else value

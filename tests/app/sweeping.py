@@ -11,6 +11,7 @@ from pages._ui.experiments.runs import Run
 from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_sentences import evidence, paper_says
 from tests.app.opening import checked, opened, widget
 
 OWN = "sweep=own&pop=1.3&ks=5,10&es=1,2&ns=100,1000&seeds=4"
@@ -72,8 +73,8 @@ def values(packed):
 def assert_claims(page, result):
     """Every claim has its verdict and evidence on the page, or is said to be untested."""
     for claim in claims(result):
-        assert claim.paper in words(page)
-        assert claim.verdict == "not tested" or f"{claim.verdict}. {claim.evidence}" in words(page)
+        assert paper_says(claim) in words(page)
+        assert claim.verdict == "not tested" or f"{claim.verdict}. {evidence(claim)}" in words(page)
 
 
 def may_run(page):

@@ -9,9 +9,9 @@ import pytest
 from pages._ui.experiments.answer import sentence
 from rr_core.comparison import VALID
 from rr_core.experiments.grid import MAIN_GRID, PRESETS, Settings, over
-from rr_core.experiments.planes import plane
-from rr_core.experiments.recorded import recorded
-from rr_core.figures.sweep_words import unsettled
+from rr_core.experiments.storage import stored_result
+from rr_core.experiments.winner_map import winner_map
+from rr_core.figures.experiments_map import is_unsettled
 from tests.core.sweeps import THREE, made
 
 GRID = over(s=(1.0, 2.0), k=10, epsilon=(1, 2, 3), n=100)
@@ -166,18 +166,18 @@ def test_another_one_with_a_lower_likelihood_is_told():
 
 
 def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
-    result = recorded(MAIN_GRID)
+    result = stored_result(MAIN_GRID)
     spots = []
     for population, k in product(("0.01", "1.3", "2.5"), (50, 100, 1000, 5000)):
-        spots += plane(result, "eps-n", "mse", {"population": population, "k": k}).spots
-    won = [spot.lead.best for spot in spots if not unsettled(spot)]
+        spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).spots
+    won = [spot.lead.best for spot in spots if not is_unsettled(spot)]
     assert (
         f"over all 3 populations: the smallest squared error on average is surely **InvP's in {won.count(('inv_p',))} "
         f"settings, InvN's in {won.count(('inv_n',))}, MLE\\*'s in {won.count(('mle_star',))}**; in "
-        f"{sum(map(unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
+        f"{sum(map(is_unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
     ) in sentence(result, "mse")
     assert len(spots) == 600
-    assert "over all 5 populations" in sentence(recorded(PRESETS["2a"].cells), "mse")
+    assert "over all 5 populations" in sentence(stored_result(PRESETS["2a"].cells), "mse")
 
 
 def test_a_ratio_that_is_no_difference_is_told_so():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages._ui.experiments.beside import words
 from rr_core.experiments.agreement import agreement
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_sentences import agreement_in_words
 from tests.core.sweeps import THREE, made
 
 CELLS = over(s=1.0, k=10, epsilon=(1, 2), n=100)
@@ -17,7 +17,7 @@ ROUNDED = replace(THREE, people="rounded")
 
 
 def said(first, second, metric="mse"):
-    return words(agreement(first, second, metric), first, second)
+    return agreement_in_words(agreement(first, second, metric), first, second)
 
 
 def of(means, settings, error=0.1, cells=CELLS):

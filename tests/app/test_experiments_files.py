@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.experiments import files
 from pages._ui.tables import UnreadableFile
 from rr_core import Population
-from rr_core.experiments import table
+from rr_core.experiments import storage
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.io import experiments as files
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])
 CELLS = (*over(s=(0.01, 2.5), k=6, epsilon=(0.1 + 0.2, 3), n=100), Cell(UPLOAD.key, 4, 2.0, 14))
@@ -68,10 +68,10 @@ def test_numbers_that_are_none_and_beyond_all(ending):
 
 def test_every_program_reads_the_csv():
     header, *rows = csv.reader(io.StringIO(CSV.decode()))
-    columns = table.columns(RESULT)
+    columns = storage.to_columns(RESULT)
     assert header == [*columns, "sweep"]
     assert len(rows) == 4 * len(CELLS)
-    assert rows[0][-1] == json.dumps(table.settings(RESULT))
+    assert rows[0][-1] == json.dumps(storage.metadata(RESULT))
     assert [row[-1] for row in rows[1:]] == [""] * (len(rows) - 1)
     at = header.index("tv_q75")
     assert [float(row[at]) for row in rows] == columns["tv_q75"].tolist()
@@ -80,8 +80,8 @@ def test_every_program_reads_the_csv():
 
 def test_the_metadata_of_the_parquet_file():
     schema = pq.read_schema(pa.BufferReader(PARQUET))
-    assert schema.metadata[b"sweep"].decode() == json.dumps(table.settings(RESULT))
-    assert schema.names == list(table.columns(RESULT))
+    assert schema.metadata[b"sweep"].decode() == json.dumps(storage.metadata(RESULT))
+    assert schema.names == list(storage.to_columns(RESULT))
     assert schema.field("k").type == pa.int64()
 
 
@@ -122,7 +122,7 @@ def without(column):
 
 
 def about(**changes):
-    return json.dumps(table.settings(RESULT) | changes)
+    return json.dumps(storage.metadata(RESULT) | changes)
 
 
 LINES = CSV.split(b"\n")

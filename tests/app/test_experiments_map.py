@@ -9,7 +9,7 @@ from pages._ui import state
 from pages._ui.experiments import map_asked, who_wins
 from pages._ui.experiments.map_asked import Asked, from_query, to_query
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
-from rr_core.experiments.planes import choices, plane
+from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.populations import Population
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
@@ -60,12 +60,12 @@ def test_links_come_back():
         ("n-k", {"population": "0.01", "epsilon": 3.0}),
     ):
         asked = Asked(key, "nll", at)
-        query = to_query(asked, choices(MAIN.cells, key, at))
+        query = to_query(asked, fixed_axes(MAIN.cells, key, at))
         assert from_query({name: text for name, text in query.items() if text}, MAIN) == (asked, ())
     odd = Sweep(
         over(s=1.0, k=5, epsilon=(0.1, 1 / 3), n=(10, 20)) + over(s=1.0, k=(5, 6), epsilon=1 / 3, n=(10, 20))
     )
-    query = to_query(Asked("n-k", "mse"), choices(odd.cells, "n-k", {}))
+    query = to_query(Asked("n-k", "mse"), fixed_axes(odd.cells, "n-k", {}))
     assert query == dict.fromkeys(map_asked.PARAMETERS) | {"map": "n-k", "metric": "mse"}
     assert float(map_asked.as_text(1 / 3)) == 1 / 3
 
@@ -196,7 +196,7 @@ def test_what_a_click_sets(monkeypatch):
 def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
     changed = []
     monkeypatch.setattr(who_wins.link, "change", lambda **fields: changed.append(fields))
-    drawn = plane(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
+    drawn = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
     who_wins._clicked(drawn, 3, 2.475)
     assert changed == [{"dist": "zipf", "k": 1000, "s": 2.5, "epsilon": 4.0, "n": 10_000}]
     gone = []
@@ -204,9 +204,9 @@ def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
     who_wins.jump()
     who_wins.jump()
     assert gone == ["pages/estimators.py"]
-    point = plane(made(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=(10, 20)), []), "eps-n", "mse", {})
+    point = winner_map(made(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=(10, 20)), []), "eps-n", "mse", {})
     who_wins._clicked(point, 0, 0.475)
-    holed = plane(made(over(s=1.0, k=5, epsilon=(1.0, 2.0), n=(10, 20))[:3], []), "eps-n", "mse", {})
+    holed = winner_map(made(over(s=1.0, k=5, epsilon=(1.0, 2.0), n=(10, 20))[:3], []), "eps-n", "mse", {})
     who_wins._clicked(holed, 1, 1.475)
     who_wins.jump()
     assert len(changed) == len(gone) == 1

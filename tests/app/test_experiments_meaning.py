@@ -11,18 +11,18 @@ from scipy import stats
 from pages._ui.experiments.answer import sentence
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star
 from rr_core.comparison import VALID
-from rr_core.experiments.claims import claims
-from rr_core.experiments.compared import sign
-from rr_core.experiments.findings import findings
+from rr_core.experiments.claims import claims, figure_claims
+from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import MAIN_GRID, POINT, PRESETS, Cell, Settings, Sweep, over
-from rr_core.experiments.lines import lines, usual
-from rr_core.experiments.noise import Collector
-from rr_core.experiments.planes import plane
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.ranking import sign
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.simulation import Collector
+from rr_core.experiments.storage import stored_result
+from rr_core.experiments.winner_map import winner_map
+from rr_core.figures.experiments_curves import curves_reading
+from rr_core.figures.experiments_map import map_figure
+from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.figures.sweep_curves import reading_of
-from rr_core.figures.sweep_map import who_wins
 from rr_core.misprints import histogram_law
 from tests.core.sweeps import made
 from tests.figures.samples import named
@@ -113,11 +113,11 @@ def test_random_sweeps_say_what_their_numbers_mean():
             best_throughout = known["mle_star"] == done - known["equal"]
             assert ("nowhere surely above" in text) == (known["behind"] == 0 and not best_throughout)
 
-        drawn = lines(result, usual(result.sweep))
+        drawn = select_curves(result, default_selection(result.sweep))
         of = [
             m for cell, m in zip(CELLS, means, strict=False) if cell.n == 1000 or len(drawn.choice.fixed) > 1
         ]
-        text = reading_of(drawn)
+        text = curves_reading(drawn)
         if drawn.cells == len(of) > 0:
             known_here = counts([meaning(m, error, len(CELLS)) for m in of])
             for name, shown in _SHOWN.items():
@@ -128,8 +128,8 @@ def test_random_sweeps_say_what_their_numbers_mean():
             assert ("nowhere surely" in text) == (known_here["behind"] == 0)
             read += 1
 
-        *_, close = findings(result, "mse")
-        if "nowhere surely above the smallest." in close.found:
+        *_, close = figure_claims(result, "mse")
+        if "nowhere surely above the smallest." in evidence(close):
             assert known["behind"] == 0
         found = {claim.key: claim for claim in claims(result)}
         worst = found["never_worst"]
@@ -147,8 +147,8 @@ def test_the_map_and_its_cells_say_what_the_numbers_mean(error):
     rng, cells = np.random.default_rng(21), over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0, 4.0), n=(100, 1000))
     for _ in range(25):
         means = [random_means(rng) for _ in cells]
-        found = plane(made(cells, means, error), "eps-n", "mse", {})
-        figure = who_wins(found)
+        found = winner_map(made(cells, means, error), "eps-n", "mse", {})
+        figure = map_figure(found)
         by_cell = {spot.cell: spot for spot in found.spots}
         known = [meaning(m, error, len(cells)) for m in means]
         total, text = counts([(set(b), set(p)) for b, p in known]), reading(figure)
@@ -228,9 +228,9 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
     result = run(Sweep(tuple(CORNERS), settings))
     said = [sentence(result, metric) for metric in ("mse", "nll")]
     for metric in ("mse", "nll"):
-        said += [f"{one.found} {one.claim}" for one in findings(result, metric)]
-        said.append(reading_of(lines(result, usual(result.sweep))))
-    said += [claim.evidence for claim in claims(result)]
+        said += [f"{evidence(one)} {paper_says(one)}" for one in figure_claims(result, metric)]
+        said.append(curves_reading(select_curves(result, default_selection(result.sweep))))
+    said += [evidence(claim) for claim in claims(result)]
     for text in said:
         assert not re.search(r"\b(nan|inf)\b|--|\{|\}", text), text
     if seeds == 1:
@@ -251,6 +251,6 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
 
 def test_the_papers_grid_and_figures_do_not_contradict_never_the_worst():
     for cells in (MAIN_GRID, *(preset.cells for preset in PRESETS.values())):
-        (claim,) = (one for one in claims(recorded(cells)) if one.key == "never_worst")
+        (claim,) = (one for one in claims(stored_result(cells)) if one.key == "never_worst")
         assert claim.verdict in ("not contradicted", "not tested")
         assert claim.verdict == "not tested" or claim.count.no == 0

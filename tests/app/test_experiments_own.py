@@ -6,12 +6,14 @@ from functools import cache
 
 import numpy as np
 
-from pages._ui.experiments import files, runs
+from pages._ui.experiments import runs
 from pages._ui.experiments.sweeps import CELLS
-from rr_core.experiments.findings import findings
+from rr_core.experiments.claims import figure_claims
 from rr_core.experiments.grid import Settings, Sweep, over
-from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.storage import stored_result
+from rr_core.figures.experiments_sentences import evidence
+from rr_core.io import experiments as files
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.sweeping import (
     CELLS_OF_OWN,
@@ -98,8 +100,8 @@ def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
         Settings(20, people="rounded", estimators=SETTINGS.estimators, bias=False),
     )
     assert result.same(run(sweep, populations={fruit.key: fruit}))
-    for finding in findings(result, "mse"):
-        assert f"{finding.verdict}. {finding.found}" in words(page)
+    for finding in figure_claims(result, "mse"):
+        assert f"{finding.verdict}. {evidence(finding)}" in words(page)
     assert charts(page)
     assert not house.turns._finished
     checked(stranger.run())
@@ -169,7 +171,7 @@ def test_a_part_that_was_saved_goes_on_elsewhere(house):
 
 
 def test_a_file_of_a_sweep_of_the_paper_goes_to_its_place():
-    stored = recorded(CELLS["1a"])
+    stored = stored_result(CELLS["1a"])
     page = bring(opened("experiments", "sweep=own"), "1a.parquet", files.parquet_file(stored))
     assert widget(page, "Sweep").value == "1a"
     assert page.query_params["sweep"] == "1a"

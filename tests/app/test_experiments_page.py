@@ -7,9 +7,9 @@ import pytest
 
 from pages._ui.experiments import runs
 from pages._ui.experiments.sweeps import CELLS, TITLES
-from rr_core.experiments.compared import leading
 from rr_core.experiments.grid import PRESETS, Settings, Sweep
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.ranking import leading
+from rr_core.experiments.storage import stored_result
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.sweeping import (
     OWN,
@@ -52,7 +52,7 @@ def curves_of(result, preset):
 
 @pytest.mark.parametrize("key", PRESETS)
 def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
-    page, result, preset = opened("experiments", f"sweep={key}"), recorded(CELLS[key]), PRESETS[key]
+    page, result, preset = opened("experiments", f"sweep={key}"), stored_result(CELLS[key]), PRESETS[key]
     assert widget(page, "Sweep").value == key
     assert "when this version was made" in words(page)
     assert (
@@ -76,7 +76,7 @@ def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
 
 
 def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
-    page, result = opened("experiments"), recorded(CELLS["main"])
+    page, result = opened("experiments"), stored_result(CELLS["main"])
     cells = [one for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 1000)]
     leads = [leading(result, one, "mse") for one in cells]
     reading = charts(page)[0]["alt"]

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from pages._ui.downloads import script_text
-from pages._ui.ibu import controls, cost
-from pages._ui.ibu.downloads import _SCRIPT, record_csv
+from pages._ui.ibu import controls, sections
+from pages._ui.ibu.run import _SCRIPT, record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
-from rr_core.iteration.costs import side_by_side
-from rr_core.iteration.rate import local_rate
-from rr_core.iteration.record import log_spaced
-from rr_core.iteration.starts import Start
+from rr_core.ibu.convergence import local_rate
+from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
+from rr_core.ibu.figure4 import PAPER_CLAIMS
+from rr_core.ibu.path import log_spaced
+from rr_core.ibu.starts import Start
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
 
@@ -190,13 +191,40 @@ def test_a_start_with_several_zeros_is_told_of_all_of_them():
 )
 def test_one_slowest_category_is_not_told_as_several(counts, beginning):
     rate = local_rate(ibu_path(counts, RandomizedResponse(4, 0.3), [1]))
-    alone = rate.multiplicities[rate.slowest] == 1
+    alone = rate.multiplicities[rate.slowest_level] == 1
     assert alone == (beginning == "category has")
-    assert f"The slowest {beginning} **{rate.counts[rate.slowest]:,.0f} report" in controls._pace(rate)
+    assert f"The slowest {beginning} **{rate.counts[rate.slowest_level]:,.0f} report" in controls._pace(rate)
 
 
 def test_no_time_is_told_for_iterations_that_are_not_needed():
-    costs = side_by_side([5, 5, 5], RandomizedResponse(3, 1.0), 1e-6, budget=1e-4)
-    text = cost._table(costs)
+    costs = compare_costs([5, 5, 5], RandomizedResponse(3, 1.0), 1e-6, budget=1e-4)
+    text = sections._cost_table(costs, 3)
     assert text.count("| 0 | – |") == 3
     assert "e-0" not in text
+
+
+def test_every_way_has_its_note():
+    mechanism = RandomizedResponse(3, 1.0)
+    costs = compare_costs([5, 3, 1], mechanism, 1e-3, IterationsNeeded(7, True), 1e-4)
+    text = sections._cost_table(costs, 3)
+    assert [line.split("|")[2].strip() for line in text.splitlines()[2:6]] == ["–", "7", "7", "7"]
+    assert "more than these" not in text
+    given_up = compare_costs([5, 3, 1], mechanism, 1e-3, IterationsNeeded(7, False), 1e-4)
+    assert sections._cost_table(given_up, 3).count("more than these") == 3
+
+
+def test_the_matrix_that_is_not_built_is_told_with_its_size():
+    k = LARGEST_MATRIX + 1
+    text = sections._cost_table(
+        [Cost("mle_star", 1e-4), Cost("ibu_matrix", None, IterationsNeeded(3, True))], k
+    )
+    assert "Not run: the matrix has K² = 1,002,001 entries, 0.008 GB" in text
+    assert "| 3 | – | not run | – |" in text
+
+
+def test_the_verdict_says_what_the_table_says():
+    text = sections._verdict()
+    for number in ("7,244 and 7,162", "26,156 and 27,702", "23,174 and 20,300", "104,155 and 92,263"):
+        assert number in text
+    for claim in PAPER_CLAIMS:
+        assert claim.quotation in text

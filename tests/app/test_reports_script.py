@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.safe_text import csv_cell
 from pages._ui.tables import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from pages._ui.your_reports import files, rows
 from pages._ui.your_reports.files import recompute
 from pages._ui.your_reports.results import Results
 from rr_core.collected.analysis import analyse
+from rr_core.io.csv_files import csv_cell
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
 ROOT = Path(__file__).parents[2]
@@ -89,15 +89,23 @@ def check(lines: list[str], found: Results) -> None:
     simulated, compared = found.simulated, found.analysis.nearest
     if simulated is not None:
         tested = simulated.fit
-        fit, counted, *rest = rest
+        fit, counted, few, many, verdict, *rest = rest
+        assert (
+            verdict == f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}"
+        )
         assert numbers_of(fit) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
         assert numbers_of(counted) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
+        extremes, most = tested.extremes, int(found.used.collected.counts.max())
+        assert numbers_of(few) == pytest.approx([extremes.fewest, tested.ceiling], rel=1e-12)
+        assert numbers_of(many) == pytest.approx([most, extremes.most], rel=1e-12)
     if simulated is not None and simulated.plausible is not None:
         words, _, low = rest.pop(0).rpartition(" ")
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    best, differences, errors, end = rest
-    assert best.startswith(f"nearest to the truth: {recompute.NAMES[compared.preferred]};")
+    best, *none, differences, errors, end = rest
+    assert set(re.findall(r"Inv\w|MLE\*", best)) == {recompute.NAMES[name] for name in compared.tied}
+    assert ("cannot be told" in best) == (len(compared.tied) > 1)
+    assert bool(none) == (not found.analysis.above.above.any())
     for line, values in ((differences, compared.differences), (errors, compared.standard_errors)):
         printed = map(float, re.findall(r": ([-\w.]+)[,}]", line))
         assert list(printed) == pytest.approx(list(values.values()), rel=1e-12)

@@ -98,6 +98,23 @@ def test_link_to_an_upload_offers_to_upload_it_and_keeps_the_links_users():
     assert not page.warning
 
 
+@pytest.mark.parametrize("k", ["5", "99999999", "abc"])
+def test_a_link_with_another_number_of_categories_than_the_file_says_so(k):
+    page = opened("noisy_histogram", f"dist=upload&k={k}&eps=2")
+    give(page, FRUIT)
+    checked(widget(page, "Use this distribution").click().run())
+    said = f"The link's Categories K is {k}, but your file has 3 categories; these are used."
+    assert [note.value.replace("\\", "") for note in page.warning] == [said]
+    assert widget(page, "Categories K").value == 3
+    checked(widget(page, "New draw").click().run())
+    assert not page.warning
+    # The same link again, with the file in the session.
+    page.session_state["_link"].page = ""
+    page.query_params["k"] = k
+    checked(page.run())
+    assert [note.value.replace("\\", "") for note in page.warning] == [said]
+
+
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.about)
 def test_every_broken_file_gets_its_sentence_and_loses_nothing(broken):
     page = panel()

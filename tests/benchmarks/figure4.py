@@ -1,8 +1,8 @@
-"""The table of `rr_core.iteration.figure4_measured` computed anew: ``python -m tests.benchmarks.figure4``.
+"""The table of ``rr_core/data/ibu_figure4.csv`` computed anew: ``python -m tests.benchmarks.figure4``.
 
-Iterations of IBU to each squared distance from MLE*, for each of the twelve settings of Figure 4, over the
-seeds; some minutes. ``--constants`` prints the rows as they stand in the module. Exit status 1 when
-a number differs from the module's by more than one step of the record.
+Iterations of IBU to each squared distance from MLE*, for each of the twelve scenarios of Figure 4, over the
+seeds; some minutes. ``--csv`` prints the rows as they stand in the file. Exit status 1 when a number differs
+from the file's by more than one step of the record.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from rr_core.iteration import figure4
-from rr_core.iteration.figure4_measured import DISTANCES, LAST, MEASURED, PER_DECADE, SEEDS, Measured
-from rr_core.iteration.record import log_spaced
+from rr_core.ibu import figure4
+from rr_core.ibu.figure4 import DISTANCES, LAST_ITERATION, RECORDS_PER_DECADE, SEEDS, Measurement
+from rr_core.ibu.path import log_spaced
 from rr_core.scenario import Scenario
 from tests.benchmarks.core import table
 
 
-def measure(setting: Scenario, distances: Sequence[float] = DISTANCES, last: int = LAST) -> list[Measured]:
-    """One setting over all seeds, each distance; the run grows tenfold until every seed is there."""
-    scenarios = [replace(setting, seed=seed) for seed in SEEDS]
+def measure(
+    scenario: Scenario, distances: Sequence[float] = DISTANCES, last: int = LAST_ITERATION
+) -> list[Measurement]:
+    """One scenario over all seeds, each distance; the run grows tenfold until every seed is there."""
+    scenarios = [replace(scenario, seed=seed) for seed in SEEDS]
     length = min(figure4.ITERATIONS, last)
     while True:
-        path = figure4.run_scenarios(scenarios, log_spaced(length, PER_DECADE))
-        found = figure4.indices_at(path, distances)
+        path = figure4.run_scenarios(scenarios, log_spaced(length, RECORDS_PER_DECADE))
+        found = figure4.first_indices_within(path, distances)
         if length == last or (found >= 0).all():
             break
         length = min(10 * length, last)
@@ -36,10 +38,10 @@ def measure(setting: Scenario, distances: Sequence[float] = DISTANCES, last: int
         reached = np.where(indices >= 0, path.iterations[indices], np.inf)
         certificate = path.certificate[np.arange(len(indices)), indices]
         rows.append(
-            Measured(
-                setting.s,
-                setting.n,
-                setting.epsilon,
+            Measurement(
+                scenario.s,
+                scenario.n,
+                scenario.epsilon,
                 distance,
                 float(np.median(reached)),
                 float(reached.min()),
@@ -50,31 +52,32 @@ def measure(setting: Scenario, distances: Sequence[float] = DISTANCES, last: int
     return rows
 
 
-def agree(new: Measured, stored: Measured) -> bool:
+def agree(new: Measurement, stored: Measurement) -> bool:
     """Equal up to one step of the record."""
-    step = 10 ** (1 / PER_DECADE) * 1.001
+    step = 10 ** (1 / RECORDS_PER_DECADE) * 1.001
     pairs = [(getattr(new, name), getattr(stored, name)) for name in ("median", "fewest", "most")]
     return all(a == b or (a / step <= b <= a * step) for a, b in pairs)
 
 
-def main(constants: bool) -> int:
-    stored = {(row.s, row.n, row.epsilon, row.distance): row for row in MEASURED}
+def main(as_csv: bool) -> int:
     rows, different = [], 0
-    for setting in figure4.settings():
-        for row in measure(setting):
-            if constants:
+    for scenario in figure4.scenarios():
+        for row in measure(scenario):
+            if as_csv:
                 print(
-                    f"    Measured({row.s:g}, {row.n}, {row.epsilon}, {row.distance:g}, {row.median:.0f}, "
-                    f"{row.fewest:.0f}, {row.most:.0f}, {row.certificate:.2g}),",
+                    *(f"{row.s:g}", row.n, f"{row.epsilon:g}", f"{row.squared_distance:g}"),
+                    *(f"{iterations:.0f}" for iterations in (row.median, row.fewest, row.most)),
+                    f"{row.certificate:.2g}",
+                    sep=",",
                     flush=True,
                 )
                 continue
-            same = agree(row, stored[row.s, row.n, row.epsilon, row.distance])
+            same = agree(row, figure4.measurement(row.s, row.n, row.epsilon, row.squared_distance))
             different += not same
             rows.append(
                 (
                     f"s = {row.s:g}, n = {row.n:,}, ε = {row.epsilon:g}",
-                    f"{row.distance:g}",
+                    f"{row.squared_distance:g}",
                     f"{row.median:,.0f}",
                     f"{row.fewest:,.0f}",
                     f"{row.most:,.0f}",
@@ -82,7 +85,7 @@ def main(constants: bool) -> int:
                     "yes" if same else "NO",
                 )
             )
-    if not constants:
+    if not as_csv:
         header = ("Setting", "distance²", "median", "fewest", "most", "certificate", "as stored")
         print(f"Iterations of IBU, over {len(SEEDS)} seeds\n\n" + table(header, rows))
     return 1 if different else 0
@@ -92,5 +95,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--constants", action="store_true", help="print the rows of the module")
-    sys.exit(main(parser.parse_args().constants))
+    parser.add_argument("--csv", action="store_true", help="print the rows of the file")
+    sys.exit(main(parser.parse_args().csv))

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from rr_core import ibu_path
-from rr_core.iteration import figure4
-from rr_core.iteration.record import IBUPath, log_spaced
+from rr_core.ibu import figure4
+from rr_core.ibu.path import IBUPath, log_spaced
 from tests.benchmarks.core import INDUSTRIAL, Ratio, judge, machine
 from tests.core import listing
 
@@ -23,7 +23,7 @@ ITERATIONS = 10_000
 
 
 def twelve() -> Ratio:
-    draws = [scenario.draw() for scenario in figure4.settings()]
+    draws = [scenario.draw() for scenario in figure4.scenarios()]
 
     def by_listing() -> list[np.ndarray]:
         return [listing.ibu(d.counts / d.counts.sum(), d.mechanism.p, figure4.ITERATIONS) for d in draws]

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
-from pages._ui.safe_text import csv_cell
 from rr_core import RandomizedResponse
 from rr_core.collected.analysis import analyse
+from rr_core.io.csv_files import csv_cell
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
 from tests.browser.server import ROOT

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rr_core.comparison import VALID
-from rr_core.experiments import compared
+from rr_core.experiments import ranking
 from rr_core.experiments.claims import (
     best_when,
     claims,
@@ -16,11 +16,12 @@ from rr_core.experiments.claims import (
     mle_never_worst,
     order_in_k,
     order_in_n,
+    slopes,
 )
-from rr_core.experiments.compared import always_best, below, leading, never_worst, regret, sign
 from rr_core.experiments.grid import POINT, Cell, Settings, Sweep, over
+from rr_core.experiments.ranking import always_best, below, leading, never_worst, regret, sign
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.slopes import slopes
+from rr_core.figures.experiments_sentences import evidence
 from rr_core.misprints import squared_error_of_inv
 
 SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
@@ -147,17 +148,18 @@ def test_the_verdict_on_never_worst(real, means, error, verdict):
 def test_the_evidence_names_its_numbers(real):
     worst = np.array([[30.0, 2.0, 8.0], [0.0, 0.0, 0.0]])
     claim = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(1, 2, 3), (1, 1, 1)], 0.01, worst=worst))
-    assert claim.evidence == (
+    assert evidence(claim) == (
         "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is. In 1 more the three are equal. In single "
         "collections it is the worst in 20.00% of 200."
     )
     assert claim.count.no == 1
     unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
-    assert (
-        "In 3 of 4 cells MLE* is surely not the worst, in 1 the collections do not settle it."
-        in unsure.evidence
+    assert "In 3 of 4 cells MLE* is surely not the worst, in 1 the collections do not settle it." in evidence(
+        unsure
     )
-    assert mle_never_worst(made(real, [(1, 3, 2)], 0.01)).evidence.startswith("In 1 of 1 cell MLE* is surely")
+    assert evidence(mle_never_worst(made(real, [(1, 3, 2)], 0.01))).startswith(
+        "In 1 of 1 cell MLE* is surely"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_the_evidence_names_its_numbers(real):
 def test_a_rate_of_single_collections(real, worst, words):
     """Of 40; those that two share count half."""
     counts = np.array([[0.0, 0.0, worst], [0.0, 0.0, 0.0]])
-    assert mle_never_worst(made(real, [(1, 3, 2)], worst=counts)).evidence.endswith(
+    assert evidence(mle_never_worst(made(real, [(1, 3, 2)], worst=counts))).endswith(
         f"the worst in {words} of 40."
     )
 
@@ -174,7 +176,7 @@ def test_a_rate_of_single_collections(real, worst, words):
 @pytest.mark.parametrize(("cells", "words"), [(1, "the only cell"), (4, "all 4 cells")])
 def test_where_all_coincide(real, cells, words):
     claim = mle_never_worst(made(real, [(1, 1, 1)] * cells))
-    assert claim.evidence.startswith(f"The three are equal in {words}.")
+    assert evidence(claim).startswith(f"The three are equal in {words}.")
 
 
 def test_lowest_nll_is_about_single_draws(real):
@@ -185,7 +187,7 @@ def test_lowest_nll_is_about_single_draws(real):
     beaten[1, 2] = 1
     claim = mle_lowest_nll(made(real, [(1, 3, 2)] * 2, beaten=beaten))
     assert claim.verdict == "does not hold"
-    assert "InvN or InvP had a lower one in 2 of 80 collections;" in claim.evidence
+    assert "InvN or InvP had a lower one in 2 of 80 collections;" in evidence(claim)
 
 
 def test_who_is_best_by_the_shape_of_the_population(real):
@@ -200,7 +202,7 @@ def test_who_is_best_by_the_shape_of_the_population(real):
     assert (mixed.count.yes, mixed.count.no) == (5, 4)
     assert (
         "surely better in 5, surely worse in 4. The exceptions lie at N = 100 to 10,000 and ε = 2."
-        in mixed.evidence
+        in evidence(mixed)
     )
     only_flat = SweepResult(real.sweep, real.cells[:9])
     assert best_when(only_flat, "inv_p", "concentrated").verdict == "not tested"
@@ -277,14 +279,14 @@ def test_the_verdict_along_k(real, power, error, verdict):
     """18 slopes, each against 1.1: twelve would be a guess where the means are not known well enough."""
     claim = order_in_k(grown(real, power, -1, error))
     assert claim.verdict == verdict
-    assert "Of 18 slopes between the two largest K (1: in proportion), above 1.1:" in claim.evidence
+    assert "Of 18 slopes between the two largest K (1: in proportion), above 1.1:" in evidence(claim)
     words = {
         "holds": "surely not in 18.",
         "does not hold": "surely above in 18.",
         "not settled": "not settled in 18.",
     }
-    assert words[verdict] in claim.evidence
-    assert f"InvP {power:.2f} (from {power:.2f} to {power:.2f})" in claim.evidence
+    assert words[verdict] in evidence(claim)
+    assert f"InvP {power:.2f} (from {power:.2f} to {power:.2f})" in evidence(claim)
 
 
 def test_one_collection_settles_no_slope(real):
@@ -298,17 +300,17 @@ def test_along_n_a_theorem_holds_whatever_the_slopes(real):
     for power in (-1.5, -1, -0.4):
         claim = order_in_n(grown(real, 1, power))
         assert claim.verdict == "holds"
-        assert f"the middle one first: InvP −{-power:.2f} (from −{-power:.2f} to" in claim.evidence
-        assert "-" not in claim.evidence
+        assert f"the middle one first: InvP −{-power:.2f} (from −{-power:.2f} to" in evidence(claim)
+        assert "-" not in evidence(claim)
     settings = Settings(3, estimators=("inv_n", "mle_star"), metrics=("mse",), bias=False)
     without = order_in_n(run(Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), settings)))
     assert without.verdict == "not settled"
-    assert "theorem" not in without.evidence
+    assert "theorem" not in evidence(without)
     two = replace(settings, estimators=("inv", "inv_n"))
     alone = order_in_n(run(Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), two)))
     assert alone.verdict == "holds"
-    assert "first: Inv −" in alone.evidence
-    assert "from" not in alone.evidence.partition("first:")[2]  # one group
+    assert "first: Inv −" in evidence(alone)
+    assert "from" not in evidence(alone).partition("first:")[2]  # one group
     assert order_in_n(run(Sweep(over(k=5, epsilon=1.0, n=(10, 20)), two))).verdict == "not tested"
     assert order_in_k(run(Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), two))).verdict == "not tested"
 
@@ -339,4 +341,4 @@ def test_claims_a_sweep_cannot_bear_on():
 
 
 def test_the_family_level_is_five_percent():
-    assert compared.FAMILY_LEVEL == 0.05
+    assert ranking.FAMILY_LEVEL == 0.05

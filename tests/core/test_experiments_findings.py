@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rr_core.experiments.findings import KOSARAK, findings
+from rr_core.experiments.claims import KOSARAK, figure_claims
 from rr_core.experiments.grid import POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.populations import Population
 
 SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
@@ -34,8 +35,8 @@ FLAT, PEAKED, EQUAL = (1, 3, 2), (3, 1, 2), (1, 1, 1)
 
 
 def test_one_statement_per_population_then_two_about_mle_star(real):
-    found = findings(made(real, [FLAT] * 4 + [FLAT, FLAT, PEAKED, PEAKED] + [PEAKED] * 4), "mse")
-    assert [one.claim for one in found] == [
+    found = figure_claims(made(real, [FLAT] * 4 + [FLAT, FLAT, PEAKED, PEAKED] + [PEAKED] * 4), "mse")
+    assert [paper_says(one) for one in found] == [
         "Zipf s = 0.01, near uniform: InvN is best.",
         "Zipf s = 1.3, moderately skewed: the ranking of InvP and InvN can change with ε or N.",
         "Zipf s = 2.5, highly skewed: InvP is best.",
@@ -43,18 +44,18 @@ def test_one_statement_per_population_then_two_about_mle_star(real):
         "MLE* is close to the best: “often” (6.2), “reliably”, in all settings (end of 6.2, supplement D).",
     ]
     assert [one.verdict for one in found] == ["holds", "holds", "holds", "not contradicted", "does not hold"]
-    assert found[0].found == (
+    assert evidence(found[0]) == (
         "Surely the smallest mean, in 4 cells: InvN in 4, InvP in 0, MLE* in 0. InvN is surely the best, or shares it, "
         "in 4, surely not in 0."
     )
-    assert found[1].found.endswith(
+    assert evidence(found[1]).endswith(
         "InvN in 2, InvP in 2, MLE* in 0. Of the two, InvP is surely better in 2, InvN in 2."
     )
     assert (
         "up to about 2 times the smallest (for Zipf s = 0.01, K = 50, ε = 2, N = 50). By the means it is 2 times the "
-        in found[4].found
+        in evidence(found[4])
     )
-    assert found[4].found.endswith("at most 1.5 times in 0 of 12.")
+    assert evidence(found[4]).endswith("at most 1.5 times in 0 of 12.")
 
 
 @pytest.mark.parametrize(
@@ -69,11 +70,13 @@ def test_one_statement_per_population_then_two_about_mle_star(real):
     ],
 )
 def test_whether_two_alternate(real, means, error, verdict):
-    found = findings(made(real, [FLAT] * 4 + means, error), "mse")[1]
+    found = figure_claims(made(real, [FLAT] * 4 + means, error), "mse")[1]
     assert found.verdict == verdict
     if error < 1 and EQUAL not in means:
-        assert f"InvP is surely better in {means.count(PEAKED)}, InvN in {means.count(FLAT)}." in found.found
-    assert found.found.endswith("is not seen here.") == (verdict == "not contradicted")
+        assert f"InvP is surely better in {means.count(PEAKED)}, InvN in {means.count(FLAT)}." in evidence(
+            found
+        )
+    assert evidence(found).endswith("is not seen here.") == (verdict == "not contradicted")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_whether_two_alternate(real, means, error, verdict):
     ],
 )
 def test_whether_one_is_best(real, means, error, verdict):
-    found = findings(made(real, means, error), "mse")
+    found = figure_claims(made(real, means, error), "mse")
     assert found[0].verdict == verdict
     if EQUAL in means[3:]:
         together = (
@@ -97,7 +100,7 @@ def test_whether_one_is_best(real, means, error, verdict):
             if means[0] == EQUAL
             else "3 cells (in 1 more they are equal): InvN in 3"
         )
-        assert together in found[0].found
+        assert together in evidence(found[0])
 
 
 @pytest.mark.parametrize(
@@ -118,58 +121,58 @@ def test_whether_one_is_best(real, means, error, verdict):
     ],
 )
 def test_how_close_mle_star_is(real, ratios, verdict, words):
-    found = findings(made(real, [(2e4, 1, ratio) for ratio in ratios]), "mse")[-1]
+    found = figure_claims(made(real, [(2e4, 1, ratio) for ratio in ratios]), "mse")[-1]
     assert found.verdict == verdict
-    assert words in found.found
+    assert words in evidence(found)
 
 
 def test_mle_star_as_good_as_the_best(real):
-    found = findings(made(real, [(3, 2, 1)] * 3 + [(1, 2, 1.004)]), "mse")[-1]
+    found = figure_claims(made(real, [(3, 2, 1)] * 3 + [(1, 2, 1.004)]), "mse")[-1]
     assert found.verdict == "holds"
-    assert found.found.startswith(
+    assert evidence(found).startswith(
         "Its mean error is nowhere surely above the smallest by 0.5% or more. By the means"
     )
-    best = findings(made(real, [(3, 2, 1)] * 3 + [(1, 2, 1.0001)]), "mse")[-1]
-    assert best.found.startswith("Its mean error is nowhere surely above the smallest. By the means")
-    unknown = findings(made(real, [(3, 2, 1)] * 4, 100), "mse")[-1]
-    assert (unknown.verdict, unknown.found) == (
+    best = figure_claims(made(real, [(3, 2, 1)] * 3 + [(1, 2, 1.0001)]), "mse")[-1]
+    assert evidence(best).startswith("Its mean error is nowhere surely above the smallest. By the means")
+    unknown = figure_claims(made(real, [(3, 2, 1)] * 4, 100), "mse")[-1]
+    assert (unknown.verdict, evidence(unknown)) == (
         "not settled",
         "The collections settle in no cell which of the three is best.",
     )
 
 
 def test_an_error_of_zero_beside_one_that_is_not(real):
-    found = findings(made(real, [(2, 0, 1)] + [EQUAL] * 3), "mse")[-1]
-    assert "up to infinitely many times the smallest" in found.found
-    assert found.found.endswith("in 0 of 1.")
-    alike = findings(made(real, [EQUAL] * 4), "mse")[-1]
-    assert (alike.verdict, alike.found) == ("not tested", "The three are equal in every cell.")
+    found = figure_claims(made(real, [(2, 0, 1)] + [EQUAL] * 3), "mse")[-1]
+    assert "up to infinitely many times the smallest" in evidence(found)
+    assert evidence(found).endswith("in 0 of 1.")
+    alike = figure_claims(made(real, [EQUAL] * 4), "mse")[-1]
+    assert (alike.verdict, evidence(alike)) == ("not tested", "The three are equal in every cell.")
 
 
 def test_mle_star_as_the_worst_is_said(real):
-    assert findings(made(real, [(1, 2, 3)] * 4), "mse")[-2].verdict == "does not hold"
+    assert figure_claims(made(real, [(1, 2, 3)] * 4), "mse")[-2].verdict == "does not hold"
 
 
 def test_of_the_likelihood(real):
     means = [(1.5, 1.25, 1), (1.1, 1.75, 1), EQUAL, EQUAL]
-    lowest, poorer = findings(made(real, means), "nll")
-    assert lowest.claim == "MLE* always has the lowest negative log-likelihood."
+    lowest, poorer = figure_claims(made(real, means), "nll")
+    assert paper_says(lowest) == "MLE* always has the lowest negative log-likelihood."
     assert lowest.verdict == "holds"
     assert poorer.verdict == "holds"
     assert (
         "InvN's is surely higher in 2 of 4, by up to about 0.5 nats per report (for Zipf s = 0.01, K = 50"
-        in poorer.found
+        in evidence(poorer)
     )
-    assert "ε = 2, N = 50). InvP's is surely higher in 2 of 4, by up to about 0.75 nats" in poorer.found
-    assert findings(made(real, [(2, 1, 1)] * 4), "nll")[1].verdict == "depends"
-    assert findings(made(real, [EQUAL] * 3 + [(2, 2, 1)]), "nll")[1].verdict == "does not hold"
-    assert findings(made(real, means, 10), "nll")[1].verdict == "not settled"
-    assert findings(made(real, [(9, 1.001, 1)] * 4, 0.1), "nll")[1].verdict == "not contradicted"
+    assert "ε = 2, N = 50). InvP's is surely higher in 2 of 4, by up to about 0.75 nats" in evidence(poorer)
+    assert figure_claims(made(real, [(2, 1, 1)] * 4), "nll")[1].verdict == "depends"
+    assert figure_claims(made(real, [EQUAL] * 3 + [(2, 2, 1)]), "nll")[1].verdict == "does not hold"
+    assert figure_claims(made(real, means, 10), "nll")[1].verdict == "not settled"
+    assert figure_claims(made(real, [(9, 1.001, 1)] * 4, 0.1), "nll")[1].verdict == "not contradicted"
 
 
 def test_a_point_mass_stands_for_the_captions_exponent():
     result = run(Sweep(over(dist=POINT, k=20, epsilon=1.0, n=100), SETTINGS))
-    assert findings(result, "mse")[0].claim.endswith("drawn in the place of s = 5: InvP is best.")
+    assert paper_says(figure_claims(result, "mse")[0]).endswith("drawn in the place of s = 5: InvP is best.")
 
 
 def of_ones_own(weights):
@@ -192,15 +195,15 @@ def of_ones_own(weights):
 )
 def test_a_histogram_of_ones_own(weights, claim):
     result, squared = of_ones_own(weights)
-    found = findings(result, "mse")
-    assert found[0].claim == claim
-    assert f"squared shares sum to {squared:.2g} (from 0.5 on" in found[0].found
+    found = figure_claims(result, "mse")
+    assert paper_says(found[0]) == claim
+    assert f"squared shares sum to {squared:.2g} (from 0.5 on" in evidence(found[0])
     assert (
         f"as even as {1 / squared:,.3g} equally common categories (near uniform: from 0.9 K on)"
-        in found[0].found
+        in evidence(found[0])
     )
     assert len(found) == 3
-    assert found[-1].claim == "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
+    assert paper_says(found[-1]) == "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
 
 
 def test_as_many_categories_as_kosarak_do_not_make_a_histogram_concentrated():
@@ -210,15 +213,18 @@ def test_as_many_categories_as_kosarak_do_not_make_a_histogram_concentrated():
     mean = np.array([(1.0, 3.0, 2.0)] * 2)
     difference = mean[:, :, None] - mean[:, None, :]
     surely = replace(cell, mean=mean, difference=difference, difference_error=np.full_like(difference, 1e-6))
-    shape, kosarak, *_ = findings(SweepResult(result.sweep, (surely,)), "mse")
-    assert (shape.claim, shape.verdict) == ("Your histogram, near uniform: InvN is best.", "holds")
-    assert kosarak.claim == "The paper says of Kosarak, which has as many categories (41,270): InvP is best."
-    assert (kosarak.verdict, kosarak.found) == (
+    shape, kosarak, *_ = figure_claims(SweepResult(result.sweep, (surely,)), "mse")
+    assert (paper_says(shape), shape.verdict) == ("Your histogram, near uniform: InvN is best.", "holds")
+    assert (
+        paper_says(kosarak)
+        == "The paper says of Kosarak, which has as many categories (41,270): InvP is best."
+    )
+    assert (kosarak.verdict, evidence(kosarak)) == (
         "does not hold",
         "InvP is surely the best, or shares it, in 0, surely not in 1.",
     )
     uniform = run(Sweep(over(k=KOSARAK, epsilon=3.0, n=1000), replace(SETTINGS, seeds=2)))
-    assert len(findings(uniform, "mse")) == 3
+    assert len(figure_claims(uniform, "mse")) == 3
 
 
 def test_the_yardstick_populations_are_described_right():
@@ -229,11 +235,11 @@ def test_the_yardstick_populations_are_described_right():
 
 
 def test_nothing_to_say(real):
-    assert findings(SweepResult(real.sweep, ()), "mse") == ()
-    assert findings(real, "tv") == ()
+    assert figure_claims(SweepResult(real.sweep, ()), "mse") == ()
+    assert figure_claims(real, "tv") == ()
     two = run(
         Sweep(over(k=5, epsilon=1.0, n=20), Settings(3, estimators=("inv", "inv_p"), metrics=("mse", "tv")))
     )
-    assert findings(two, "mse") == ()
+    assert figure_claims(two, "mse") == ()
     three = run(Sweep(over(k=5, epsilon=1.0, n=20), replace(SETTINGS, metrics=("tv",))))
-    assert findings(three, "tv") == ()
+    assert figure_claims(three, "tv") == ()

@@ -9,10 +9,9 @@ from scipy import stats
 
 from rr_core import Population, RandomizedResponse
 from rr_core.comparison import ESTIMATORS, RULES
-from rr_core.experiments import noise
+from rr_core.experiments import simulation
 from rr_core.experiments.grid import POINT, Cell, Settings
-from rr_core.experiments.levels import levels_of
-from rr_core.experiments.noise import Collector, poisson, poissonised
+from rr_core.experiments.simulation import Collector, poisson, poissonised, profile_of_rows
 from rr_core.law import report_distribution, report_variance
 from rr_core.populations import TABLES, zipf
 from rr_core.sampling import whole_users
@@ -38,7 +37,7 @@ def chance(drawn, first, pmf):
 @pytest.mark.parametrize("rate", [0.3, 4.0, 23.7, 180.0, 2000.0])
 def test_poisson_counts(monkeypatch, rate, guide):
     """With a coarse guide nearly every count takes some steps from where it starts."""
-    monkeypatch.setattr(noise, "_GUIDE", guide)
+    monkeypatch.setattr(simulation, "_GUIDE", guide)
     counts = poisson(rate, (200, 200), np.random.default_rng(1))
     most = int(rate + 12 * np.sqrt(rate) + 40)
     assert chance(counts.ravel(), 0, stats.poisson.pmf(np.arange(most), rate)) > LUCK
@@ -47,7 +46,7 @@ def test_poisson_counts(monkeypatch, rate, guide):
 @pytest.mark.parametrize("margin", [4.0, 0.5])
 def test_poisson_counts_and_the_rest_are_uniform_multinomial(monkeypatch, margin):
     """With a small margin many rows are drawn anew, which must not show."""
-    monkeypatch.setattr(noise, "_MARGIN", margin)
+    monkeypatch.setattr(simulation, "_MARGIN", margin)
     totals = np.where(np.arange(ROWS) % 2, 150, 190)
     counts = poissonised(totals, 4, np.random.default_rng(2))
     assert (counts.sum(axis=1) == totals).all()
@@ -165,7 +164,7 @@ def test_an_uploaded_histogram_is_its_own_people():
 def test_levels_of_a_block_give_the_estimates_of_each_row(rows, epsilon):
     """Whatever the rows share, and whether their counts are tallied or stand alone."""
     rows[:, 0] += rows.sum(axis=1) == 0
-    levels, mechanism = levels_of(rows), RandomizedResponse(rows.shape[1], epsilon)
+    levels, mechanism = profile_of_rows(rows), RandomizedResponse(rows.shape[1], epsilon)
     assert (np.diff(levels.values, axis=1) <= 0).all()
     for row, values, multiplicities in zip(rows, levels.values, levels.multiplicities, strict=True):
         assert np.repeat(values, multiplicities.astype(int)).tolist() == sorted(row, reverse=True)

@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, inv_p, mle_star, squared_error
-from rr_core.experiments import recorded as module
-from rr_core.experiments.cell import Collector
+from rr_core.experiments import storage as module
+from rr_core.experiments.cell import ARRAYS, Collector
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PRESETS, Cell, Sweep, over
-from rr_core.experiments.recorded import (
-    CELLS,
-    FILE,
-    recorded,
-    recorded_settings,
-    recorded_versions,
-    save,
-)
+from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.standing import standing
-from rr_core.experiments.summary import ARRAYS
-from rr_core.experiments.table import FORMAT, versions
+from rr_core.experiments.storage import (
+    FORMAT,
+    STORED_CELLS,
+    STORED_FILE,
+    save_stored,
+    stored_result,
+    stored_settings,
+    stored_versions,
+    versions,
+)
 
 # A spread over populations, K, epsilon and N; cheap ones, of every way in which noise is drawn.
 SAMPLE = (
@@ -36,7 +36,7 @@ SAMPLE = (
 
 @pytest.fixture(scope="module")
 def whole():
-    return recorded(CELLS)
+    return stored_result(STORED_CELLS)
 
 
 def test_everything_the_page_opens_with_is_there(whole):
@@ -44,9 +44,9 @@ def test_everything_the_page_opens_with_is_there(whole):
     assert whole.finished
     assert set(whole.by_cell) == wanted
     assert len(whole.cells) == len(wanted)
-    assert whole.sweep.settings == recorded_settings() == MAIN_SETTINGS
+    assert whole.sweep.settings == stored_settings() == MAIN_SETTINGS
     for cells in (MAIN_GRID, *(preset.cells for preset in PRESETS.values())):
-        part = recorded(cells)
+        part = stored_result(cells)
         assert part.finished
         assert part.sweep == Sweep(cells, MAIN_SETTINGS)
         assert tuple(result.cell for result in part.cells) == cells
@@ -54,18 +54,18 @@ def test_everything_the_page_opens_with_is_there(whole):
 
 def test_cells_that_are_not_stored_are_left_to_do():
     other = Cell("zipf", 51, 1.0, 100, 1.3)
-    part = recorded((MAIN_GRID[3], other, MAIN_GRID[1]))
+    part = stored_result((MAIN_GRID[3], other, MAIN_GRID[1]))
     assert [result.cell for result in part.cells] == [MAIN_GRID[3], MAIN_GRID[1]]
     assert part.sweep.cells[1] == other
     assert not part.finished
-    assert recorded(()).cells == ()
+    assert stored_result(()).cells == ()
 
 
 @pytest.mark.parametrize("cell", SAMPLE, ids=lambda cell: cell.key)
 def test_computed_anew_it_is_the_same(cell):
     """To 1e-9: the last digits may be another machine's; counts are equal."""
     (result,) = run(Sweep((cell,), MAIN_SETTINGS)).cells
-    stored = recorded((result.cell,)).cells[0]
+    stored = stored_result((result.cell,)).cells[0]
     assert (stored.seeds, stored.concentration) == (100, pytest.approx(result.concentration, rel=1e-12))
     for name in ARRAYS:
         ours, theirs = getattr(result, name), getattr(stored, name)
@@ -89,41 +89,41 @@ def test_the_numbers_are_whole(whole):
 
 
 def test_the_file_is_small_and_says_what_made_it():
-    assert FILE.stat().st_size < 600_000
-    assert FILE.parent == Path(module.__file__).parent
-    assert set(recorded_versions()) == set(versions())
-    with np.load(FILE) as file:
+    assert STORED_FILE.stat().st_size < 600_000
+    assert STORED_FILE.parent == Path(module.__file__).parents[1] / "data"
+    assert set(stored_versions()) == set(versions())
+    with np.load(STORED_FILE) as file:
         assert not {"deviation", "errors"} & set(file)
-    assert module._about()["format"] == FORMAT
+    assert module._stored_metadata()["format"] == FORMAT
 
 
 def test_saved_and_read_again(tmp_path, monkeypatch):
     sweep = Sweep(SAMPLE[:3], replace(MAIN_SETTINGS, seeds=4, bias=True))
     result = run(sweep)
-    save(result, tmp_path / "some.npz")
-    monkeypatch.setattr(module, "FILE", tmp_path / "some.npz")
-    for held in (module._stored, module._about):
+    save_stored(result, tmp_path / "some.npz")
+    monkeypatch.setattr(module, "STORED_FILE", tmp_path / "some.npz")
+    for held in (module._stored_cells, module._stored_metadata):
         held.cache_clear()
     try:
-        assert recorded(sweep.cells).same(result)
-        assert recorded_versions() == versions()
-        assert isinstance(recorded(MAIN_GRID[-2:]), SweepResult)
-        assert recorded(MAIN_GRID[-2:]).cells == ()
+        assert stored_result(sweep.cells).same(result)
+        assert stored_versions() == versions()
+        assert isinstance(stored_result(MAIN_GRID[-2:]), SweepResult)
+        assert stored_result(MAIN_GRID[-2:]).cells == ()
     finally:
-        for held in (module._stored, module._about):
+        for held in (module._stored_cells, module._stored_metadata):
             held.cache_clear()
 
 
 def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
     """The paper says that it is; the reference page says what the numbers say."""
-    stand = standing(recorded(MAIN_GRID), "mse")
+    stand = standing(stored_result(MAIN_GRID), "mse")
     assert stand.largest > 100
     assert stand.typical > 1.2
     assert stand.near < 0.6 * stand.apart
 
 
 def test_inv_p_is_not_always_best_where_concentrated():
-    count = best_when(recorded(MAIN_GRID), "inv_p", "concentrated").count
+    count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
     assert count.yes > 100
     assert count.no > 5
     assert max(cell.n for cell in count.exceptions) <= 10_000
@@ -133,7 +133,7 @@ def test_inv_p_is_not_always_best_where_concentrated():
 def test_the_largest_ratio_of_mle_star_in_other_collections():
     """The largest of many ratios of 100 collections is too large: with 2,000 others of the same users it is about 370,
     and the one digit that the reference page tells is the same."""
-    stand = standing(recorded(MAIN_GRID), "mse")
+    stand = standing(stored_result(MAIN_GRID), "mse")
     theta = np.asarray(Collector.of(stand.where, MAIN_SETTINGS, {}).truth)
     mechanism, rng = RandomizedResponse(stand.where.k, stand.where.epsilon), np.random.default_rng(3)
     users = np.broadcast_to(np.rint(theta * stand.where.n).astype(np.int64), (100, stand.where.k))

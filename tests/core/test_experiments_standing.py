@@ -7,7 +7,7 @@ from scipy import stats
 
 from rr_core.comparison import VALID
 from rr_core.experiments.grid import Settings, over
-from rr_core.experiments.standing import standing
+from rr_core.experiments.ranking import standing
 from tests.core.sweeps import made
 
 CELLS = over(s=1.0, k=10, epsilon=(1, 2, 3, 4, 5), n=100)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rr_core import Population
-from rr_core.experiments import table
+from rr_core.experiments import storage
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 
@@ -41,30 +41,30 @@ def through_a_file(columns):
 
 
 def test_there_and_back(result):
-    columns, about = table.columns(result), table.settings(result)
-    assert table.read(columns, about).same(result)
-    assert table.read(through_a_file(columns), json.dumps(about)).same(result)
-    assert table.read(columns, json.loads(json.dumps(about))).sweep == result.sweep
+    columns, about = storage.to_columns(result), storage.metadata(result)
+    assert storage.from_columns(columns, about).same(result)
+    assert storage.from_columns(through_a_file(columns), json.dumps(about)).same(result)
+    assert storage.from_columns(columns, json.loads(json.dumps(about))).sweep == result.sweep
 
 
 def test_the_order_of_rows_does_not_matter(result):
-    columns = table.columns(result)
+    columns = storage.to_columns(result)
     order = np.random.default_rng(0).permutation(len(columns["k"]))
     mixed = {name: values[order] for name, values in columns.items()} | {"note": ["x"] * len(order)}
-    read = table.read(mixed, table.settings(result))
+    read = storage.from_columns(mixed, storage.metadata(result))
     assert read.finished
     assert len(read.cells) == len(CELLS)
     assert all(read.by_cell[cell].same(result.by_cell[cell]) for cell in CELLS)
     firsts = dict.fromkeys(result.cells[i // len(result.sweep.settings.estimators)].cell for i in order)
     assert read.sweep.cells == tuple(firsts)
-    listed = table.settings(result) | {"cells": [cell.key for cell in CELLS]}
-    assert table.read(mixed, listed).same(result)
+    listed = storage.metadata(result) | {"cells": [cell.key for cell in CELLS]}
+    assert storage.from_columns(mixed, listed).same(result)
 
 
 def test_the_columns_say_what_they_are():
     settings = Settings(9)
     result = run(Sweep(CELLS, settings), populations={UPLOAD.key: UPLOAD})
-    columns = table.columns(result)
+    columns = storage.to_columns(result)
     assert {len(values) for values in columns.values()} == {len(CELLS) * 4}
     assert columns["estimator"][:5].tolist() == ["inv", "inv_n", "inv_p", "mle_star", "inv"]
     assert columns["dist"][-1] == UPLOAD.key
@@ -92,14 +92,14 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
     sweep = Sweep(CELLS[:4], Settings(9))
     whole = run(sweep)
     part = SweepResult(sweep, whole.cells[1:3])
-    about = table.settings(part)
+    about = storage.metadata(part)
     assert about["finished"] is False
     assert about["cells"] == [cell.key for cell in CELLS[:4]]
-    read = table.read(table.columns(part), about)
+    read = storage.from_columns(storage.to_columns(part), about)
     assert read.same(part)
     assert run(read.sweep, done=read).same(whole)
     nothing = SweepResult(sweep, ())
-    assert table.read(table.columns(nothing), table.settings(nothing)).same(nothing)
+    assert storage.from_columns(storage.to_columns(nothing), storage.metadata(nothing)).same(nothing)
 
 
 @pytest.mark.parametrize(
@@ -125,27 +125,27 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
 )
 def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     result = run(Sweep(CELLS[:2], Settings(2)))
-    columns = table.columns(result)
+    columns = storage.to_columns(result)
     changed = columns[column].astype(object)
     changed[4:] = value
     with pytest.raises(ValueError, match=allowed):
-        table.read(columns | {column: changed}, table.settings(result))
+        storage.from_columns(columns | {column: changed}, storage.metadata(result))
     inv = np.where(columns["estimator"] == "inv", np.nan, columns["nll_best"])
-    assert table.read(columns | {"nll_best": inv}, table.settings(result)).same(result)
+    assert storage.from_columns(columns | {"nll_best": inv}, storage.metadata(result)).same(result)
 
 
 def test_two_thousand_cells_are_a_short_text_and_read_back():
     some = run(Sweep(CELLS[:1], Settings(2))).cells[0]
     cells = over(s=range(5), k=range(6, 16), epsilon=range(1, 11), n=range(1, 5))
     whole = SweepResult(Sweep(cells, Settings(2)), tuple(replace(some, cell=cell) for cell in cells))
-    about = json.dumps(table.settings(whole))
+    about = json.dumps(storage.metadata(whole))
     assert len(whole.cells) == 2000
     assert len(about) < 600
-    assert table.read(table.columns(whole), about).same(whole)
+    assert storage.from_columns(storage.to_columns(whole), about).same(whole)
 
 
 def test_the_settings_name_the_versions():
-    about = table.settings(run(Sweep(CELLS[:1], Settings(2))))
+    about = storage.metadata(run(Sweep(CELLS[:1], Settings(2))))
     assert about["finished"] is True
     assert about["done"] == 1
     assert "cells" not in about
@@ -155,37 +155,37 @@ def test_the_settings_name_the_versions():
 
 def test_what_does_not_fit_is_said():
     result = run(Sweep(CELLS[:2], Settings(2)))
-    columns, about = table.columns(result), table.settings(result)
+    columns, about = storage.to_columns(result), storage.metadata(result)
     with pytest.raises(ValueError, match="table must have the column mse_q50, and 0 more are missing"):
-        table.read({name: values for name, values in columns.items() if name != "mse_q50"}, about)
+        storage.from_columns({name: values for name, values in columns.items() if name != "mse_q50"}, about)
     with pytest.raises(
         ValueError, match="table must have one row for each of inv, inv_n, inv_p, mle_star in zipf"
     ):
-        table.read({name: values[:-1] for name, values in columns.items()}, about)
+        storage.from_columns({name: values[:-1] for name, values in columns.items()}, about)
     with pytest.raises(ValueError, match="one row for each of inv, inv_n, inv_p, mle_star in zipf"):
-        table.read({name: np.append(values, values[-1]) for name, values in columns.items()}, about)
+        storage.from_columns({name: np.append(values, values[-1]) for name, values in columns.items()}, about)
     with pytest.raises(ValueError, match="table must have rows for 2 cells, as many as were done, got 1"):
-        table.read({name: values[:4] for name, values in columns.items()}, about)
+        storage.from_columns({name: values[:4] for name, values in columns.items()}, about)
     with pytest.raises(
         ValueError, match=r"rows for cells of the sweep alone, got zipf k=6 s=0\.01 epsilon=3\.0"
     ):
-        table.read(columns, about | {"cells": [CELLS[0].key, CELLS[3].key]})
+        storage.from_columns(columns, about | {"cells": [CELLS[0].key, CELLS[3].key]})
     with pytest.raises(ValueError, match="format must be 1, got 0"):
-        table.read(columns, about | {"format": 0})
+        storage.from_columns(columns, about | {"format": 0})
     with pytest.raises(ValueError, match="settings must be those written with the table"):
-        table.read(columns, {"format": 1})
+        storage.from_columns(columns, {"format": 1})
     with pytest.raises(ValueError, match="settings must be those written with the table"):
-        table.read(columns, about | {"settings": {"shape": 3}})
+        storage.from_columns(columns, about | {"settings": {"shape": 3}})
     with pytest.raises(ValueError, match="key must be the key of a cell, got 'zipf'"):
-        table.read(columns, about | {"cells": ["zipf"]})
+        storage.from_columns(columns, about | {"cells": ["zipf"]})
     with pytest.raises(ValueError, match="settings must be those written with the table, got 'no JSON'"):
-        table.read(columns, "no JSON")
+        storage.from_columns(columns, "no JSON")
     with pytest.raises(ValueError, match="mse_mean must be a column of numbers"):
-        table.read(columns | {"mse_mean": ["?"] * 8}, about)
+        storage.from_columns(columns | {"mse_mean": ["?"] * 8}, about)
     for broken in ("[" * 100_000, "[]", "3", json.dumps(about | {"done": None, "cells": 3})):
         with pytest.raises(ValueError, match="settings must be those written with the table, got"):
-            table.read(columns, broken)
+            storage.from_columns(columns, broken)
     with pytest.raises(ValueError, match=r"done must be an integer >= 0, got 2\.5"):
-        table.read(columns, about | {"done": 2.5})
+        storage.from_columns(columns, about | {"done": 2.5})
     with pytest.raises(ValueError, match="columns must be of one length"):
-        table.read(columns | {"mse_mean": columns["mse_mean"][1:]}, about)
+        storage.from_columns(columns | {"mse_mean": columns["mse_mean"][1:]}, about)

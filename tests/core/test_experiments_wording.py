@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rr_core.experiments.wording import about, alike, counted, minus, roughly, times
+from rr_core.figures.wording import about, alike, counted, minus, roughly, times
 
 
 def test_counts():

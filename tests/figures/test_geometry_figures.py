@@ -8,17 +8,33 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, Scenario, collinearity
-from rr_core.figures import clouds as cloud_figure
-from rr_core.figures.off_line import how_far_off, pushed_down, shares_of_draws
-from rr_core.figures.plane import plane, supports
+from rr_core.figures.geometry_line import (
+    alignment_shares,
+    off_line_histogram,
+    push_down_curves,
+    repairs_plane,
+    support_sizes,
+)
+from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.figures.triangle import Layers, triangle
-from rr_core.geometry.alignment import Alignment, align
-from rr_core.geometry.clouds import PLACES, clouds, frame_of
 from rr_core.geometry.contours import distance_circles, likelihood_curves
-from rr_core.geometry.pushdown import candidates, push_down
-from rr_core.geometry.simplex import STEPS, frame, from_plane, lattice, regions, to_plane
-from rr_core.geometry.three import trio
+from rr_core.geometry.push_down import push_down, push_down_candidates
+from rr_core.geometry.replicates import (
+    TRUTH_PLACES,
+    AlignmentCounts,
+    cloud_frame,
+    count_alignment,
+    simulate_clouds,
+)
+from rr_core.geometry.simplex import (
+    STEPS,
+    estimate_three,
+    frame_around,
+    from_plane,
+    lattice,
+    to_plane,
+    zero_regions,
+)
 from tests.figures.samples import SIZES, drawn, named, values
 from tests.figures.test_every_figure import check
 
@@ -30,12 +46,12 @@ LEVEL = pytest.mark.parametrize("level", [False, True])
 
 
 def built(reports, epsilon, zeros_of="mle_star"):
-    found = trio(reports, RandomizedResponse(3, epsilon))
-    shown = frame(to_plane(found.estimates["inv"]))
+    found = estimate_three(reports, RandomizedResponse(3, epsilon))
+    shown = frame_around(to_plane(found.estimates["inv"]))
     layers = Layers(
         distance_circles(found, shown),
         likelihood_curves(found, shown),
-        regions(zeros_of, found.mechanism),
+        zero_regions(zeros_of, found.mechanism),
         zeros_of,
     )
     return found, shown, layers
@@ -59,7 +75,7 @@ def test_triangle_draws_every_estimate_where_it_is():
         np.testing.assert_allclose(from_plane(spot), shares, atol=1e-6)
         assert (trace.marker.color, trace.marker.symbol) == (quantity.colour, quantity.symbol)
     assert figure.layout.yaxis.scaleanchor == "x"
-    assert f"{found.place.position:.1%}" in reading(figure)
+    assert f"{found.collinearity.position:.1%}" in reading(figure)
 
 
 def test_a_name_cannot_fill_in_a_number_of_the_hover():
@@ -99,7 +115,7 @@ def test_inv_far_outside_is_an_arrow_at_the_edge():
     assert "Inv, far outside" in [trace.name for trace in figure.data]
     (arrow,) = [note for note in figure.layout.annotations if note.showarrow]
     assert arrow.arrowcolor == QUANTITIES["inv"].colour
-    assert shown.holds(np.array([arrow.x, arrow.y]))
+    assert shown.contains(np.array([arrow.x, arrow.y]))
 
 
 def test_regions_are_named_and_shaded_by_their_zeros():
@@ -112,19 +128,19 @@ def test_regions_are_named_and_shaded_by_their_zeros():
     assert texts.count("one zero") == texts.count("two zeros") == 3
 
 
-@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("where", TRUTH_PLACES)
 @pytest.mark.parametrize(("n", "epsilon"), [(2000, 1.0), (1, 0.01), (10**9, 20.0)])
 def test_clouds_are_valid(where, n, epsilon):
-    found = clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
-    figure = cloud_figure.clouds(found, NAMES, frame_of(found))
+    found = simulate_clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
+    figure = cloud_panels(found, NAMES, cloud_frame(found))
     check(figure)
     axes = [figure.layout[f"xaxis{i}"].range for i in ("", 2, 3, 4)]
     assert len(set(axes)) == 1  # the same view in every panel
 
 
 def test_clouds_hold_the_points_the_truth_and_the_mean():
-    found = clouds(Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw(), "edge")
-    figure = cloud_figure.clouds(found, NAMES, frame_of(found))
+    found = simulate_clouds(Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw(), "edge")
+    figure = cloud_panels(found, NAMES, cloud_frame(found))
     for panel, (name, cloud) in enumerate(
         (name, found[name]) for name in ("inv", "inv_n", "inv_p", "mle_star")
     ):
@@ -138,10 +154,10 @@ def test_clouds_hold_the_points_the_truth_and_the_mean():
 
 
 def test_clouds_without_negatives_or_without_noise_say_so():
-    inside = clouds(Scenario("uniform", 3, 0.0, 3.0, 100_000, 7).draw(), "own")
-    assert "In none of the 400" in reading(cloud_figure.clouds(inside, NAMES, frame_of(inside)))
-    still = clouds(Scenario("zipf", 3, 1.2, 20.0, 1, 7).draw(), "corner")
-    assert "the same reports" in reading(cloud_figure.clouds(still, NAMES, frame_of(still)))
+    inside = simulate_clouds(Scenario("uniform", 3, 0.0, 3.0, 100_000, 7).draw(), "own")
+    assert "In none of the 400" in reading(cloud_panels(inside, NAMES, cloud_frame(inside)))
+    still = simulate_clouds(Scenario("zipf", 3, 1.2, 20.0, 1, 7).draw(), "corner")
+    assert "the same reports" in reading(cloud_panels(still, NAMES, cloud_frame(still)))
 
 
 @cache
@@ -151,12 +167,12 @@ def place(k):
 
 @pytest.mark.parametrize("k", SIZES)
 def test_plane_and_supports_are_valid(k):
-    check(plane(place(k)))
-    check(supports(place(k).supports, k))
+    check(repairs_plane(place(k)))
+    check(support_sizes(place(k).supports, k))
 
 
 def test_plane_keeps_distances():
-    figure, here = plane(place(12)), place(12)
+    figure, here = repairs_plane(place(12)), place(12)
     assert here.residual > 1e-3
     spots = {}
     for name in ("inv_p", "inv_n", "mle_star"):
@@ -178,38 +194,38 @@ def test_plane_keeps_distances():
     ],
 )
 def test_plane_says_when_there_is_nothing_off_the_line(histogram, words):
-    figure = plane(collinearity(histogram, RandomizedResponse(4, 1.0)))
+    figure = repairs_plane(collinearity(histogram, RandomizedResponse(4, 1.0)))
     check(figure)
     assert words in reading(figure)
 
 
 def test_supports_are_bars_of_their_sizes():
-    figure = supports(np.array([3, 5, 9]), 12)
+    figure = support_sizes(np.array([3, 5, 9]), 12)
     ends = {trace.name: values(trace, "x")[0] + values(trace, "base")[0] for trace in figure.data}
     assert ends == {"all categories": 12.5, "InvN": 9.5, "MLE*": 5.5, "InvP": 3.5}
 
 
 @cache
 def aligned(k):
-    *_, last = align(drawn(k), 40 if k <= 10_000 else 1)
+    *_, last = count_alignment(drawn(k), 40 if k <= 10_000 else 1)
     return last
 
 
 @pytest.mark.parametrize("k", SIZES)
 def test_shares_of_draws_are_valid_and_add_up_to_one(k):
-    figure = shares_of_draws(aligned(k))
+    figure = alignment_shares(aligned(k))
     check(figure)
     assert values(figure.data[0], "x").sum() == pytest.approx(1)
-    if aligned(k).neither:
-        check(how_far_off(aligned(k)))
+    if aligned(k).unequal_supports:
+        check(off_line_histogram(aligned(k)))
 
 
 def test_the_histogram_of_distances_counts_every_draw():
-    result = Alignment(5, 1, 1, 0, 3, np.array([0.01, 0.2, 0.2]))
-    figure = how_far_off(result)
+    result = AlignmentCounts(5, 1, 1, 0, 3, np.array([0.01, 0.2, 0.2]))
+    figure = off_line_histogram(result)
     assert values(figure.data[0]).sum() == 3
     assert "20% at most" in reading(figure)
-    alone = how_far_off(Alignment(1, 0, 0, 0, 1, np.array([0.25])))
+    alone = off_line_histogram(AlignmentCounts(1, 0, 0, 0, 1, np.array([0.25])))
     check(alone)
     assert "the 1 collection with" in reading(alone)
     assert "median" not in reading(alone)
@@ -219,22 +235,24 @@ def test_the_histogram_of_distances_counts_every_draw():
 @pytest.mark.parametrize("k", SIZES)
 def test_pushed_down_is_valid_at_every_end(k, level):
     draw = drawn(k)
-    category = int(candidates(draw.counts, draw.mechanism)[0])
-    found = push_down(draw.counts, category, draw.mechanism, level=level)
+    category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, equalize=level)
     for now in (0, len(found.counts) // 2, len(found.counts) - 1):
-        check(pushed_down(found, now))
-        check(plane(found.at(now)))
+        check(push_down_curves(found, now))
+        check(repairs_plane(found.collinearity_at(now)))
 
 
 def test_pushed_down_draws_the_distance_and_marks_where_each_begins_to_keep():
     draw = drawn(12)
-    category = int(candidates(draw.counts, draw.mechanism)[0])
-    found = push_down(draw.counts, category, draw.mechanism, level=True)
-    figure = pushed_down(found, 3)
+    category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, equalize=True)
+    figure = push_down_curves(found, 3)
     off = named(figure, "off the line (share of InvP to InvN)")
-    np.testing.assert_allclose(values(off), found.place.residual / found.place.length, atol=1e-6)
+    np.testing.assert_allclose(
+        values(off), found.collinearity.residual / found.collinearity.length, atol=1e-6
+    )
     here = [trace for trace in figure.data if trace.name == "now"]
     assert [values(trace, "x")[0] for trace in here] == [found.counts[3]] * 2
     for column, name in enumerate(("InvP", "MLE*", "InvN")):
         (line,) = [trace for trace in figure.data if trace.name.startswith(f"{name} keeps it from")]
-        assert values(line, "x")[0] == found.counts[int(found.kept[:, column].argmax())]
+        assert values(line, "x")[0] == found.counts[int(found.positive[:, column].argmax())]

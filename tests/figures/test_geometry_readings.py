@@ -11,19 +11,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pages._ui.geometry.plane import _apart, _verdict
+from pages._ui.geometry.collinearity import _told_apart, _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
-from rr_core.figures import clouds as cloud_figure
-from rr_core.figures.off_line import pushed_down, shares_of_draws
-from rr_core.figures.plane import plane, supports
+from rr_core.figures.geometry_line import alignment_shares, push_down_curves, repairs_plane, support_sizes
+from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, percent, reading
-from rr_core.figures.triangle import Layers, triangle
-from rr_core.geometry.alignment import align
-from rr_core.geometry.clouds import PLACES, Cloud, clouds, frame_of, true_counts
-from rr_core.geometry.pushdown import candidates, push_down
-from rr_core.geometry.simplex import frame, to_plane
-from rr_core.geometry.three import trio
+from rr_core.geometry.push_down import push_down, push_down_candidates
+from rr_core.geometry.replicates import (
+    TRUTH_PLACES,
+    Cloud,
+    cloud_frame,
+    cloud_true_counts,
+    count_alignment,
+    simulate_clouds,
+)
+from rr_core.geometry.simplex import estimate_three, frame_around, to_plane
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -56,7 +59,7 @@ def test_the_plane_says_where_mle_star_is():
     for counts, mechanism in histograms(1, 500):
         place = collinearity(counts, mechanism)
         length, off = off_the_line(counts, mechanism)
-        said, verdict = reading(plane(place)), _verdict(place, theorem2(counts, mechanism))
+        said, verdict = reading(repairs_plane(place)), _verdict(place, theorem2(counts, mechanism))
         if not place.length:
             assert length < 1e-9
             assert "one point" in said or "same point" in said
@@ -83,20 +86,20 @@ def test_unequal_supports_can_be_on_one_line():
     assert not place.same_support
     assert "on one line here" in _verdict(place, theorem2(reports, mechanism))
     draw = Scenario("zipf", 3, 1.2, 0.5, 200, 7).draw()
-    *_, found = align(draw, 200)
-    assert found.neither > 0
-    assert found.n_off == 0
-    assert reading(shares_of_draws(found)).startswith("In 100% of 200 collections")
+    *_, found = count_alignment(draw, 200)
+    assert found.unequal_supports > 0
+    assert found.n_off_line == 0
+    assert reading(alignment_shares(found)).startswith("In 100% of 200 collections")
 
 
 def test_shares_of_draws_on_the_line_are_those_of_the_estimates():
     for k, epsilon, n in ((2, 0.01, 1), (4, 0.5, 60), (12, 1.0, 2000), (12, 20.0, 10)):
         draw = Scenario("zipf", k, 1.5, epsilon, n, 5).draw()
-        *_, found = align(draw, 50)
+        *_, found = count_alignment(draw, 50)
         _, reports = draw.repeat(0, 50)
         off = [off_the_line(row, draw.mechanism)[1] > 0 for row in reports]
-        assert found.n_off == sum(off)
-        assert f"In {percent(1 - np.mean(off))} of 50" in reading(shares_of_draws(found))
+        assert found.n_off_line == sum(off)
+        assert f"In {percent(1 - np.mean(off))} of 50" in reading(alignment_shares(found))
 
 
 def test_the_supports_are_counted_and_nested():
@@ -105,7 +108,7 @@ def test_the_supports_are_counted_and_nested():
         kept = {
             name: set(np.flatnonzero(make(counts, mechanism) > 0).tolist()) for name, make in REPAIRS.items()
         }
-        said = reading(supports(place.supports, mechanism.k))
+        said = reading(support_sizes(place.supports, mechanism.k))
         assert kept["inv_p"] <= kept["mle_star"] <= kept["inv_n"]
         if "Inv is positive everywhere" in said:
             assert (counts / counts.sum() > mechanism.q).all()
@@ -120,9 +123,11 @@ def test_the_triangle_says_where_mle_star_is():
     for counts, mechanism in histograms(3, 300, most_k=4):
         if mechanism.k != 3:
             continue
-        found = trio(counts, mechanism)
+        found = estimate_three(counts, mechanism)
         said = reading(
-            triangle(found, np.full(3, 1 / 3), "abc", frame(to_plane(found.estimates["inv"])), Layers())
+            triangle(
+                found, np.full(3, 1 / 3), "abc", frame_around(to_plane(found.estimates["inv"])), Layers()
+            )
         )
         length, off = off_the_line(counts, mechanism)
         negative = (counts / counts.sum() < mechanism.q - 1e-15).any()
@@ -163,19 +168,19 @@ def test_every_stretch_off_the_line_is_named():
     """Against every single count, tried one by one on the full histogram."""
     stretches = set()
     for trial, (counts, mechanism) in enumerate(histograms(4, 120)):
-        chosen = [c for c in candidates(counts, mechanism) if 0 < counts[c] <= 400]
+        chosen = [c for c in push_down_candidates(counts, mechanism) if 0 < counts[c] <= 400]
         if not chosen:
             continue
         category, level = int(chosen[trial % len(chosen)]), bool(trial % 2)
-        found = push_down(counts, category, mechanism, level=level)
+        found = push_down(counts, category, mechanism, equalize=level)
         start = levelled(counts, mechanism) if level else counts
         every = np.stack([by_hand(start, category, x) for x in range(counts[category] + 1)])
         off = np.array([~collinearity(row, mechanism).on_line for row in every])
         edges = np.flatnonzero(np.diff(np.r_[0, off, 0])).reshape(-1, 2)
         wanted = [(int(a), int(b) - 1) for a, b in edges]
-        assert found.off_line == wanted, (counts, category, level)
+        assert found.off_line_ranges == wanted, (counts, category, level)
         stretches.add(len(wanted))
-        said = reading(pushed_down(found, 0))
+        said = reading(push_down_curves(found, 0))
         if "no line to leave" in said:
             continue
         for low, high in wanted:
@@ -188,17 +193,17 @@ def test_every_stretch_off_the_line_is_named():
 
 def test_the_default_scenario_leaves_the_line_twice():
     draw = Scenario().draw()
-    category = int(candidates(draw.counts, draw.mechanism)[0])
-    found = push_down(draw.counts, category, draw.mechanism, level=True)
-    assert found.off_line == [(0, 59), (146, 151)]
-    assert "off the line from 0 to 59 and from 146 to 151 reports" in reading(pushed_down(found, 0))
+    category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
+    found = push_down(draw.counts, category, draw.mechanism, equalize=True)
+    assert found.off_line_ranges == [(0, 59), (146, 151)]
+    assert "off the line from 0 to 59 and from 146 to 151 reports" in reading(push_down_curves(found, 0))
 
 
 def test_with_two_categories_nothing_is_ever_off_the_line():
     """A level that nobody is left on must not count as a negative one."""
     found = push_down([929, 71], 0, RandomizedResponse(2, 1.0))
-    assert found.off_line == []
-    assert not found.place.length.any()
+    assert found.off_line_ranges == []
+    assert not found.collinearity.length.any()
 
 
 # Bias
@@ -244,15 +249,17 @@ def test_inv_is_unbiased_and_repairs_give_a_category_that_nobody_has_too_much():
 
 
 def said_of(found):
-    return reading(cloud_figure.clouds(found, ["a", "b", "c"], frame_of(found)))
+    return reading(cloud_panels(found, ["a", "b", "c"], cloud_frame(found)))
 
 
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
-    for (n, epsilon), where in itertools.product(itertools.product((1, 2, 5, 13, 30), EPSILONS), PLACES):
+    for (n, epsilon), where in itertools.product(
+        itertools.product((1, 2, 5, 13, 30), EPSILONS), TRUTH_PLACES
+    ):
         draw = Scenario("zipf", 3, 0.7, epsilon, n, 11).draw()
-        found = clouds(draw, where)
-        exact = exact_bias(tuple(true_counts(draw, where).tolist()), epsilon)
+        found = simulate_clouds(draw, where)
+        exact = exact_bias(tuple(cloud_true_counts(draw, where).tolist()), epsilon)
         said = said_of(found)
         for name in REPAIRS:
             if found[name].is_biased:
@@ -269,7 +276,7 @@ def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
 def test_equal_biases_are_not_put_in_order():
     """Half and half: by symmetry the three biases are the same, whatever 400 collections show."""
     for seed in range(1, 25):
-        found = clouds(Scenario("zipf", 3, 1.5, 1.0, 2000, seed).draw(), "edge")
+        found = simulate_clouds(Scenario("zipf", 3, 1.5, 1.0, 2000, seed).draw(), "edge")
         assert "cannot tell" in said_of(found), seed
 
 
@@ -280,31 +287,31 @@ def test_a_difference_is_told_from_pairs():
     theta, noise = np.array([0.5, 0.3, 0.2]), rng.normal(0, 0.1, (400, 3))
     points: NDArray = theta + np.array([0.2, -0.1, -0.1]) + noise
     far = points + np.array([0.002, -0.001, -0.001]) + rng.normal(0, 0.001, (400, 3))
-    assert Cloud(far, theta).is_farther(Cloud(points, theta))
-    assert not Cloud(points, theta).is_farther(Cloud(far, theta))
+    assert Cloud(far, theta).has_larger_bias_than(Cloud(points, theta))
+    assert not Cloud(points, theta).has_larger_bias_than(Cloud(far, theta))
     once = points.copy()
     once[7] += 3.0
-    assert not Cloud(once, theta).is_farther(Cloud(points, theta))
+    assert not Cloud(once, theta).has_larger_bias_than(Cloud(points, theta))
 
 
 def test_the_table_of_conditions_shows_how_its_sides_differ():
-    assert _apart(0.33222, 0.332218) == ("0.33222", "0.332218")
-    assert _apart(0.25, 0.5) == ("0.25", "0.5")
-    assert _apart(0.1 + 2e-17, 0.1) == ("0.1", "0.1")
-    left, right = _apart(0.123456789, 0.123456788)
+    assert _told_apart(0.33222, 0.332218) == ("0.33222", "0.332218")
+    assert _told_apart(0.25, 0.5) == ("0.25", "0.5")
+    assert _told_apart(0.1 + 2e-17, 0.1) == ("0.1", "0.1")
+    left, right = _told_apart(0.123456789, 0.123456788)
     assert float(left) > float(right)
 
 
 def test_one_report_is_not_told_as_several():
     found = push_down([12, 1, 9, 0], 1, RandomizedResponse(4, 3.0))
-    said = reading(pushed_down(found, 0))
+    said = reading(push_down_curves(found, 0))
     assert re.search(r"\b1 report\b", said)
     assert not re.search(r"\b1 reports", said)
 
 
 def test_a_single_category_that_is_left_is_not_told_as_equal_ones():
-    found = trio([9, 0, 0], RandomizedResponse(3, 1.0))
-    drawn = frame(to_plane(found.estimates["inv"]))
+    found = estimate_three([9, 0, 0], RandomizedResponse(3, 1.0))
+    drawn = frame_around(to_plane(found.estimates["inv"]))
     assert (found.estimates["inv_n"] > 0).sum() == 1
     said = reading(triangle(found, np.full(3, 1 / 3), "abc", drawn, Layers()))
     assert "every category that is left has the same share" in said

@@ -13,17 +13,22 @@ import numpy as np
 import pytest
 
 from rr_core import Scenario, mle_star
-from rr_core.figures.ibu_curves import _order, _with_reports, convergence, several, stragglers
-from rr_core.figures.ibu_play import play
-from rr_core.figures.ibu_triangle import way
+from rr_core.figures.ibu import (
+    _order,
+    _with_reports,
+    animation,
+    compared_runs,
+    convergence_curves,
+    settling_by_reports,
+    triangle_path,
+)
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
-from rr_core.geometry.three import trio
+from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import ibu_path
-from rr_core.iteration.compared import under_each
-from rr_core.iteration.progress import TOLERANCES, slowest
-from rr_core.iteration.record import log_spaced
-from rr_core.iteration.starts import Start
+from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, settling_times
+from rr_core.ibu.path import log_spaced
+from rr_core.ibu.starts import Start
 from tests.figures.samples import SIZES, drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
 
@@ -44,15 +49,15 @@ def shown(k):
 
 
 def film(k, start=UNIFORM):
-    return play(run(k, start), shown(k))
+    return animation(run(k, start), shown(k))
 
 
 @pytest.mark.parametrize("k", SIZES)
 def test_every_figure_is_valid_small_and_says_itself(k):
     check(film(k))
-    check(convergence(run(k), 1e-6))
-    check(stragglers(run(k), slowest(run(k), 0.1 / k)))
-    check(several(under_each(drawn(k), [0.5, 1, 8], 300), "these users", 1e-6))
+    check(convergence_curves(run(k), 1e-6))
+    check(settling_by_reports(run(k), settling_times(run(k), 0.1 / k)))
+    check(compared_runs(compare_epsilons(drawn(k), [0.5, 1, 8], 300), "these users", 1e-6))
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -134,7 +139,7 @@ def test_nothing_leaves_the_axis_while_it_plays():
 
 
 def test_certificate_is_drawn_above_the_gap():
-    figure = convergence(run(12), 1e-6)
+    figure = convergence_curves(run(12), 1e-6)
     certificate = values(named(figure, "certificate (can be computed)"))
     gap = values(named(figure, "true gap in likelihood (needs MLE*)"))
     both = ~np.isnan(certificate) & ~np.isnan(gap)
@@ -147,7 +152,7 @@ def test_certificate_is_drawn_above_the_gap():
 def test_rounding_is_not_drawn_on_a_log_axis():
     draw = Scenario(k=3, n=50, epsilon=4).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(5000))
-    for trace in convergence(path, 1e-6).data:
+    for trace in convergence_curves(path, 1e-6).data:
         drawn_values = values(trace)
         assert np.isnan(drawn_values).any()
         assert np.nanmin(drawn_values) > 1e-15
@@ -159,14 +164,14 @@ def test_a_rising_distance_is_told():
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(3000))
     assert (np.diff(path.squared_distance) > 1e-9).any()
     assert (np.diff(path.log_likelihood_gap) < 1e-15).all()
-    assert "squared distance rises" in reading(convergence(path, 1e-6))
-    assert "rises" not in reading(convergence(run(12), 1e-6))
+    assert "squared distance rises" in reading(convergence_curves(path, 1e-6))
+    assert "rises" not in reading(convergence_curves(run(12), 1e-6))
 
 
 def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
     path = run(12)
-    settling = slowest(path, 0.1 / 12)
-    figure = stragglers(path, settling)
+    settling = settling_times(path, 0.1 / 12)
+    figure = settling_by_reports(path, settling)
     drawn_points = {
         (x, y) for trace in figure.data for x, y in zip(values(trace, "x"), values(trace), strict=True)
     }
@@ -184,7 +189,7 @@ def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
 def test_stragglers_without_a_border():
     draw = Scenario("uniform", 4, 0, 5.0, 100_000, 1).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(100))
-    figure = stragglers(path, slowest(path, 0.1 / 4))
+    figure = settling_by_reports(path, settling_times(path, 0.1 / 4))
     check(figure)
     assert not figure.layout.shapes
     assert "no border" in reading(figure)
@@ -194,7 +199,7 @@ def test_a_category_cut_off_by_its_start():
     counts = drawn(12).counts
     top = int(np.argmax(counts))
     path = run(12, Start("zero", top))
-    figure = stragglers(path, slowest(path, 0.1 / 12))
+    figure = settling_by_reports(path, settling_times(path, 0.1 / 12))
     assert not figure.layout.shapes
     assert "started at zero" in reading(figure)
     frames = film(12, Start("zero", top)).frames
@@ -202,8 +207,8 @@ def test_a_category_cut_off_by_its_start():
 
 
 def test_several_draws_every_run_in_its_own_look():
-    runs = under_each(drawn(12), [0.5, 1, 2, 4, 8, 16], 500)
-    figure = several(runs, "these users", 1e-6)
+    runs = compare_epsilons(drawn(12), [0.5, 1, 2, 4, 8, 16], 500)
+    figure = compared_runs(runs, "these users", 1e-6)
     assert [trace.name for trace in figure.data] == [f"ε = {e}" for e in ("0.5", "1", "2", "4", "8", "16")]
     assert (
         len({trace.line.color for trace in figure.data})
@@ -213,14 +218,14 @@ def test_several_draws_every_run_in_its_own_look():
     for trace, distance in zip(figure.data, runs.squared_distance, strict=True):
         expected = np.where(distance > 1e-15, distance, np.nan)
         np.testing.assert_array_equal(values(trace), expected)
-    linear = several(runs, "these users", 1e-6, logarithmic=False)
+    linear = compared_runs(runs, "these users", 1e-6, logarithmic=False)
     assert linear.layout.xaxis.type is None
     np.testing.assert_array_equal(values(linear.data[0]), runs.squared_distance[0])
 
 
 def test_way_through_the_triangle():
     draw, path = drawn(3), run(3)
-    figure = way(path, trio(draw.counts, draw.mechanism), ["a", "b", "c"])
+    figure = triangle_path(path, estimate_three(draw.counts, draw.mechanism), ["a", "b", "c"])
     check(figure)
     line = named(figure, "IBU, dots at recorded iterations")
     x, y = values(line, "x"), values(line)
@@ -233,8 +238,8 @@ def test_way_through_the_triangle():
 def test_whether_more_privacy_is_slower_is_told_from_the_runs():
     """Iterations to the tolerance by ε in increasing order; "more than" where a run did not arrive."""
     for epsilons, tolerance in itertools.product(([0.5, 1, 2], [4, 8, 16], [0.01]), TOLERANCES):
-        runs = under_each(drawn(12), epsilons, 400)
-        said = reading(several(runs, "these users", tolerance))
+        runs = compare_epsilons(drawn(12), epsilons, 400)
+        said = reading(compared_runs(runs, "these users", tolerance))
         needed = []
         for epsilon in epsilons:
             draw = replace(drawn(12).scenario, epsilon=epsilon).draw()
@@ -285,7 +290,7 @@ def test_who_comes_last_is_told_from_every_iteration(k, n, epsilon, start):
     for part in (1.0, 0.1, 1e-4):
         off = np.abs(every.thetas - every.limit) > part / k
         settled = [int(np.flatnonzero(column)[-1]) + 1 if column.any() else 0 for column in off.T]
-        said = reading(stragglers(path, slowest(path, part / k)))
+        said = reading(settling_by_reports(path, settling_times(path, part / k)))
         late = max(settled)
         named = {count for count, when in zip(every.counts, settled, strict=True) if when == late}
         if late > 500:

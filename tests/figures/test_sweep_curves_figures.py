@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from rr_core.experiments.curves import Curves, default_selection, select_curves
 from rr_core.experiments.grid import POINT, PRESETS, Settings, Sweep, over
-from rr_core.experiments.lines import Lines, lines, usual
 from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from rr_core.figures.style import QUANTITIES, number, reading
-from rr_core.figures.sweep_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from tests.figures.samples import spec, values
 from tests.figures.test_every_figure import check
 
@@ -27,9 +27,9 @@ def swept() -> SweepResult:
     return run(Sweep(zipf + over(dist=POINT, k=40, epsilon=(1.0, 2.0, 3.0), n=(50, 500, 5000)), SETTINGS))
 
 
-def drawn(**changes) -> Lines:
-    start = replace(usual(swept().sweep), along="n", ks=(5, 40), fixed=(1.0, 2.0), measure="sum")
-    return lines(swept(), replace(start, **changes))
+def drawn(**changes) -> Curves:
+    start = replace(default_selection(swept().sweep), along="n", ks=(5, 40), fixed=(1.0, 2.0), measure="sum")
+    return select_curves(swept(), replace(start, **changes))
 
 
 def curves(figure, name):
@@ -51,7 +51,7 @@ def test_every_panel_is_where_it_belongs(metric, along):
             for j, panel in enumerate(row.panels):
                 trace = mine[f"x{j + 1 if j else ''}", f"y{i + 1 if i else ''}"]
                 np.testing.assert_array_equal(values(trace, "x"), panel.x)
-                line = panel.lines[name]
+                line = panel.curves[name]
                 np.testing.assert_array_equal(
                     trace.customdata, np.stack([line.mean, line.low, line.high], axis=-1)
                 )
@@ -106,7 +106,7 @@ def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
     assert [t.legendgroup for t in bands] == list(ESTIMATORS)
     floor = 10.0 ** figure.layout.yaxis.range[0]
     for trace in bands:
-        line = shown.rows[0].panels[0].lines[trace.legendgroup]
+        line = shown.rows[0].panels[0].curves[trace.legendgroup]
         np.testing.assert_array_equal(values(trace, "x"), [50, 500, 5000, 5000, 500, 50])
         np.testing.assert_allclose(
             values(trace), np.maximum(np.concatenate([line.high, line.low[::-1]]), floor), rtol=1e-12
@@ -127,7 +127,7 @@ def test_an_excess_has_mle_star_on_a_line_marked_0():
         (other,) = curves(figure, name)
         assert (values(other) > values(best)).all()
     assert "MLE* has the lowest NLL (nats per report, the line at 0), alone or shared" in reading(figure)
-    most = shown.rows[0].panels[0].lines["inv_p"].mean.max()
+    most = shown.rows[0].panels[0].curves["inv_p"].mean.max()
     assert f"InvP’s is up to {most:.3g} higher" in reading(figure)
 
 
@@ -136,7 +136,7 @@ def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
     axis = paper_figure(shown).layout.yaxis
     assert axis.type is None
     assert axis.title.text == "NLL (nats)<br>(zoomed)"
-    seen = np.concatenate([line.mean for line in shown.rows[0].panels[0].lines.values()])
+    seen = np.concatenate([line.mean for line in shown.rows[0].panels[0].curves.values()])
     assert axis.range[0] < seen.min() < seen.max() < axis.range[1]
 
 
@@ -208,7 +208,7 @@ def test_presets_are_small_enough_and_start_on_screen(key):
     cell = run(Sweep(over(s=1.0, k=5, epsilon=1.0, n=20), settings)).cells[0]
     sweep = Sweep(preset.cells, settings)
     result = SweepResult(sweep, tuple(replace(cell, cell=one) for one in sweep.cells))
-    shown = lines(result, usual(sweep, preset))
+    shown = select_curves(result, default_selection(sweep, preset))
     figure = paper_figure(shown)
     check(figure)
     rows = 3 if len(preset.cells) < 100 else 5
@@ -221,8 +221,11 @@ def test_presets_are_small_enough_and_start_on_screen(key):
 def test_no_more_than_can_be_read():
     cells = over(s=1.0, k=range(2, 12), epsilon=range(1, 9), n=(20, 40))
     sweep = Sweep(cells, Settings(2, metrics=("mse",), bias=False))
-    result, choice = SweepResult(sweep, ()), replace(usual(sweep), along="n", fixed=tuple(range(1, 9)))
-    figure = paper_figure(lines(result, choice))
+    result, choice = (
+        SweepResult(sweep, ()),
+        replace(default_selection(sweep), along="n", fixed=tuple(range(1, 9))),
+    )
+    figure = paper_figure(select_curves(result, choice))
     check(figure)
     assert len([t for t in figure.data if t.name == "Population"]) == MOST_ROWS
     assert f"xaxis{MOST_COLUMNS + 1}" in figure.layout
@@ -231,16 +234,20 @@ def test_no_more_than_can_be_read():
 
 def test_nothing_yet():
     sweep = swept().sweep
-    check(paper_figure(lines(SweepResult(sweep, ()), usual(sweep)), here=100.0))
-    check(paper_figure(lines(SweepResult(Sweep((), SETTINGS), ()), usual(Sweep((), SETTINGS)))))
+    check(paper_figure(select_curves(SweepResult(sweep, ()), default_selection(sweep)), here=100.0))
+    check(
+        paper_figure(
+            select_curves(SweepResult(Sweep((), SETTINGS), ()), default_selection(Sweep((), SETTINGS)))
+        )
+    )
 
 
 def test_a_single_cell_and_errors_that_are_all_zero():
     settings = Settings(3, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse",), bias=False)
     cells = over(dist=POINT, k=3, epsilon=20.0, n=5)
     result = run(Sweep(cells, settings))
-    shown = lines(result, usual(result.sweep))
-    assert not any(line.mean.any() for line in shown.rows[0].panels[0].lines.values())
+    shown = select_curves(result, default_selection(result.sweep))
+    assert not any(line.mean.any() for line in shown.rows[0].panels[0].curves.values())
     figure = paper_figure(shown)
     check(figure)
     axis = figure.layout.yaxis
@@ -254,9 +261,9 @@ def test_every_axis_has_ticks_between_its_ends(factor):
     for spread in (1.0, 1.5, 8.0, 1e3, 1e8):
         shown = drawn(ks=(5,), fixed=(1.0,), who=(("zipf", 2.5),))
         row = shown.rows[0]
-        line = replace(row.panels[0].lines["inv"], mean=np.array([1, 1, spread]) * factor)
+        line = replace(row.panels[0].curves["inv"], mean=np.array([1, 1, spread]) * factor)
         line = replace(line, low=line.mean, high=line.mean)
-        panel = replace(row.panels[0], lines=dict.fromkeys(ESTIMATORS, line))
+        panel = replace(row.panels[0], curves=dict.fromkeys(ESTIMATORS, line))
         axis = paper_figure(replace(shown, rows=(replace(row, panels=(panel,)),))).layout.yaxis
         low, high = axis.range
         assert low < np.log10(factor) <= np.log10(factor * spread) < high
@@ -270,7 +277,7 @@ def test_parts_have_no_band_and_say_their_range(part):
     figure = paper_figure(shown)
     check(figure)
     assert not [t for t in figure.data if t.name.startswith("band")]
-    most = max(panel.lines["inv_p"].mean.max() for row in shown.rows for panel in row.panels)
+    most = max(panel.curves["inv_p"].mean.max() for row in shown.rows for panel in row.panels)
     assert f"InvP 0 to {number(most)}" in reading(figure)
 
 

@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
-from rr_core.experiments.planes import KINDS, plane
-from rr_core.figures.borders import borders, named_at, path
+from rr_core.experiments.winner_map import MAP_KINDS, winner_map
+from rr_core.figures.experiments_map import (
+    border_path,
+    column_and_row,
+    label_position,
+    level_borders,
+    map_figure,
+    mixed,
+    times_sign,
+)
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.figures.sweep_map import column_and_row, mixed, who_wins
-from rr_core.figures.sweep_words import times
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
@@ -26,7 +32,7 @@ SHARED = PLACES[6]
 
 
 def seen(means=MEANS, error=0.01, metric="mse", cells=CELLS, key="eps-n", settings=THREE):
-    return plane(made(cells, means, error, settings), key, metric, {})
+    return winner_map(made(cells, means, error, settings), key, metric, {})
 
 
 def by_place(trace, what):
@@ -36,35 +42,35 @@ def by_place(trace, what):
     return {(int(x), round(y)): one for x, y, one in zip(trace.x, centres, what, strict=True)}
 
 
-@pytest.mark.parametrize("key", KINDS)
+@pytest.mark.parametrize("key", MAP_KINDS)
 @pytest.mark.parametrize("metric", ["mse", "nll"])
 def test_map_is_valid_whatever_has_been_run(key, metric):
     rng = np.random.default_rng(1)
     for done in (0, 1, 250, len(MAIN_GRID)):
         result = made(MAIN_GRID, rng.lognormal(size=(done, 3)).tolist(), 0.2)
         for here in (None, (2.0, 2.0), (7.0, 500.0)):
-            check(who_wins(plane(result, key, metric, {}), here))
+            check(map_figure(winner_map(result, key, metric, {}), here))
 
 
 def test_an_infinite_error_of_everything_is_still_a_map():
-    check(who_wins(seen([(1, 0, 2)] * 8)))
+    check(map_figure(seen([(1, 0, 2)] * 8)))
     assert "surely beaten in 8, where the smallest error may be zero" in reading(
-        who_wins(seen([(1, 0, 2)] * 8))
+        map_figure(seen([(1, 0, 2)] * 8))
     )
-    check(who_wins(seen([(1, 1, 1)] * 8)))
+    check(map_figure(seen([(1, 1, 1)] * 8)))
 
 
 def test_colour_is_the_winner_and_shade_the_margin():
-    colours = by_place(cells := named(who_wins(seen()), "cells"), cells.marker.color)
+    colours = by_place(cells := named(map_figure(seen()), "cells"), cells.marker.color)
     assert list(colours) == sorted(PLACES, key=lambda place: (place[1], place[0]))
     assert colours[0, 1] == QUANTITIES["inv_p"].colour  # twenty times: full
     assert colours[2, 1] == QUANTITIES["inv_n"].colour  # infinite
     assert colours[0, 0] == mixed(QUANTITIES["inv_n"].colour, 0.2 + 0.8 * math.log(2) / math.log(3))
     near = mixed(QUANTITIES["mle_star"].colour, 0.2 + 0.8 * math.log(1.02) / math.log(3))
-    surely = named(who_wins(seen([(3, 1.02, 1)], 1e-4)), "cells")
+    surely = named(map_figure(seen([(3, 1.02, 1)], 1e-4)), "cells")
     assert list(surely.marker.color) == [near]
     assert list(surely.text) == ["MLE*<br>&lt;1.05×"]
-    assert colours[1, 0] == colours[2, 0] == named(who_wins(seen()), "unsettled").marker.color
+    assert colours[1, 0] == colours[2, 0] == named(map_figure(seen()), "unsettled").marker.color
     red, green, blue = (int(colours[1, 1][i : i + 2], 16) for i in (1, 3, 5))
     assert red == green == blue
     assert mixed("#0072B2", 1) == "#0072B2"
@@ -72,7 +78,7 @@ def test_colour_is_the_winner_and_shade_the_margin():
 
 
 def test_words_say_the_same_as_colours():
-    cells = named(who_wins(seen()), "cells")
+    cells = named(map_figure(seen()), "cells")
     words = by_place(cells, cells.text)
     said = ["InvN<br>2×", "InvP<br>20×", "InvP?<br>MLE*?", "equal", "?", "InvN<br>∞×", "InvP<br>MLE*"]
     assert [words[place] for place in PLACES] == said
@@ -89,35 +95,35 @@ def test_every_ground_has_words_that_stand_out():
 
     means = [m for i in range(60) for m in [(1, 1.03**i, 9), (1.03**i, 1, 9), (9, 1.03**i, 1)]]
     cells = over(s=1.0, k=10, epsilon=np.linspace(1, 2, 18), n=range(10, 20))
-    drawn = named(who_wins(seen(means, cells=cells)), "cells")
+    drawn = named(map_figure(seen(means, cells=cells)), "cells")
     for ground, ink in zip(drawn.marker.color, drawn.insidetextfont.color, strict=True):
         low, high = sorted((luminance(ground), luminance(ink)))
         assert (high + 0.05) / (low + 0.05) > 3.5
 
 
 def test_what_the_seeds_do_not_settle_is_hatched():
-    cells = named(figure := who_wins(seen()), "cells")
+    cells = named(figure := map_figure(seen()), "cells")
     hatched = by_place(cells, cells.marker.pattern.shape)
     assert {place for place, shape in hatched.items() if shape} == {(1, 0), (2, 0)}
     assert named(figure, "unsettled").marker.pattern.shape == "/"
-    sure = who_wins(seen([(1, 3, 2)] * 8))
+    sure = map_figure(seen([(1, 3, 2)] * 8))
     assert not any(named(sure, "cells").marker.pattern.shape)
     assert not {"unsettled", "all equal"} & {trace.name for trace in sure.data}
     assert named(figure, "all equal").marker.color == by_place(cells, cells.marker.color)[1, 1]
 
 
 def test_cells_not_run_are_empty_and_holes_are_nothing():
-    waiting = named(who_wins(seen(MEANS[:6])), "not run yet")
+    waiting = named(map_figure(seen(MEANS[:6])), "not run yet")
     assert set(by_place(waiting, waiting.x)) == {(3, 0), (3, 1)}
     assert waiting.marker.color == "rgba(128,128,128,0)"
     assert all("not run yet" in text for text in waiting.hovertext)
-    holed = plane(made(CELLS[:7], MEANS[:6]), "eps-n", "mse", {})
-    waiting = named(who_wins(holed), "not run yet")
+    holed = winner_map(made(CELLS[:7], MEANS[:6]), "eps-n", "mse", {})
+    waiting = named(map_figure(holed), "not run yet")
     assert set(by_place(waiting, waiting.x)) == {(3, 0)}
 
 
 def test_a_click_gives_back_the_cell():
-    figure = who_wins(seen(MEANS[:6]))
+    figure = map_figure(seen(MEANS[:6]))
     for name in ("cells", "not run yet"):
         bars = named(figure, name)
         upper = np.asarray(bars.base) + np.asarray(bars.y)  # what a browser reports of a bar
@@ -126,16 +132,16 @@ def test_a_click_gives_back_the_cell():
 
 
 def test_legend_explains_the_colours():
-    figure = who_wins(seen())
+    figure = map_figure(seen())
     for name in THREE.estimators:
         assert named(figure, QUANTITIES[name].name).marker.color == QUANTITIES[name].colour
     assert "Lines: MLE*'s error" in figure.layout.legend.title.text
-    assert "Lines" not in who_wins(seen([(1, 1.02, 1.01)] * 8)).layout.legend.title.text
+    assert "Lines" not in map_figure(seen([(1, 1.02, 1.01)] * 8)).layout.legend.title.text
 
 
 def test_hover_has_every_number():
     seeds = THREE.seeds
-    spots = named(figure := who_wins(seen()), "cells")
+    spots = named(figure := map_figure(seen()), "cells")
     text = by_place(spots, spots.hovertext)[0, 1]
     for part in (
         "<b>InvP has the smallest error</b>",
@@ -157,7 +163,7 @@ def test_hover_has_every_number():
     assert "∞" in texts[2, 1]
     assert max(len(line) for line in text.split("<br>")) < 60
     once = Settings(1, estimators=THREE.estimators, metrics=("mse", "nll"), bias=False)
-    single = named(who_wins(seen([(1, 2, 3)], math.nan, settings=once)), "cells").hovertext[0]
+    single = named(map_figure(seen([(1, 2, 3)], math.nan, settings=once)), "cells").hovertext[0]
     assert "±" not in single
     assert "1 collection:" in single
     assert "nan" not in single
@@ -165,18 +171,18 @@ def test_hover_has_every_number():
 
 
 def test_reading_counts_the_wins():
-    text = reading(who_wins(seen()))
+    text = reading(map_figure(seen()))
     assert text == (
         "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* surely has the smallest mean squared error in 0, InvP in 1, "
         "InvN in 2; in 1 two share it; in 1 all three are equal; in 2, hatched, the collections do not settle it; MLE* "
         "is surely beaten in 3, where the smallest error may be zero."
     )
-    plain = reading(who_wins(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
+    plain = reading(map_figure(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
     assert "of 8 cells, MLE* surely has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
     assert plain.endswith("MLE* is surely beaten in 7, where its error is up to about 2 times the smallest.")
-    assert "MLE* is surely beaten in none" in reading(who_wins(seen([(2, 2, 1), (1, 1, 1)])))
-    assert "none of the 8 cells" in reading(who_wins(seen([])))
-    assert "negative log-likelihood" in reading(who_wins(seen(metric="nll")))
+    assert "MLE* is surely beaten in none" in reading(map_figure(seen([(2, 2, 1), (1, 1, 1)])))
+    assert "none of the 8 cells" in reading(map_figure(seen([])))
+    assert "negative log-likelihood" in reading(map_figure(seen(metric="nll")))
 
 
 def test_the_scenario_is_marked_near_where_it_lies():
@@ -188,10 +194,10 @@ def test_the_scenario_is_marked_near_where_it_lies():
         (1.9, 900, 0.6, 0.6),
         (3.2, 1000, 2.4, 1.4),
     ):
-        mark = named(who_wins(plain, (epsilon, n)), "your ε, N")
+        mark = named(map_figure(plain, (epsilon, n)), "your ε, N")
         assert (mark.x[0], mark.y[0]) == pytest.approx((column, row))
     for outside in (None, (5.0, 100), (1.0, 99)):
-        assert not [t for t in who_wins(plain, outside).data if t.name.startswith("your")]
+        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("your")]
 
 
 def test_the_mark_hides_no_words_and_no_name():
@@ -200,7 +206,7 @@ def test_the_mark_hides_no_words_and_no_name():
     for _ in range(4):
         means = [(1, 9, regret) for regret in np.exp(rng.exponential(size=8))]
         for epsilon, n in product(np.linspace(1, 4, 7), np.geomspace(100, 1000, 4)):
-            figure = who_wins(seen(means), (epsilon, n))
+            figure = map_figure(seen(means), (epsilon, n))
             (mark,) = [t for t in figure.data if t.name == "your ε, N"]
             x, y = mark.x[0], mark.y[0]
             assert abs(x - round(x)) == pytest.approx(0.4)
@@ -213,17 +219,17 @@ def test_the_mark_hides_no_words_and_no_name():
 
 def test_a_single_axis_is_one_row():
     cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=100)
-    figure = who_wins(seen([(1, 3, 2), (1, 30, 20), (1, 1, 1)], cells=cells), (1.5, 100))
+    figure = map_figure(seen([(1, 3, 2), (1, 30, 20), (1, 1, 1)], cells=cells), (1.5, 100))
     check(figure)
     bars = named(figure, "cells")
     assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
-    assert figure.layout.height < who_wins(seen()).layout.height - 100
+    assert figure.layout.height < map_figure(seen()).layout.height - 100
     assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
     assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* surely has")
     assert {(note.text, note.x, note.y) for note in figure.layout.annotations} == {
         ("10×", 0.5, 0.5)
     }  # above the words
-    assert reading(who_wins(seen([(1, 3, 2)], cells=cells))).startswith(
+    assert reading(map_figure(seen([(1, 3, 2)], cells=cells))).startswith(
         "Zipf s = 1, K = 10, N = 100: of the 1 cell run so far"
     )
     assert named(figure, "your ε, N").y[0] == pytest.approx(-0.4)
@@ -231,17 +237,17 @@ def test_a_single_axis_is_one_row():
         ("k-n", over(k=(5, 10), epsilon=1.0, n=9)),
         ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),
     ):
-        check(who_wins(seen([(1, 3, 2)] * 2, cells=other, key=key)))
+        check(map_figure(seen([(1, 3, 2)] * 2, cells=other, key=key)))
 
 
 def test_ticks_are_the_values():
     cells = over(s=1.0, k=(50, 1000, 1_423_000), epsilon=1.0, n=(10, 100, 1500, 10**6))
-    layout = who_wins(seen(cells=cells, key="n-k", means=[])).layout
+    layout = map_figure(seen(cells=cells, key="n-k", means=[])).layout
     assert list(layout.xaxis.ticktext) == ["10", "10<sup>2</sup>", "1,500", "10<sup>6</sup>"]
     assert list(layout.yaxis.ticktext) == ["50", "1,000", "1.42M"]
     assert list(layout.xaxis.tickvals) == [0, 1, 2, 3]
     many = over(s=(0.5, 1.0), k=10, epsilon=np.linspace(1, 4, 31), n=10)
-    axis = who_wins(seen(cells=many, key="eps-s", means=[])).layout.xaxis
+    axis = map_figure(seen(cells=many, key="eps-s", means=[])).layout.xaxis
     assert list(axis.ticktext[:3]) == ["1", "1.3", "1.6"]
     assert len(axis.ticktext) <= 12
 
@@ -261,7 +267,7 @@ def test_ticks_are_the_values():
     ],
 )
 def test_ratios_as_words(ratio, text):
-    assert times(ratio) == text
+    assert times_sign(ratio) == text
 
 
 def test_borders_lie_where_a_level_is_passed():
@@ -271,7 +277,7 @@ def test_borders_lie_where_a_level_is_passed():
     z = np.exp(rng.exponential(size=(5, 7)))
     z[rng.random(z.shape) < 0.15] = np.nan
     z[2, 3], z[0, 0] = np.inf, 2.0
-    drawn = {edge: level for level, edges in borders(z, levels).items() for edge in edges}
+    drawn = {edge: level for level, edges in level_borders(z, levels).items() for edge in edges}
     expected = {}
     for (row, column), (up, right) in product(np.ndindex(z.shape), ((0, 1), (1, 0))):
         if row + up < 5 and column + right < 7:
@@ -286,7 +292,7 @@ def test_borders_lie_where_a_level_is_passed():
 
 def test_borders_are_drawn_once_with_a_name_apart():
     regrets = [(1, 3, 1)] * 2 + [(1, 3, 1.5)] * 2 + [(1, 30, 25)] * 2
-    figure = who_wins(seen(regrets))
+    figure = map_figure(seen(regrets))
     lines = {trace.name for trace in figure.data if trace.name.startswith("MLE* ")}
     assert lines == {
         "MLE* 1.1×",
@@ -303,16 +309,16 @@ def test_borders_are_drawn_once_with_a_name_apart():
 
 def test_a_name_lies_between_rows_and_beside_no_other():
     upright, level = ((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (1.5, 0.5))
-    assert named_at([upright, level], []) == (1, 0.5)
-    assert named_at([upright, level], [(1, 0.5)]) is None
-    assert named_at([upright, level], [(2, 0.5)]) == (0.5, 0)
+    assert label_position([upright, level], []) == (1, 0.5)
+    assert label_position([upright, level], [(1, 0.5)]) is None
+    assert label_position([upright, level], [(2, 0.5)]) == (0.5, 0)
     three = [((i - 0.5, 0.5), (i + 0.5, 0.5)) for i in range(3)]
-    assert named_at(three, []) == (1, 0.5)
-    assert path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
+    assert label_position(three, []) == (1, 0.5)
+    assert border_path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
 
 
 def test_a_large_map_has_no_words_but_is_small():
     cells = over(s=1.0, k=10, epsilon=np.linspace(0.1, 4, 40), n=np.arange(10, 30))
-    figure = who_wins(seen([(1, 3, 2)] * 800, cells=cells))
+    figure = map_figure(seen([(1, 3, 2)] * 800, cells=cells))
     check(figure)
     assert named(figure, "cells").text is None

@@ -11,14 +11,19 @@ from pages._ui import chart
 from pages._ui.experiments import curves
 from pages._ui.experiments.shown import Shown
 from pages._ui.safe_text import markdown, starred
-from rr_core.experiments.agreement import FAR, Agreement, agreement
-from rr_core.experiments.grid import Cell, Sweep
-from rr_core.experiments.lines import Choice, lines, measures, other, usual, values_of
-from rr_core.experiments.names import cell_name
+from rr_core.experiments.agreement import agreement
+from rr_core.experiments.curves import (
+    CurveSelection,
+    axis_values,
+    default_selection,
+    measures,
+    other_axis,
+    select_curves,
+)
+from rr_core.experiments.grid import Sweep
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.wording import alike, counted, times
-from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.sweep_curves import paper_figure
+from rr_core.figures.experiments_curves import paper_figure
+from rr_core.figures.experiments_sentences import agreement_in_words
 
 
 def section(shown: Shown, others: Mapping[str, SweepResult]) -> None:
@@ -43,73 +48,25 @@ def section(shown: Shown, others: Mapping[str, SweepResult]) -> None:
         st.caption(markdown(f"“{name}” did not measure what is shown above, so there is nothing to compare."))
         return
     found = agreement(shown.result, second, choice.metric)
-    st.markdown(words(found, shown.result, second))
+    st.markdown(starred(agreement_in_words(found, shown.result, second)))
     if found.cells:
         _pictures(shown, name, second, choice)
 
 
-def words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Whether two runs agree, in a few sentences."""
-    if not found.cells:
-        return "The two runs have **no cell in common**: there is nothing to compare."
-    shared = f"{counted(found.cells, 'cell')} in common"
-    if found.identical:
-        return f"**The same, bit for bit**: {shared}, equal settings, equal numbers."
-    if not found.compared:
-        return f"{shared}, but no standard errors: with one collection per cell nothing can be compared."
-    said = f"{shared}, {counted(found.compared, 'mean')} compared. " + (
-        _by_chance(found, first, second) if found.same_users else _by_ratio(found, first, second)
-    )
-    return starred(said)
-
-
-def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    text = (
-        f"The largest difference is **{number(found.largest)} standard errors**{_place(found.where, found.estimator)}; "
-        f"**{found.beyond:,}** {'is' if found.beyond == 1 else 'are'} beyond {FAR:g}, where chance alone would put about "
-        f"{number(found.expected, 2)}."
-    )
-    if not found.same_draws:
-        return text
-    few = min(one.sweep.settings.seeds for one in (first, second))
-    same = f"first {few:,} collections" if few > 1 else "first collection"
-    return f"{text} Both see the same {same}, so they should differ by less than chance would have it."
-
-
-def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Of different users: they have different errors, and standard errors know of the noise alone."""
-    why = "The two are about different users, drawn from the same populations, whose errors really differ"
-    if first.sweep.settings.users != second.sweep.settings.users:
-        why = "One is about fixed users and the other about their population: these are different errors"
-    if alike(found.ratio):
-        return f"{why}; here by less than 0.5%."
-    typical = "the middle ratio is 1" if alike(found.typical) else f"{times(found.typical)} in the middle"
-    return (
-        f"{why}. One mean is up to **{times(found.ratio)}** the other{_place(found.ratio_where, found.ratio_estimator)}; "
-        f"{typical}."
-    )
-
-
-def _place(cell: Cell | None, estimator: str) -> str:
-    if cell is None:
-        return ""
-    return f" ({QUANTITIES[estimator].name}, {cell_name(cell)})"
-
-
-def _pictures(shown: Shown, name: str, second: SweepResult, choice: Choice) -> None:
+def _pictures(shown: Shown, name: str, second: SweepResult, choice: CurveSelection) -> None:
     """The cells of both, one column of panels each."""
     pairs = ((shown.name, shown.result, "exp_beside_first"), (name, second, "exp_beside_second"))
     common = _common(shown.result, second)
-    third = values_of(common.sweep, other(choice.along))
+    third = axis_values(common.sweep, other_axis(choice.along))
     fixed = tuple(value for value in choice.fixed if value in third)[:1] or third[:1]
     how = [m for m in measures(second.sweep.settings, choice.metric) if m == choice.measure]
     narrow = replace(choice, fixed=fixed, measure=(how or ["level"])[0])
-    if not lines(common, narrow, shown.populations).cells:
-        narrow = replace(usual(common.sweep), metric=choice.metric, measure=narrow.measure)
+    if not select_curves(common, narrow, shown.populations).cells:
+        narrow = replace(default_selection(common.sweep), metric=choice.metric, measure=narrow.measure)
     for column, (title, result, key) in zip(st.columns(2), pairs, strict=True):
         with column:
             st.text(title)
-            chart.show(paper_figure(lines(_common(result, common), narrow, shown.populations)), key)
+            chart.show(paper_figure(select_curves(_common(result, common), narrow, shown.populations)), key)
 
 
 def _common(first: SweepResult, second: SweepResult) -> SweepResult:

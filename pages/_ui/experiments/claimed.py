@@ -9,12 +9,12 @@ from pages._ui.experiments.kept import kept
 from pages._ui.experiments.shown import Shown
 from pages._ui.safe_text import starred
 from rr_core.experiments.claims import Claim, Verdict, claims
-from rr_core.experiments.compared import FAMILY_LEVEL
-from rr_core.experiments.names import population_name
+from rr_core.experiments.ranking import FAMILY_LEVEL
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.shapes import EXPLAINED
-from rr_core.experiments.wording import counted
+from rr_core.figures.experiments_names import population_name
+from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, paper_says
 from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.wording import counted
 from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE
 
@@ -45,8 +45,8 @@ def section(shown: Shown) -> None:
     found = kept(result, "claims", lambda: claims(result))  # 40 ms for the main grid
     tested = [claim for claim in found if claim.verdict != "not tested"]
     lines = ["| The paper says | This run |", "|:--|:--|"]
-    lines += [f"| {claim.paper} | **{marked(claim.verdict)}.** {claim.evidence} |" for claim in tested]
-    silent = [claim.paper for claim in found if claim not in tested]
+    lines += [f"| {paper_says(claim)} | **{marked(claim.verdict)}.** {evidence(claim)} |" for claim in tested]
+    silent = [paper_says(claim) for claim in found if claim not in tested]
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
     st.markdown(starred("\n".join(lines) + more + f"\n\n{_about(shown)}"))
     st.caption(starred(_words(result)))
@@ -65,7 +65,7 @@ def _about(shown: Shown) -> str:
 
 def _words(result: SweepResult) -> str:
     """What the words of the table mean."""
-    concentrated, even = EXPLAINED
+    concentrated, even = SHAPES_EXPLAINED
     cells = counted(len(result.sweep.cells), "cell")
     return (
         "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, by a t test with at "
@@ -104,7 +104,7 @@ def _elsewhere() -> None:
 def _exceptions(claim: Claim) -> None:
     assert claim.count is not None
     cells = claim.count.exceptions
-    with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(claim.paper)}"):
+    with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(paper_says(claim))}"):
         lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
         lines += [
             f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"

@@ -6,7 +6,8 @@ from __future__ import annotations
 from pages._ui import link
 from pages._ui.experiments import curves, who_wins
 from pages._ui.experiments.shown import Shown
-from rr_core.experiments.planes import has_plane, reason_for_none
+from rr_core.experiments.winner_map import has_map
+from rr_core.figures.experiments_map import why_no_map
 from rr_core.scenario import Scenario
 
 
@@ -22,4 +23,4 @@ def rest(shown: Shown, scenario: Scenario) -> None:
 
 def _map_first(shown: Shown) -> bool:
     sweep = shown.result.sweep
-    return shown.preset is None and has_plane(sweep.cells) and not reason_for_none(sweep)
+    return shown.preset is None and has_map(sweep.cells) and not why_no_map(sweep)

@@ -16,15 +16,14 @@ from pages._ui.experiments.values import HOW, MOST_LETTERS, Refused
 from pages._ui.safe_text import markdown
 from rr_core.comparison import ESTIMATORS, METRICS
 from rr_core.experiments.grid import Cell, Sweep
-from rr_core.experiments.names import population_name
 from rr_core.experiments.run import expected_seconds
+from rr_core.figures.experiments_names import METRIC_NAMES, population_name
 from rr_core.figures.style import QUANTITIES, duration
 from rr_core.populations import UPLOAD, Population
 from rr_core.scenario import Scenario
 
 _KEPT = "_exp_asked"
 _NOTES = "_exp_asked_notes"
-_METRICS = {"mse": "MSE", "tv": "Total variation", "max": "Largest error", "nll": "NLL"}
 _MOST_NAMED = 6
 
 
@@ -158,7 +157,7 @@ def _measured(asked: OwnSweep) -> None:
             "Errors",
             list(METRICS),
             selection_mode="multi",
-            format_func=_METRICS.__getitem__,
+            format_func=lambda metric: METRIC_NAMES[metric].abbreviation,
             help="MSE: squared error summed over the categories. NLL: negative log-likelihood in nats per report.",
             **_shows(asked, "metrics"),
         )

@@ -14,8 +14,8 @@ from pages._ui.experiments.runs import Run
 from pages._ui.experiments.shown import Shown
 from rr_core.experiments.grid import MAIN_SETTINGS, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
-from rr_core.experiments.wording import counted
 from rr_core.figures.style import duration
+from rr_core.figures.wording import counted
 from rr_core.limits import SEED_MAX, SEED_MIN
 
 _EVERY = 1.5  # seconds between two looks at a run

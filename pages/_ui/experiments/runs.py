@@ -13,9 +13,9 @@ from pages._ui.experiments import pool, sweeps
 from pages._ui.experiments.shown import Shown
 from pages._ui.experiments.turns import Job, Turns
 from rr_core.experiments.grid import PRESETS, Sweep
-from rr_core.experiments.recorded import recorded
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.wording import counted
+from rr_core.experiments.storage import stored_result
+from rr_core.figures.wording import counted
 from rr_core.populations import Population
 
 _MOST = 8  # runs of a session that are kept; the oldest goes first
@@ -98,7 +98,7 @@ def _stored(key: str) -> Run:
         "InvN, InvP and MLE\\* are three repairs of the raw estimate (page *Estimators*); the paper that compares them "
         "is named under *Reference*. Simulated when this version was made: in every cell the same users report "
         f"{sweep.settings.seeds} times with new noise. **Run** does it again, here.",
-        recorded(sweep.cells),
+        stored_result(sweep.cells),
     )
 
 

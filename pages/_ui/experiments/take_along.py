@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.experiments import choice, files, runs
+from pages._ui.experiments import choice, runs
 from pages._ui.experiments.shown import Shown
 from pages._ui.safe_text import markdown
-from pages._ui.tables import UnreadableFile
+from rr_core.io import experiments as files
+from rr_core.io.errors import UnreadableFile
 
 
 def section(shown: Shown) -> None:

@@ -11,13 +11,13 @@ import streamlit as st
 
 from pages._ui import chart, link, messages, state, widget
 from pages._ui.experiments import map_asked
-from pages._ui.experiments.map_asked import LABELS, MAPS, METRICS, Asked
+from pages._ui.experiments.map_asked import LABELS, MAPS, Asked
 from pages._ui.experiments.shown import Shown
 from pages._ui.safe_text import markdown
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.experiments.names import population_name
-from rr_core.experiments.planes import Choice, Plane, choices, kinds, plane, reason_for_none, value
-from rr_core.figures.sweep_map import column_and_row, who_wins
+from rr_core.experiments.winner_map import FixedAxis, WinnerMap, axis_value, fixed_axes, map_kinds, winner_map
+from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
+from rr_core.figures.experiments_names import METRIC_NAMES, population_name
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
@@ -45,7 +45,7 @@ def arrive() -> None:
 def take(shown: Shown) -> None:
     """Have the map show what the address says, and say where it cannot; once per run of the page."""
     query = st.session_state.get(_LINK)
-    if query and not reason_for_none(shown.result.sweep):
+    if query and not why_no_map(shown.result.sweep):
         del st.session_state[_LINK]
         asked, st.session_state[_NOTES] = map_asked.from_query(query, shown.result.sweep)
         _held()[shown.key] = asked
@@ -70,18 +70,18 @@ def section(shown: Shown, scenario: Scenario) -> None:
     jump()
     st.subheader("Who wins, and by how much?")
     sweep = shown.result.sweep
-    reason = reason_for_none(sweep)
+    reason = why_no_map(sweep)
     if reason:
         _keep(dict.fromkeys(map_asked.PARAMETERS))
         st.caption(markdown(reason))
         return
     asked = _held().get(shown.key, Asked()).fitted(sweep)
-    taken = choices(sweep.cells, asked.key, asked.at)
+    taken = fixed_axes(sweep.cells, asked.key, asked.at)
     _widgets(shown, asked, taken)
     _keep(map_asked.to_query(asked, taken))
-    drawn = plane(shown.result, asked.key, asked.metric, asked.at)
+    drawn = winner_map(shown.result, asked.key, asked.metric, asked.at)
     here = _here(drawn, scenario)
-    chart.show(who_wins(drawn, here), "exp_map", partial(_clicked, drawn))
+    chart.show(map_figure(drawn, here), "exp_map", partial(_clicked, drawn))
     lines = (_of_a_click(drawn), _of_the_mark(drawn, here, scenario), _try(drawn, taken))
     st.markdown("\n\n".join(filter(None, lines)))
 
@@ -98,9 +98,9 @@ def _keep(query: dict[str, str | None]) -> None:
         link.keep(name, text)
 
 
-def _widgets(shown: Shown, asked: Asked, taken: tuple[Choice, ...]) -> None:
+def _widgets(shown: Shown, asked: Asked, taken: tuple[FixedAxis, ...]) -> None:
     sweep = shown.result.sweep
-    offered, metrics, names = kinds(sweep.cells), sweep.settings.metrics, map_asked.names(sweep)
+    offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, map_asked.names(sweep)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if len(offered) > 1:
             st.segmented_control(
@@ -122,7 +122,7 @@ def _widgets(shown: Shown, asked: Asked, taken: tuple[Choice, ...]) -> None:
             st.segmented_control(
                 "Error measure",
                 metrics,
-                format_func=METRICS.__getitem__,
+                format_func=lambda metric: METRIC_NAMES[metric].of_cell,
                 **_shows(shown, "metric", asked.metric, lambda metric: Asked(asked.key, metric, asked.at)),
             )
 
@@ -137,13 +137,13 @@ def _shows(shown: Shown, name: str, taken: Any, changed: Callable[[Any], Asked])
     return widget.shows(f"exp_map_{name}_{shown.key}", taken, take)
 
 
-def _here(drawn: Plane, scenario: Scenario) -> tuple[float, float] | None:
+def _here(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
     if drawn.kind.zipf and scenario.dist != "zipf":
         return None
     return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
 
 
-def _clicked(drawn: Plane, x: float, y: float) -> None:
+def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
     """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
     column, row = column_and_row(x, y)
     spot = drawn.rows[row][column]
@@ -167,7 +167,7 @@ def _fields(cell: Cell) -> dict[str, Any] | None:
     return None if cell.dist == POINT else fields
 
 
-def _try(drawn: Plane, taken: tuple[Choice, ...]) -> str:
+def _try(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
     if drawn.metric == "nll":
         return _FITS
     if any(one.axis == "population" and len(one.options) > 1 for one in taken):
@@ -175,7 +175,7 @@ def _try(drawn: Plane, taken: tuple[Choice, ...]) -> str:
     return _FOLLOWS if any(spot.regret >= 2 for spot in drawn.run) else ""
 
 
-def _of_a_click(drawn: Plane) -> str:
+def _of_a_click(drawn: WinnerMap) -> str:
     cell = drawn.spots[0].cell
     if _fields(cell) is not None:
         return "**Click a cell** (on a touch screen tap it twice) to open it on the page **Estimators**."
@@ -187,7 +187,7 @@ def _of_a_click(drawn: Plane) -> str:
     )
 
 
-def _of_the_mark(drawn: Plane, here: tuple[float, float] | None, scenario: Scenario) -> str:
+def _of_the_mark(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Scenario) -> str:
     """What of the scenario is not the map's, where its place is marked."""
     if here is None or drawn.place(*here) is None:
         return ""
@@ -198,7 +198,7 @@ def _of_the_mark(drawn: Plane, here: tuple[float, float] | None, scenario: Scena
         "epsilon": f"ε = {mine.epsilon:g}",
         "n": f"N = {mine.n:,}",
     }
-    other = [words[axis] for axis in drawn.kind.fixed if value(cell, axis) != value(mine, axis)]
+    other = [words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)]
     if not other:
         return ""
     return (

@@ -1,70 +1,82 @@
-"""Three categories: the whole simplex, and the reports that a person moves about in it."""
+"""Three categories: the whole triangle, the reports that a person moves about in it, and the bias of the repairs at its
+border."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from pages._ui import chart, widget
 from pages._ui.frame import Page
-from pages._ui.geometry import picked
+from pages._ui.geometry import picked_reports
 from pages._ui.safe_text import markdown
+from pages._ui.work import Work
+from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.labels import display, plain
-from rr_core.figures.style import QUANTITIES, percent
-from rr_core.figures.triangle import Layers, triangle
+from rr_core.figures.style import ESTIMATES, QUANTITIES, number, percent
 from rr_core.geometry.contours import distance_circles, likelihood_curves
-from rr_core.geometry.simplex import Frame, frame, percents_at, regions, to_plane
-from rr_core.geometry.three import (
-    Reports,
-    Trio,
+from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
+from rr_core.geometry.simplex import (
+    Frame,
+    ThreeEstimates,
+    ThreeReports,
     category_names,
-    move_share,
-    slider_value,
-    trio,
-    with_a_negative,
+    estimate_three,
+    example_with_a_negative,
+    frame_around,
+    percents_at,
+    set_share,
+    slider_percent,
+    to_plane,
+    zero_regions,
 )
 from rr_core.scenario import Draw
 
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
 _ZEROS = ("inv_n", "mle_star", "inv_p")
-_LONGEST = 14  # of a category's name, in the figure and on a slider
+_LONGEST_NAME = 14  # of a category's name, in the figure and on a slider
 _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
 
 
-def section(page: Page) -> Any:
-    """The lead figure with the widgets that move the reports, and the numbers; gives the figure."""
+def section(page: Page) -> go.Figure:
+    """The lead figure with the widgets that move the reports, and the numbers.
+
+    Returns:
+        The figure, for the download row.
+    """
     draw, three = page.work.draw, page.work.geometry.three
-    reports = picked.current(draw)
+    reports = picked_reports.current(draw)
     example = reports is None and _needs_an_example(draw, three)
     if example:
-        reports = with_a_negative(three.mechanism)
-    found = trio(three.counts if reports is None else reports, three.mechanism)
+        reports = example_with_a_negative(three.mechanism)
+    result = estimate_three(three.counts if reports is None else reports, three.mechanism)
     names = category_names(three)
-    drawn = frame(to_plane(found.estimates["inv"]))
-    layers = _pick_layers(found, drawn)
-    figure = triangle(found, three.theta, [display(name, _LONGEST) for name in names], drawn, layers)
+    view = frame_around(to_plane(result.estimates["inv"]))
+    layers = _pick_layers(result, view)
+    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        page.lead(figure, "geometry", partial(_clicked, draw))
+        page.lead(figure, "geometry", partial(_pick_at, draw))
     with right:
-        _numbers(found)
-        _move(draw, three, found, reports, [plain(name, _LONGEST) for name in names], example=example)
-    _table(found, three, names)
+        _numbers(result)
+        _move(draw, three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
+    _shares_table(result, three, names)
     return figure
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
     """Whether the page would open on three shares that are one point: those of a scenario with three categories
     are its own and shown whatever they are."""
-    own = draw.scenario.k == 3 or picked.wants_own(draw)
-    return not own and not trio(three.counts, three.mechanism).place.cut_off
+    own = draw.scenario.k == 3 or picked_reports.wants_own(draw)
+    return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
-def _pick_layers(found: Trio, drawn: Frame) -> Layers:
+def _pick_layers(result: ThreeEstimates, view: Frame) -> Layers:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        shown = st.pills(
+        layers = st.pills(
             "Show",
             (_CIRCLES, _CURVES),
             selection_mode="multi",
@@ -78,24 +90,24 @@ def _pick_layers(found: Trio, drawn: Frame) -> Layers:
             key="triangle_zeros",
         )
     return Layers(
-        distance_circles(found, drawn) if _CIRCLES in shown else None,
-        likelihood_curves(found, drawn) if _CURVES in shown else None,
-        regions(zeros_of, found.mechanism) if zeros_of else (),
+        distance_circles(result, view) if _CIRCLES in layers else None,
+        likelihood_curves(result, view) if _CURVES in layers else None,
+        zero_regions(zeros_of, result.mechanism) if zeros_of else (),
         zeros_of or "",
     )
 
 
-def _numbers(found: Trio) -> None:
-    place = found.place
-    at = percent(place.position) if place.length else "all one point"
+def _numbers(result: ThreeEstimates) -> None:
+    lines = result.collinearity
+    at = percent(lines.position) if lines.length else "all one point"
     st.metric("Position of MLE\\*", at, help="On the way from InvP (0%) to InvN (100%).")
 
 
 def _move(
     draw: Draw,
     three: Draw,
-    found: Trio,
-    reports: Reports | None,
+    result: ThreeEstimates,
+    reports: ThreeReports | None,
     names: Sequence[str],
     *,
     example: bool,
@@ -109,81 +121,69 @@ def _move(
     )
     st.markdown(f"{what}**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
     for i, name in enumerate(names):
-        shown = slider_value(float(found.phi[i]))
-        put = partial(_slid, draw, found, i)
+        percents = slider_percent(float(result.phi[i]))
+        put = partial(_pick_share, draw, result, i)
         st.slider(
             f"Share of reports: {markdown(name)}",
             0.0,
             100.0,
             step=0.1,
             format="%.1f%%",
-            **_shows(f"phi_{i}", shown, put),
+            **widget.shows(f"phi_{i}", percents, put),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
-    text = ", ".join(map(picked.as_text, exact))
-    complaint = picked.complaint()
+    text = ", ".join(map(picked_reports.as_text, exact))
+    complaint = picked_reports.complaint()
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **_shows("phi_text", text, partial(picked.put_text, draw), leave=bool(complaint)),
+        **widget.shows("phi_text", text, partial(picked_reports.put_text, draw), keep_entry=bool(complaint)),
     )
     if complaint:
         st.error(complaint)
-    negative = with_a_negative(found.mechanism)
-    st.button("Make one share negative", on_click=picked.put, args=(draw, negative), width="stretch")
+    negative = example_with_a_negative(result.mechanism)
+    st.button("Make one share negative", on_click=picked_reports.put, args=(draw, negative), width="stretch")
     st.button(
         "Use the scenario's reports",
-        on_click=picked.use_own,
+        on_click=picked_reports.use_own,
         args=(draw,),
         disabled=reports is None,
         width="stretch",
     )
 
 
-def _shows(key: str, value: Any, put: Callable[[Any], None], *, leave: bool = False) -> dict[str, Any]:
-    """Arguments that make a widget show ``value`` and tell ``put`` what a person enters; ``leave`` what is there
-    already, so that it can be corrected."""
-    if st.session_state.get(key) != value and not (leave and key in st.session_state):
-        st.session_state[key] = value
-
-    def take() -> None:
-        put(st.session_state.get(key, value))
-
-    return {"key": key, "on_change": take}
+def _pick_at(draw: Draw, x: float, y: float) -> None:
+    picked_reports.put(draw, percents_at(x, y))
 
 
-def _clicked(draw: Draw, x: float, y: float) -> None:
-    picked.put(draw, percents_at(x, y))
+def _pick_share(draw: Draw, result: ThreeEstimates, category: int, percents: float) -> None:
+    picked_reports.put(draw, set_share(result.phi, category, percents))
 
 
-def _slid(draw: Draw, found: Trio, category: int, percents: float) -> None:
-    picked.put(draw, move_share(found.phi, category, percents))
-
-
-def _table(found: Trio, three: Draw, names: Sequence[str]) -> None:
+def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:
     """What is drawn, as numbers, and why MLE* is in the middle."""
-    values = {"observed": found.phi, "truth": three.theta, **found.estimates}
+    values = {"observed": result.phi, "truth": three.theta, **result.estimates}
     heads = " | ".join(markdown(plain(name)) for name in names)
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
     for row in _ROWS:
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
     table = "\n".join(lines)
-    st.markdown(f"{table}\n\n{_why(found)}")
+    st.markdown(f"{table}\n\n{_explanation(result)}")
 
 
-def _why(found: Trio) -> str:
-    if not found.place.cut_off:
+def _explanation(result: ThreeEstimates) -> str:
+    if not result.collinearity.cut_off:
         return (
             "Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **Make one share "
             "negative**, or click on an edge of the triangle, where one category has no reports."
         )
-    if not found.place.length:
+    if not result.collinearity.length:
         return (
             "Here every category that is left has the same share, so that the three repairs are **one point**. **Try:** "
             "press **Make one share negative**."
         )
-    if not found.place.position:
+    if not result.collinearity.position:
         return (
             "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one "
             "share negative**."
@@ -193,4 +193,49 @@ def _why(found: Trio) -> str:
         "that is kept (the shortest way back into the triangle), and InvN **divides all of them by the same number**. "
         "MLE\\* does some of both, and so it lands between the two. With three categories all are on one edge of the "
         "triangle, hence on one line; with more categories that takes a theorem (below)."
+    )
+
+
+_PLACE_LABELS: dict[TruthPlace, str] = {
+    "own": "The three above",
+    "edge": "Half and half, as near as N allows",
+    "corner": "Everybody alike: a corner",
+}
+_LONGEST_AXIS_NAME = 16
+
+
+def bias_section(work: Work) -> None:
+    """Choose the truth, see four clouds, and read the length of each bias."""
+    st.subheader("What does a repair cost? Bias at the border")
+    where = st.segmented_control(
+        "The truth of the three categories",
+        TRUTH_PLACES,
+        default="edge",
+        format_func=_PLACE_LABELS.__getitem__,
+        key="clouds_where",
+    )
+    clouds = work.geometry.clouds(where or "edge")
+    names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(work.geometry.three)]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        chart.show(cloud_panels(clouds, names, cloud_frame(clouds)), "clouds")
+    with right:
+        st.markdown(_bias_table(clouds))
+
+
+def _bias_table(clouds: Mapping[str, Cloud]) -> str:
+    rows = ["| | length of the bias | chance alone | spread |", "|:--|--:|--:|--:|"]
+    for name in ESTIMATES:
+        cloud = clouds[name]
+        cells = [number(value) for value in (cloud.bias, cloud.standard_error, cloud.spread)]
+        label = QUANTITIES[name].name.replace("*", "\\*")
+        rows.append(f"| **{label}** | " + " | ".join(cells) + " |")
+    return "\n".join(rows) + (
+        f"\n\nThe same users report {N_COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
+        "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
+        "repetition averages out.\n\n"
+        "**Inv is unbiased.** A repair folds its dots outside back into the triangle. So a category that nobody has may "
+        "be given a share, and never a negative one: on average too much, and that is a bias.\n\n"
+        "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
+        "estimator shows a bias of about this length by chance. *Spread*: root mean square distance from the mean."
     )

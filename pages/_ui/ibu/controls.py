@@ -6,32 +6,45 @@ import streamlit as st
 
 from pages._ui.work import Work
 from rr_core.figures.style import number, percent
-from rr_core.iteration.progress import TOLERANCES, FirstReached
-from rr_core.iteration.rate import LocalRate, local_rate
-from rr_core.iteration.record import IBUPath
-from rr_core.iteration.starts import LARGEST_RANDOM, LARGEST_TYPED, STARTS, Start, parse_weights
+from rr_core.ibu.convergence import TOLERANCES, FirstReached, LocalRate, local_rate
+from rr_core.ibu.path import IBUPath
+from rr_core.ibu.starts import (
+    LARGEST_K_RANDOM,
+    LARGEST_K_TYPED,
+    START_KINDS,
+    Start,
+    parse_weights,
+)
 
-_LARGEST = {"random": LARGEST_RANDOM, "typed": LARGEST_TYPED}
+_START_LABELS = {
+    "uniform": "Uniform",
+    "reports": "The reports φ",
+    "leaning": "Most of it on one category",
+    "zero": "One category at zero",
+    "random": "A random point",
+    "typed": "Shares that I type",
+}
+_LARGEST_K = {"random": LARGEST_K_RANDOM, "typed": LARGEST_K_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)
 _QUICK = 10  # iterations per digit
-_NEARLY_ALL = 0.999
+_NEARLY_ALL = 0.999  # of the error, removed by one iteration
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
-def start(work: Work) -> Start:
+def pick_start(work: Work) -> Start:
     """Where IBU starts. Call it inside a horizontal container: it adds up to three widgets to the row."""
     k = work.scenario.k
-    kinds = [kind for kind in STARTS if k <= _LARGEST.get(kind, k)]
+    kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
     kind = st.selectbox(
         "Start from",
         kinds,
-        format_func=STARTS.__getitem__,
+        format_func=_START_LABELS.__getitem__,
         key=f"ibu_start_{len(kinds)}",
         width=250,
         help="IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",
     )
     if kind == "typed":
-        return _typed(k)
+        return _typed_start(k)
     if kind == "random":
         return Start(kind, seed=st.number_input("Which", 0, 999_999, 1, key="ibu_start_seed", width=130))
     if kind in ("uniform", "reports"):
@@ -43,7 +56,7 @@ def start(work: Work) -> Start:
     return Start(kind, chosen - 1, percent_of_users / 100)
 
 
-def _typed(k: int) -> Start:
+def _typed_start(k: int) -> Start:
     """Shares that a person types; the last ones that could be used stay in use."""
     key = f"_ibu_typed_{k}"
     text = st.text_input(
@@ -62,14 +75,14 @@ def _typed(k: int) -> Start:
     return Start("typed", weights=weights) if weights else Start()
 
 
-def length() -> int:
+def pick_length() -> int:
     """How many iterations to run."""
     return st.select_slider(
         "Iterations", _LENGTHS, value=10_000, key="ibu_length", format_func="{:,}".format, width=220
     )
 
 
-def tolerance() -> float:
+def pick_tolerance() -> float:
     """How near is near enough, in nats per report."""
     return st.select_slider(
         "Near enough",
@@ -82,7 +95,7 @@ def tolerance() -> float:
     )
 
 
-def nearness() -> float:
+def pick_nearness() -> float:
     """How near the estimate of a single category must stay, as a part of the average share."""
     return st.select_slider(
         "Within this part of an average share (1/K)",
@@ -94,15 +107,15 @@ def nearness() -> float:
     )
 
 
-def answer(found: FirstReached, path: IBUPath) -> None:
+def show_answer(reached: FirstReached, path: IBUPath) -> None:
     """When the run came near enough: by what one can compute, and by what only MLE* tells."""
     last = int(path.iterations[-1])
 
     def when(measure: str) -> str:
-        iteration: int | None = getattr(found, measure)
+        iteration: int | None = getattr(reached, measure)
         if iteration is not None:
             return "after **1 iteration**" if iteration == 1 else f"after **{iteration:,} iterations**"
-        if measure in found.never:
+        if measure in reached.unreachable:
             return "**never**"
         # A run that does not tend to MLE* may or may not arrive later.
         return (
@@ -111,9 +124,9 @@ def answer(found: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
-    stop = "may **never** stop" if "certificate" in found.never else f"may stop {when('certificate')}"
+    stop = "may **never** stop" if "certificate" in reached.unreachable else f"may stop {when('certificate')}"
     st.markdown(
-        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(found.tolerance)}). Only "
+        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(reached.tolerance)}). Only "
         f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
         f"{when('squared_distance')}."
     )
@@ -140,10 +153,10 @@ def _pace(rate: LocalRate) -> str:
     share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
     if rate.iterations_per_digit < _QUICK:
         return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
-    reports = rate.counts[rate.slowest]
+    reports = rate.counts[rate.slowest_level]
     slowest = (
         "The slowest category has"
-        if rate.multiplicities[rate.slowest] == 1
+        if rate.multiplicities[rate.slowest_level] == 1
         else "The slowest categories have"
     )
     slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
@@ -152,11 +165,14 @@ def _pace(rate: LocalRate) -> str:
             f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "
             "above zero and tending to it."
         )
-    own, believed = percent(float(rate.own_decay[rate.slowest])), float(rate.believed[rate.slowest])
+    own, truthful = (
+        percent(float(rate.own_decay[rate.slowest_level])),
+        float(rate.truthful_share[rate.slowest_level]),
+    )
     why = (
         f"each iteration corrects {own} of the error there, for IBU moves a category only by the reports that it "
-        f"believes to be truthful, here {percent(believed)}."
-        if believed
+        f"believes to be truthful, here {percent(truthful)}."
+        if truthful
         else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
     )
     return (

@@ -1,18 +1,21 @@
-"""The run of IBU that a page is about: computed once for a class, longer ones with progress and a stop."""
+"""The run of IBU that the page is about: computed once for a class, longer ones with progress and a stop; and its files
+to download."""
 
 from __future__ import annotations
 
 from functools import partial
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import long_run, state
+from pages._ui import downloads, long_run, state
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
-from rr_core.iteration.budget import at_once, marks_per_decade
-from rr_core.iteration.progress import FirstReached, Settling, first_reached, slowest
-from rr_core.iteration.record import IBUPath, log_spaced
-from rr_core.iteration.starts import Start
+from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
+from rr_core.ibu.costs import affordable_iterations, records_per_decade
+from rr_core.ibu.path import IBUPath, log_spaced
+from rr_core.ibu.starts import Start
+from rr_core.io.csv_files import csv_bytes
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
@@ -20,57 +23,59 @@ _NAME = "ibu_longer"
 About = tuple[Scenario, str, Start, int]
 
 
-def path(work: Work, start: Start, length: int) -> IBUPath:
+def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
     """The run of this length when somebody has computed it, or else as much of it as a page can wait for."""
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
     if work.scenario.dist == UPLOAD:
-        return state.latest("ibu", _about(work, start, length), lambda: _quick(work, start, length))
-    kept = _large if work.scenario.k > LARGE else _small
-    return kept(work.scenario, start, length, work)
+        return state.latest("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
+    cached = _large_run if work.scenario.k > LARGE else _small_run
+    return cached(work.scenario, start, length, work)
 
 
-def reached(work: Work, start: Start, shown: IBUPath, tolerance: float) -> FirstReached:
-    """When the run that is shown is near enough."""
-    about = (work.scenario, start, int(shown.iterations[-1]), tolerance)
+def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
+    """When this run is first near enough, by each measure."""
+    about = (work.scenario, start, int(path.iterations[-1]), tolerance)
     if work.scenario.dist == UPLOAD:
         key = (work.draw.population.key, *about)
-        return state.latest("ibu_reached", key, lambda: first_reached(shown, tolerance))
-    return _reached(*about, shown)
+        return state.latest("ibu_reached", key, lambda: first_reached(path, tolerance))
+    return _shared_first_reached(*about, path)
 
 
-def settled(work: Work, start: Start, shown: IBUPath, part: float) -> Settling:
+def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
     """When each category has come to stay near its limit: to this part of the average share."""
-    about = (work.scenario, start, int(shown.iterations[-1]), part / work.scenario.k)
+    about = (work.scenario, start, int(path.iterations[-1]), part / work.scenario.k)
     if work.scenario.dist == UPLOAD:
         key = (work.draw.population.key, *about)
-        return state.latest("ibu_settled", key, lambda: slowest(shown, about[-1]))
-    return _settled(*about, shown)
+        return state.latest("ibu_settled", key, lambda: settling_times(path, about[-1]))
+    return _shared_settling(*about, path)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _reached(scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath) -> FirstReached:
+def _shared_first_reached(
+    scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath
+) -> FirstReached:
     return first_reached(_path, tolerance)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _settled(scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath) -> Settling:
-    return slowest(_path, tolerance)
+def _shared_settling(
+    scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath
+) -> SettlingTimes:
+    return settling_times(_path, tolerance)
 
 
-def go_on(work: Work, start: Start, length: int, shown: IBUPath) -> None:
+def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
     """Where the run that is shown is shorter than asked for: say so, and offer to run it to its end."""
-    reached = int(shown.iterations[-1])
-    if reached >= length:
+    last = int(path.iterations[-1])
+    if last >= length:
         return
-    st.info(
-        f"Shown are the first {reached:,} of {length:,} iterations: the rest takes longer than a page may."
-    )
+    st.info(f"Shown are the first {last:,} of {length:,} iterations: the rest takes longer than a page may.")
     about = _about(work, start, length)
     with st.container(horizontal=True):
-        asked = long_run.offer(_NAME, "Run to the end", about)
-    if asked:
+        start_now = long_run.offer(_NAME, "Run to the end", about)
+    if start_now:
         run = partial(_compute, work, start, length)
         long_run.follow(_NAME, about, length, "iterations", run, shared=work.scenario.dist != UPLOAD)
 
@@ -81,20 +86,51 @@ def _about(work: Work, start: Start, length: int) -> About:
 
 def _compute(work: Work, start: Start, length: int, progress: long_run.Progress | None = None) -> IBUPath:
     counts = work.draw.counts
-    marks = log_spaced(length, marks_per_decade(counts))
+    marks = log_spaced(length, records_per_decade(counts))
     return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress)
 
 
-def _quick(work: Work, start: Start, length: int) -> IBUPath:
+def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
     """As much of the run as a page can wait for."""
-    return _compute(work, start, at_once(work.draw.counts, length))
+    return _compute(work, start, affordable_iterations(work.draw.counts, length))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _small(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _quick(_work, start, length)
+def _small_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
+    return _affordable_run(_work, start, length)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _large(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _quick(_work, start, length)
+def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
+    return _affordable_run(_work, start, length)
+
+
+def downloads_row(work: Work, path: IBUPath, start: Start, film: go.Figure) -> None:
+    """The download downloads_row of the page."""
+    more = _SCRIPT.format(last=int(path.iterations[-1]), start=start)
+    downloads.row(work, film, "ibu", partial(record_csv, path), more)
+
+
+def record_csv(path: IBUPath) -> bytes:
+    """One downloads_row per recorded iteration."""
+    return csv_bytes(
+        {
+            "iteration": path.iterations,
+            "squared_distance": path.squared_distance,
+            "log_likelihood_gap": path.log_likelihood_gap,
+            "certificate": path.certificate,
+        }
+    )
+
+
+_SCRIPT = """
+from rr_core import ibu_path
+from rr_core.ibu import Start, log_spaced
+
+start = {start!r}
+path = ibu_path(draw.counts, draw.mechanism, log_spaced({last}), start.distribution(draw.counts))
+print("iteration,squared_distance,log_likelihood_gap,certificate")
+for t in range(len(path.iterations)):
+    measures = (path.squared_distance[t], path.log_likelihood_gap[t], path.certificate[t])
+    print(path.iterations[t], *(f"{{float(value):.10g}}" for value in measures), sep=",")
+"""

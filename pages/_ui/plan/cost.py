@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
-from rr_core.experiments.wording import alike
 from rr_core.figures.style import number
+from rr_core.figures.wording import alike
 
 # Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
 # simple law.

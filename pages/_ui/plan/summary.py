@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -65,7 +66,7 @@ def _settings(found: Planned, population: str) -> list[tuple[str, str]]:
 
 def _reached(found: Planned) -> str:
     kind = found.asked.kind
-    if kind == "smallest" and found.value > 1:
+    if math.isinf(found.value) or (kind == "smallest" and found.value > 1):
         return "nothing can be promised"
     value = f"probability at least {at_least(found.value)}" if kind == "top" else at_most(found.value, 4)
     return f"{value} ({found.asked.about.measure})"

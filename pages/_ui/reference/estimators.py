@@ -11,8 +11,8 @@ import streamlit as st
 from pages._ui.reference.texts import fill, stacked, table
 from rr_core import reference
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
-from rr_core.experiments.recorded import recorded
-from rr_core.experiments.standing import standing
+from rr_core.experiments.ranking import standing
+from rr_core.experiments.storage import stored_result
 from rr_core.reference import Entry
 
 _CLOSE = 1.5  # times the smallest mean error: close to it
@@ -22,7 +22,7 @@ _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE\\*", 
 @cache
 def main_grid() -> dict[str, Any]:
     """Numbers of the recorded runs of the paper's grid, by the names that the texts give them; mean squared errors."""
-    grid = standing(recorded(MAIN_GRID), "mse", _CLOSE)
+    grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
     return {
         "n_settings": len(MAIN_GRID),
         "n_apart": grid.apart,

@@ -12,7 +12,7 @@ from pages._ui.reference.texts import fill
 from rr_core import reference
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.storage import stored_result
 from rr_core.misprints import all_checks
 from rr_core.misprints.counterexamples import WorstInSingleDraws
 from rr_core.reference import Entry, Misprint
@@ -41,7 +41,7 @@ def _rate(draws: WorstInSingleDraws) -> str:
 
 def _concentrated() -> dict[str, int]:
     """How often InvP is best in the settings of the main grid with a concentrated population."""
-    count = best_when(recorded(MAIN_GRID), "inv_p", "concentrated").count
+    count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
     assert count is not None
     users = [cell.n for cell in count.exceptions]
     return {

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from rr_core import reference
-from rr_core.experiments.wording import about
 from rr_core.figures.style import number, percent
+from rr_core.figures.wording import about
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula
 

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pages._ui.tables.errors import WrongDomain, quote
 from pages._ui.tables.labels import factorize
 from pages._ui.tables.likeness import difference, near
 from pages._ui.tables.listed import Listed, from_column
 from pages._ui.tables.tally import Counts, add_up
 from pages._ui.tables.uniting import Reports
+from rr_core.io.errors import WrongDomain, quote
 from rr_core.limits import K_MAX, K_MIN
 
 UNREPORTED_NAME = "not reported"

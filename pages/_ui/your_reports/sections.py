@@ -14,8 +14,7 @@ from pages._ui.your_reports import controls, rows, words
 from pages._ui.your_reports.controls import Shown
 from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
-from rr_core.comparison import VALID
-from rr_core.figures.collected import is_dominated, nearest_errors, reports_floor, with_intervals
+from rr_core.figures.collected import is_dominated, reports_floor, with_intervals
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
 
@@ -115,16 +114,10 @@ def fit(found: Results) -> go.Figure:
     return figure
 
 
-def advice(found: Results) -> list[go.Figure]:
-    """Which estimate to report; the chart of how far each is from the truth, where there is a difference to draw."""
+def advice(found: Results) -> None:
+    """Which estimate to report."""
     verdict, *more = words.advice(found)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
-    compared = found.analysis.nearest
-    if set(VALID) <= set(compared.same) or not np.isfinite(list(compared.standard_errors.values())).all():
-        return []
-    figure = nearest_errors(compared)
-    chart.show(figure, "reports_errors")
-    return [figure]
 
 
 def left_out(found: Results) -> None:

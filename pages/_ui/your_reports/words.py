@@ -22,7 +22,8 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
-MISFIT = 0.05  # p-value below which the stated epsilon is said not to fit
+LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
+MISFIT = 0.05  # p-value up to which the stated epsilon is said not to fit
 
 
 def estimator(found: Results) -> str:
@@ -31,6 +32,11 @@ def estimator(found: Results) -> str:
     The other three can then be far more even than the truth.
     """
     return "inv" if nothing_above(found) else found.analysis.nearest.preferred
+
+
+def advised(found: Results) -> str | None:
+    """The estimator that `advice` names first; None where ε is to be settled first."""
+    return None if misfits(found) else estimator(found)
 
 
 def nothing_above(found: Results) -> bool:
@@ -94,7 +100,7 @@ def tested(found: Results) -> FitTest | None:
 def misfits(found: Results) -> bool:
     """Whether the test was made and rejects the stated epsilon."""
     test = tested(found)
-    return test is not None and test.p_value < MISFIT
+    return test is not None and test.rejects(MISFIT)
 
 
 def fit(found: Results) -> list[str]:
@@ -102,9 +108,9 @@ def fit(found: Results) -> list[str]:
     epsilon = f"ε = {number(found.used.mechanism.epsilon, 4)}"
     test = tested(found)
     one_sided = (
-        "The test sees one direction only. Clearly fewer reports than N·q somewhere mean less noise than stated; an ε "
-        "stated too large looks like a flatter population, and these reports cannot tell the two apart. It is the same "
-        "test whether you want the shares of these people or of their population."
+        "The test sees one direction only. Clearly fewer reports than N·q somewhere, or more than N·p, speak for less "
+        "noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two "
+        "apart. It is the same test whether you want the shares of these people or of their population."
     )
     if test is None:
         run = found.simulated.fit if found.simulated is not None else None
@@ -113,7 +119,7 @@ def fit(found: Results) -> list[str]:
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
-        "collections that do fit."
+        f"collections that do fit.{_extreme(test)}"
     )
     if test.dropped == 0:
         return [
@@ -121,7 +127,15 @@ def fit(found: Results) -> list[str]:
             one_sided,
         ]
     if not misfits(found):
-        return [f"Nothing in these reports speaks against {epsilon}.", level, one_sided]
+        return [f"The test finds nothing against {epsilon}.", level, one_sided]
+    if test.extremes.too_many:
+        counts = found.used.collected.counts
+        top = plain(found.used.collected.labels[int(counts.argmax())], 60)
+        said = (
+            f"These reports do not fit {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
+            f"get more than N·p = {number(test.ceiling, 4)}."
+        )
+        return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
     said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
     if few := found.used.collected.too_few:
         listed = found.used.said.domain == "listed"
@@ -131,6 +145,19 @@ def fit(found: Results) -> list[str]:
             "If they could, the noise was weaker than stated."
         )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
+
+
+def _extreme(test: FitTest) -> str:
+    """How rare so many, or so few, reports are."""
+    said = ""
+    for beyond, amount, chance in (
+        (test.extremes.too_many, "many", test.extremes.most),
+        (test.extremes.too_few, "few", test.extremes.fewest),
+    ):
+        if beyond:
+            most = number(chance) if chance >= LEAST_CHANCE else number(LEAST_CHANCE)
+            said += f" That any category gets so {amount} has a chance of {most} at most, whatever the population."
+    return said
 
 
 def _low(found: Results) -> str:
@@ -170,9 +197,10 @@ def advice(found: Results) -> list[str]:
         first = "the names and ε" if found.used.collected.too_few else "ε"
         return [f"Settle {first} first: under a wrong one no estimate can be trusted.", _measured(found)]
     if len(compared.same) == len(ESTIMATORS):
-        return [
-            f"Nothing came out negative, so {_listed(ESTIMATORS, 'and')} are the same: there is nothing to choose."
-        ]
+        four = _listed(ESTIMATORS, "and")
+        if found.analysis.estimates["inv"].min() >= 0:
+            return [f"Nothing came out negative, so {four} are the same: there is nothing to choose."]
+        return [f"{four} agree to twelve decimals: there is nothing to choose."]
     if nothing_above(found):
         return [
             "Report Inv with its intervals, or no table at all: no category is told from zero.",
@@ -191,7 +219,10 @@ def advice(found: Results) -> list[str]:
         said = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
     else:
         rest = [name for name in VALID if name != best]
-        said = f"Report {_listed([best], 'and')}: it is nearer to the truth than {_listed(rest, 'and')}, beyond chance."
+        said = (
+            f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
+            f"more than {ERRORS} standard errors."
+        )
     return [
         said,
         _measured(found),
@@ -215,15 +246,14 @@ def _measured(found: Results) -> str:
         return f"How far the estimates are from the truth cannot be compared: {why}."
     more = ", ".join(
         f"{QUANTITIES[name].name} {number(compared.differences[name])} "
-        f"(± {number(ERRORS * compared.standard_errors[name], 2)})"
+        f"(± {number(compared.standard_errors[name], 2)})"
         for name in others
     )
     whose = "these people" if found.target == "users" else "their population"
     return (
         f"Squared distance from the shares of {whose}, summed over categories, beyond that of "
-        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. It is estimated from these "
-        f"reports (Stein's method). ± is {ERRORS} standard errors: in more than nine of ten simulated collections it "
-        "held the actual difference."
+        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. Both are estimated from these "
+        "reports (Stein's method): the difference, and its standard error after the ±."
     )
 
 

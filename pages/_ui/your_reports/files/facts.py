@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pages._ui.your_reports.results import Results
-from pages._ui.your_reports.words import advice
+from pages._ui.your_reports.words import MISFIT, advice, advised
 from rr_core.collected.fit import FitTest
 
 FORMAT = 2
@@ -43,7 +43,7 @@ def facts(found: Results) -> dict[str, Any]:
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
-        "advice": {"verdict": advice(found)[0], "preferred": compared.preferred, **asdict(compared)},
+        "advice": {"verdict": advice(found)[0], "preferred": advised(found), **asdict(compared)},
         "intervals": (
             "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
             "they are cut at 0 and 1. The repaired estimates have no intervals of their own."
@@ -99,7 +99,8 @@ def _left_out(found: Results) -> dict[str, Any]:
 
 def _fit(tested: FitTest) -> dict[str, Any]:
     values = ((field.name, getattr(tested, field.name)) for field in fields(tested))
-    return {name: value for name, value in values if not isinstance(value, np.ndarray)}
+    plain = {name: value for name, value in values if not isinstance(value, np.ndarray)}
+    return plain | {"extremes": asdict(tested.extremes), "rejected": tested.rejects(MISFIT)}
 
 
 def _finite(value: Any) -> Any:

@@ -116,18 +116,25 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(
             f"fit: N q = {tested.floor!r}, fewest reports = {tested.lowest}, categories below = {tested.below}"
         )
+        print(f"fit: so few with a chance of at most = {tested.extremes.fewest!r}, N p = {tested.ceiling!r}")
+        print(
+            f"fit: most reports = {counts.max()}, so many with a chance of at most = {tested.extremes.most!r}"
+        )
+        print(f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}")
     if SEARCH_EPSILON:
         plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, seed=SEED)
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
 
 
 def print_nearest(found: Analysis) -> None:
-    """Which estimate is nearest to the truth; MLE* where no other one is told to be nearer."""
-    compared, best = found.nearest, found.nearest.preferred
-    others = ", ".join(NAMES[name] for name in compared.tied if name != best)
-    print(f"nearest to the truth: {NAMES[best]}; not told apart from it: {others or 'none'}")
-    print(f"squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
-    print(f"standard errors: {compared.standard_errors}")
+    """Which estimate is nearest to the truth, as far as it can be told."""
+    compared = found.nearest
+    nearest = " or ".join(NAMES[name] for name in compared.tied)
+    print(f"nearest to the truth: {nearest}{'' if len(compared.tied) == 1 else ', which cannot be told'}")
+    if not found.above.above.any():
+        print("no category is told from zero: report Inv with its intervals, or no table at all")
+    print(f"estimated squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
+    print(f"standard errors of these: {compared.standard_errors}")
 
 
 def reports(files: Iterable[bytes]) -> dict[str, int]:

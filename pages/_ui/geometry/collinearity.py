@@ -1,0 +1,219 @@
+"""Any number of categories: are the three repairs on one line? Theorem 2, the wider rule of equal supports, how often
+each applies, and one category pushed down."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import chart, long_run
+from pages._ui.long_run import Progress
+from pages._ui.work import Work
+from rr_core.collinearity import Collinearity, Theorem2
+from rr_core.figures.geometry_line import (
+    alignment_shares,
+    off_line_histogram,
+    push_down_curves,
+    repairs_plane,
+    support_sizes,
+)
+from rr_core.figures.labels import plain
+from rr_core.figures.style import number, percent
+from rr_core.geometry.push_down import PushDown
+from rr_core.geometry.replicates import AlignmentCounts, count_alignment
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Draw
+
+
+def theorem_section(work: Work) -> None:
+    """Where the repairs of this scenario's reports lie, and whether the theorem says so."""
+    k, lines, conditions = work.scenario.k, work.geometry.collinearity, work.geometry.theorem2
+    st.subheader(f"This scenario, K = {k:,}: are the three on one line?")
+    left, right = st.columns([5, 2], gap="medium")
+    with left:
+        chart.show(repairs_plane(lines), "plane")
+    with right:
+        _numbers(lines)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Who keeps which categories?** The three sets lie inside each other.")
+        chart.show(support_sizes(lines.supports, k), "supports")
+    with right:
+        st.markdown(_conditions(lines, conditions, work.draw.mechanism.q))
+
+
+def _numbers(lines: Collinearity) -> None:
+    if not lines.length:
+        st.metric("Position of MLE\\*", "all one point")
+        return
+    st.metric("Position of MLE\\*", number(lines.position, 4), help="On the line: 0 is InvP, 1 is InvN.")
+    off, relative = ("0", "0%") if lines.on_line else (number(lines.residual), percent(lines.relative))
+    st.metric("Off the line", off, help="Euclidean distance of MLE\\* from the line, up to rounding.")
+    st.metric("… as a share", relative, help="Of the distance from InvP to InvN.")
+
+
+def _conditions(lines: Collinearity, conditions: Theorem2, q: float) -> str:
+    """A table of what Theorem 2 and the wider rule ask for, with both sides as numbers."""
+    smallest, border = _told_apart(conditions.smallest, q)
+    second, needed = _told_apart(conditions.second, conditions.needed)
+    small, large = lines.supports[0], lines.supports[2]
+    rows = [
+        ("The smallest share of reports, φ₁, is below q", smallest, "<", border),
+        ("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)", second, "≥", needed),
+        ("**Wider rule:** InvP keeps as many categories as InvN", f"{small:,}", "=", f"{large:,}"),
+    ]
+    holds = (conditions.below, conditions.enough, lines.same_support)
+    table = ["| Condition | left | | right | holds |", "|:--|--:|:-:|--:|:-:|"]
+    table += [
+        f"| {text} | {left} | {sign} | {right} | {_check_mark(fine)} |"
+        for (text, left, sign, right), fine in zip(rows, holds, strict=True)
+    ]
+    table.insert(4, f"| **Theorem 2:** both of these | | | | {_check_mark(lines.theorem2_holds)} |")
+    return "\n".join(table) + "\n\n" + _verdict(lines, conditions)
+
+
+def _verdict(lines: Collinearity, conditions: Theorem2) -> str:
+    if not lines.cut_off:
+        return "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv."
+    if not lines.length:
+        return "What is left after the cut is all equal: the three repairs coincide."
+    if lines.theorem2_holds:
+        return (
+            "**Theorem 2 applies.** Its t = (1 − φ₁)/(p − φ₁), by which InvN − InvP = t·(MLE\\* − InvP), is "
+            f"**{number(conditions.t, 6)}**; measured (one over the position): **{number(lines.t, 6)}**."
+        )
+    if lines.same_support:
+        return (
+            "**Theorem 2 does not apply, yet the three are on one line:** equal supports are enough. Measured "
+            f"t, one over the position: **{number(lines.t, 6)}**."
+        )
+    if lines.on_line:
+        return "**Neither applies,** and yet the three are on one line here, though they keep different categories."
+    return "**Neither applies:** the repairs keep different categories, and MLE\\* is off the line."
+
+
+def _told_apart(left: float, right: float) -> tuple[str, str]:
+    """Both numbers as text, with as many digits as it takes to see that they differ, if they do."""
+    for digits in range(5, 17):
+        texts = number(left, digits), number(right, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _check_mark(holds: bool) -> str:
+    return "✓" if holds else "✗"
+
+
+_NAME = "align"
+
+
+def equal_supports_section(work: Work) -> None:
+    """The wider rule, its argument, its share of draws, and a category that is pushed down."""
+    st.subheader("Beyond the theorem: equal supports are enough")
+    st.markdown(
+        "Theorem 2 is about draws in which **one** category is cut off. But the three repairs lie on one line "
+        "**whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two."
+    )
+    with st.expander("The argument in three lines"):
+        st.markdown(_ARGUMENT)
+    _repeated_draws(work)
+    _push_down(work)
+
+
+_ARGUMENT = r"""
+1. On the categories that it keeps each repair is $\alpha\varphi_i + \beta$, and $0$ elsewhere. With $m$ of them kept,
+   their share of reports $\Phi$, and $-\nu$ the sum of the negatives of Inv, the slope $\alpha$ is
+   $\frac{1}{p-q}$ for InvP, $\frac{p-q+mq}{(p-q)\,\Phi}$ for MLE\*, and $\frac{1}{(1+\nu)(p-q)}$ for InvN.
+2. If all three keep the same categories, each sums to one over them, which settles $\beta$ once $\alpha$ is known. The
+   points $\alpha\varphi + \beta$ with fixed sum form a **line**, and all three are on it.
+3. What is kept of Inv sums to $\frac{\Phi - mq}{p-q} = 1 + \nu > 1$, so that $\Phi > p - q + mq$. Put into the slopes of
+   step 1 this orders them: InvP's is the largest and InvN's the smallest, with MLE\*'s **in between**.
+
+When the supports differ, the three rules are about different categories, and MLE\* may be off the line.
+"""
+
+
+def _repeated_draws(work: Work) -> None:
+    st.markdown("**How often does each rule apply?**")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        times = long_run.how_many("align_times")
+        about = (work.scenario, work.draw.population.key, times)
+        start = long_run.offer(_NAME, "Collect again and again", about)
+    if start:
+        shared = work.scenario.dist != UPLOAD
+        long_run.follow(
+            _NAME,
+            about,
+            times,
+            "collections",
+            lambda progress: _count(work.draw, times, progress),
+            shared=shared,
+        )
+    counts: AlignmentCounts | None = long_run.result(_NAME, about)
+    if counts is None:
+        st.caption("The same users report again and again with new noise; each time the rules are checked.")
+        return
+    if counts.n_collections < times:
+        long_run.stopped(counts.n_collections, times, "collections")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        chart.show(alignment_shares(counts), "align_shares")
+    with right:
+        if counts.n_off_line:
+            chart.show(off_line_histogram(counts), "align_off")
+        else:
+            st.markdown(
+                "In every one of these collections the three lie on one line or are one point: none is off it."
+            )
+
+
+def _count(draw: Draw, times: int, progress: Progress) -> AlignmentCounts:
+    result = AlignmentCounts()
+    for result in count_alignment(draw, times):
+        if progress(result.n_collections):
+            break
+    return result
+
+
+def _push_down(work: Work) -> None:
+    st.markdown(
+        "**Push one category down.** Take reports away from a category that all three repairs keep, and give them to the "
+        "most reported other one. **Try:** at which counts does MLE\\* leave the line, and does it come back?"
+    )
+    candidates = work.geometry.push_down_candidates
+    labels = work.draw.population.labels
+
+    def label(category: int) -> str:
+        name = f"category {category + 1}" if labels is None else plain(labels[category])
+        return f"{name} ({work.draw.counts[category]:,} reports)"
+
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        category = st.selectbox("Category", candidates, format_func=label, key="push_category")
+        # With equal supports the toggle would change nothing: only the sum of what all three drop matters.
+        equalize = not work.geometry.collinearity.same_support and st.toggle(
+            "Begin with equal supports",
+            True,
+            key="push_level",
+            help="Spreads the reports of the categories that InvP drops evenly among them. Then all of them are below "
+            "q, every repair drops them, and InvP stays where it is. Off: the reports as they are.",
+        )
+        pushed = work.geometry.push_down(category, equalize)
+        index = _pick_count(pushed, category)
+        chart.show(repairs_plane(pushed.collinearity_at(index)), "pushed_plane")
+    with right:
+        chart.show(push_down_curves(pushed, index), "pushed_curve")
+
+
+def _pick_count(pushed: PushDown, category: int) -> int:
+    """Index in ``pushed.counts`` of the count that a person picks; the category's own to begin with."""
+    counts = pushed.counts.tolist()
+    chosen: int = st.select_slider(
+        "Its reports",
+        counts,
+        value=counts[-1],
+        format_func="{:,}".format,
+        key=f"push_count_{category}_{counts[-1]}",
+    )
+    position: int = counts.index(chosen)
+    return position

@@ -1,0 +1,275 @@
+"""Sections of the IBU page around its main run: keys for the animation, the way through a triangle, several runs side by
+side, and what each way to the estimate costs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages._ui import chart, long_run, state
+from pages._ui.work import Work
+from rr_core.figures.ibu import compared_runs, triangle_path
+from rr_core.figures.labels import names
+from rr_core.figures.style import duration, number
+from rr_core.figures.view import natural_order
+from rr_core.geometry.simplex import estimate_three
+from rr_core.ibu import figure4
+from rr_core.ibu.convergence import FirstReached, RunComparison, compare_epsilons
+from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, compare_costs
+from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
+from rr_core.ibu.path import IBUPath
+from rr_core.ibu.starts import Start
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+
+# Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
+# error, so it is not reported as one.
+_KEYS_SCRIPT = """<script>
+(() => {
+  const chart = '.st-key-ibu [data-testid="stPlotlyChart"]';
+  const reachable = () => document.querySelectorAll(chart + ':not([tabindex])').forEach(e => { e.tabIndex = 0 });
+  reachable();
+  if (window.filmKeys) return;
+  window.filmKeys = true;
+  let playing = false;
+  new MutationObserver(reachable).observe(document.body, {subtree: true, childList: true});
+  window.addEventListener('unhandledrejection', e => { if (e.reason === undefined) e.preventDefault() });
+  document.addEventListener('keydown', e => {
+    const film = e.target.closest && e.target.closest(chart);
+    if (!film) return;
+    const press = word => [...film.querySelectorAll('.updatemenu-button')]
+      .filter(b => b.textContent.includes(word)).forEach(b => b.dispatchEvent(new MouseEvent('click')));
+    if (e.key === 'ArrowRight') { press('Step'); playing = false }
+    else if (e.key === 'ArrowLeft') { press('Back'); playing = false }
+    else if (e.key === 'Home') { press('Start over'); playing = false }
+    else if (e.key === ' ') { press(playing ? 'Pause' : 'Play'); playing = !playing }
+    else return;
+    e.preventDefault();
+  });
+})();
+</script>"""
+
+
+def listen_for_keys() -> None:
+    """Let a person reach the animation with Tab: right and left step, the space bar plays and pauses."""
+    st.html(_KEYS_SCRIPT, unsafe_allow_javascript=True)
+
+
+def triangle_section(work: Work, path: IBUPath) -> None:
+    """The way through the triangle; nothing unless there are three categories."""
+    if work.scenario.k != 3:
+        return
+    st.subheader("The way through the triangle")
+    draw = work.draw
+    labels = names(draw.population.labels, natural_order(3), 18)
+    chart.show(triangle_path(path, estimate_three(draw.counts, draw.mechanism), labels), "ibu_triangle")
+
+
+_HERE, _PAPER = "These users", "The paper's Figure 4"
+_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_NAME = "ibu_several"
+_TABLE_DISTANCES = (1e-2, 1e-3, 1e-4)  # squared
+
+
+def comparison_section(work: Work, length: int, tolerance: float) -> None:
+    """Choose what to compare, run it in one batch with progress and a stop, and show the curves."""
+    st.markdown("### Does more privacy make it slower?")
+    what = st.segmented_control("What to compare", (_HERE, _PAPER), default=_HERE, key="ibu_compare") or _HERE
+    if what == _HERE:
+        _these_users(work, length, tolerance)
+    else:
+        _paper_figure(work.scenario.seed, tolerance)
+
+
+def _these_users(work: Work, length: int, tolerance: float) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.pills(
+            "At these ε",
+            _EPSILONS,
+            selection_mode="multi",
+            default=_EPSILONS[1:4],
+            format_func="{:g}".format,
+            key="ibu_epsilons",
+        )
+        epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
+        about = (work.scenario, work.draw.population.key, epsilons, length)
+        start = long_run.offer(_NAME, "Run them", about)
+    if start:
+        run = partial(compare_epsilons, work.draw, epsilons, length)
+        shared = work.scenario.dist != UPLOAD
+        long_run.follow(_NAME, about, length, "iterations", run, shared=shared)
+    runs: RunComparison | None = long_run.result(_NAME, about)
+    if runs is None:
+        st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
+        return
+    _stopped(runs, length)
+    about_them = f"K = {work.scenario.k:,}, N = {work.scenario.n:,}"
+    chart.show(compared_runs(runs, about_them, tolerance), "ibu_several")
+
+
+def _paper_figure(seed: int, tolerance: float) -> None:
+    st.markdown(
+        "K = 500; s = 0.01 and 1.3; 10,000 and 500,000 users; ε = 0.5, 1 and 2; 40,000 iterations: twelve runs, here "
+        "in one batch, with this scenario's seed."
+    )
+    about = (_PAPER, seed)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        start = long_run.offer(_NAME, "Run the twelve curves", about)
+        linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear")
+    if start:
+        run = partial(figure4.compare, seed)
+        long_run.follow(_NAME, about, figure4.ITERATIONS, "iterations", run, shared=True)
+    runs: RunComparison | None = long_run.result(_NAME, about)
+    if runs is not None:
+        _stopped(runs, figure4.ITERATIONS)
+        _panels(runs, tolerance, linear=linear)
+    with st.expander("Measured over 20 seeds, beside what the paper says", expanded=runs is not None):
+        st.markdown(_measurements())
+
+
+def _panels(runs: RunComparison, tolerance: float, *, linear: bool) -> None:
+    """Two by two, as in the paper: s in rows, n in columns."""
+    each = len(figure4.EPSILONS)
+    starts = iter(range(0, len(runs.scenarios), each))
+    for s in figure4.EXPONENTS:
+        for n, column in zip(figure4.USERS, st.columns(2), strict=True):
+            first = next(starts)
+            panel_runs = runs.select(first, first + each)
+            panel = compared_runs(panel_runs, f"s = {s:g}, N = {n:,}", tolerance, logarithmic=not linear)
+            with column:
+                st.markdown(f"**s = {s:g}, N = {n:,}**")
+                chart.show(panel, f"ibu_figure4_{first}")
+
+
+def _measurements() -> str:
+    """Iterations to three distances in each setting, and the verdict on the paper's figures."""
+    heads = [f"to {number(distance)}" for distance in _TABLE_DISTANCES]
+    lines = [
+        f"| s | N | ε | {' | '.join(heads)} | the paper says |",
+        "|--:|--:|--:|" + "--:|" * len(heads) + ":--|",
+    ]
+    quotations = {(claim.n, claim.epsilon): claim.quotation for claim in PAPER_CLAIMS}
+    for scenario in figure4.scenarios():
+        s, n, epsilon = scenario.s, scenario.n, scenario.epsilon
+        cells = [_median_and_range(measurement(s, n, epsilon, distance)) for distance in _TABLE_DISTANCES]
+        quotation = quotations.get((n, epsilon), "–")
+        lines.append(f"| {s:g} | {n:,} | {epsilon:g} | {' | '.join(cells)} | {quotation} |")
+    table = "\n".join(lines)
+    return (
+        "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest "
+        f"and most over the seeds.\n\n{table}\n\n" + _verdict().replace("*", "\\*")
+    )
+
+
+def _median_and_range(row: Measurement) -> str:
+    return f"**{row.median:,.0f}** ({row.fewest:,.0f}–{row.most:,.0f})"
+
+
+def _verdict() -> str:
+    """What the measurements say of the paper's numbers."""
+    farther, nearer = (
+        " and ".join(f"{measurement(s, 10_000, 1.0, distance).median:,.0f}" for s in figure4.EXPONENTS)
+        for distance in (1e-2, 1e-4)
+    )
+    widest = measurement(0.01, 10_000, 0.5, IMPLIED_DISTANCE)
+    longest = measurement(0.01, 500_000, 0.5, 1e-6)
+    return (
+        "The paper does not say how near counts as reached; at a squared distance of 0.001 from MLE* all four "
+        "of its numbers hold to within a sixth, and its figure, on linear axes up to 0.12, hardly shows anything nearer. "
+        f"Medians over {len(figure4.SEEDS)} seeds, for s = {figure4.EXPONENTS[0]:g} and s = {figure4.EXPONENTS[1]:g}: "
+        + "; ".join(_medians_and_quotation(claim) for claim in PAPER_CLAIMS)
+        + ". "
+        f"At a tenfold or a tenth of that distance they do not: n = 10,000 at ε = 1 takes {farther} iterations "
+        f"to 0.01, and {nearer} to 0.0001. "
+        f"Draws differ: n = 10,000 at ε = 0.5 and s = 0.01 takes from {widest.fewest:,.0f} to {widest.most:,.0f}. "
+        "There is no last iteration, only a distance one is content with: to 0.000001, n = 500,000 at ε = 0.5 "
+        f"and s = 0.01 takes {longest.median:,.0f}, where MLE* takes none."
+    )
+
+
+def _medians_and_quotation(claim: PaperClaim) -> str:
+    rows = [measurement(s, claim.n, claim.epsilon, IMPLIED_DISTANCE) for s in figure4.EXPONENTS]
+    medians = " and ".join(f"{row.median:,.0f}" for row in rows)
+    return f"n = {claim.n:,} at ε = {claim.epsilon:g} takes {medians} (paper: “{claim.quotation}”)"
+
+
+def _stopped(runs: RunComparison, length: int) -> None:
+    if runs.stopped:
+        long_run.stopped(int(runs.iterations[-1]), length, "iterations")
+
+
+_METHODS: dict[Method, str] = {
+    "mle_star": "MLE*, from the counts",
+    "ibu_levels": "IBU on levels",
+    "ibu_categories": "IBU category by category, as in the supplement's listing",
+    "ibu_matrix": "IBU by the channel matrix, eq. (4)",
+}
+_NOTES: dict[Method, str] = {
+    "ibu_levels": "Categories with the same count are worked on as one.",
+    "ibu_categories": "Each iteration passes over all K categories.",
+    "ibu_matrix": "Each iteration passes twice over K² entries.",
+}
+
+
+def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
+    """Measure on demand: the clock should run when nothing else does."""
+    st.subheader("What does it cost?")
+    tolerance = reached.tolerance
+    about = (work.scenario, work.draw.population.key, tolerance)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
+        st.caption(
+            "MLE\\*, and IBU from the uniform start to a certificate of your tolerance; takes a few seconds."
+        )
+    if st.session_state.get("_ibu_cost_asked") != about:
+        return
+    known = reached.certificate if start == Start() else None
+    needed = None if known is None else IterationsNeeded(known, True)
+    with st.spinner("Measuring…"):
+        costs = (
+            state.latest("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
+            if work.scenario.dist == UPLOAD
+            else _shared_costs(work.scenario, tolerance, needed, work)
+        )
+    st.markdown(_cost_table(costs, work.scenario.k))
+
+
+def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:
+    st.session_state["_ibu_cost_asked"] = about
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared_costs(
+    scenario: Scenario, tolerance: float, needed: IterationsNeeded | None, _work: Work
+) -> list[Cost]:
+    return _measure_costs(_work, tolerance, needed)
+
+
+def _measure_costs(work: Work, tolerance: float, needed: IterationsNeeded | None) -> list[Cost]:
+    return compare_costs(work.draw.counts, work.draw.mechanism, tolerance, needed)
+
+
+def _cost_table(costs: list[Cost], k: int) -> str:
+    """The costs of MLE* (first) and of IBU on k categories as markdown, with a sentence on each way of IBU."""
+    lines = ["| Way | Iterations | Each | In all | Compared to MLE* |", "|:--|--:|--:|--:|--:|"]
+    for cost in costs:
+        each = "–" if cost.seconds_per_iteration is None else duration(cost.seconds_per_iteration)
+        iterations = "–" if cost.needed is None else f"{cost.needed.iterations:,}"
+        total = "not run" if cost.seconds is None else duration(cost.seconds)
+        total += " (extrapolated)" if cost.extrapolated else ""
+        times = None if cost is costs[0] else cost.ratio_to(costs[0])
+        compared = "–" if times is None else f"{number(times)} times as long"
+        lines.append(f"| {_METHODS[cost.method]} | {iterations} | {each} | {total} | {compared} |")
+    notes = " ".join(f"{_METHODS[cost.method]}: {_cost_note(cost, k)}" for cost in costs[1:])
+    return ("\n".join(lines) + f"\n\n{notes}").replace("MLE*", "MLE\\*")
+
+
+def _cost_note(cost: Cost, k: int) -> str:
+    if cost.seconds is None:
+        size = 8 * k * k / 1e9
+        return (
+            f"Not run: the matrix has K² = {k * k:,} entries, {size:,.2g} GB; beyond K = {LARGEST_MATRIX:,}."
+        )
+    more = cost.needed is not None and not cost.needed.reached
+    return _NOTES[cost.method] + (" It needs more than these to the tolerance." if more else "")

@@ -1,0 +1,342 @@
+"""Are the three repairs on one line? Where they lie, which categories each keeps, how often they are on one line, and one
+category pushed down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.collinearity import Collinearity
+from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, figure, number, percent
+from rr_core.figures.wording import counted
+from rr_core.geometry.push_down import PushDown
+from rr_core.geometry.replicates import AlignmentCounts
+
+MLE, GREY = QUANTITIES["mle_star"], QUANTITIES["truth"]
+_LARGEST_SUPPORT_FIRST = ("inv_n", "mle_star", "inv_p")
+_SMALLEST_SUPPORT_FIRST = ("inv_p", "mle_star", "inv_n")  # as in PushDown.positive
+_LINEAR_UP_TO = 60  # categories; beyond, the axis is logarithmic
+_BINS = 30
+
+
+def repairs_plane(lines: Collinearity) -> go.Figure:
+    """InvP at the origin, InvN on the horizontal axis, MLE* where it is: equal aspect, exact distances.
+
+    Args:
+        lines: how the repairs of one histogram lie (not a batch).
+    """
+    length = lines.length or 1.0
+    along = lines.position * lines.length if lines.length else 0.0
+    points = {"inv_p": (0.0, 0.0), "inv_n": (lines.length, 0.0), "mle_star": (along, lines.residual)}
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "line through InvP and InvN",
+        "x": np.array([-0.12, 1.12]) * length,
+        "y": np.zeros(2),
+        "line": {"color": GREY.colour, "width": 2},
+        "hoverinfo": "skip",
+    }
+    drop = {
+        **line,
+        "name": "off the line",
+        "x": np.array([along, along]),
+        "y": np.array([0.0, lines.residual]),
+        "line": {"color": MLE.colour, "width": 2, "dash": "dot"},
+    }
+    top = max(1.35 * lines.residual, 0.16 * length)
+    shared = {"exponentformat": "power", "nticks": 6, "zeroline": False}
+    x = axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared)
+    y = axis(
+        "Off the line",
+        range=[-0.16 * length, top],
+        scaleanchor="x",
+        constrain="range",
+        **{**shared, "nticks": 4},
+    )
+    labels = {name: QUANTITIES[name].name for name in points}
+    if not lines.length:
+        labels = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}
+    traces = [line, drop, *(_estimate_marker(name, point, labels[name]) for name, point in points.items())]
+    return figure(
+        traces, x, y, _plane_reading(lines), showlegend=False, height=300, margin={**_PLANE_MARGIN, "t": 12}
+    )
+
+
+_PLANE_MARGIN = {"l": 84, "r": 14, "t": 56, "b": 62}
+
+
+def _plane_reading(lines: Collinearity) -> str:
+    if not lines.cut_off:
+        return "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point."
+    if not lines.length:
+        return "What is left after the cut is all equal, so InvP, MLE* and InvN are one and the same point."
+    if not lines.position and lines.on_line:
+        return f"MLE* and InvP are one point here, {number(lines.length)} away from InvN."
+    where = f"MLE* stands {percent(lines.position)} of the way from InvP to InvN"
+    if lines.on_line:
+        return f"{where}, exactly on the line between them."
+    return (
+        f"{where} and {number(lines.residual)} off their line, which is {percent(lines.relative)} of "
+        "the distance between the two."
+    )
+
+
+def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[str, Any]:
+    quantity = QUANTITIES[name]
+    below = name != "mle_star"
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": quantity.name,
+        "x": np.array(point[:1]),
+        "y": np.array(point[1:]),
+        "text": [label],
+        "textposition": "bottom center" if below else "top center",
+        "textfont": {"size": 15},
+        "marker": {
+            "symbol": quantity.symbol,
+            "size": 16,
+            "color": quantity.colour,
+            "line": {"width": 1.2, "color": RIM},
+        },
+        "hovertemplate": f"{quantity.name}<br>%{{x:.5~g}} along, %{{y:.5~g}} off the line<extra></extra>",
+    }
+
+
+def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
+    """Nested bars: how many categories each repair keeps, of the k ordered by their reports.
+
+    Args:
+        sizes: (3,) categories that InvP, MLE* and InvN keep; never decreasing.
+        k: number of categories.
+    """
+    by_name = dict(zip(_LARGEST_SUPPORT_FIRST, sizes[::-1].tolist(), strict=True))
+    wide = k > _LINEAR_UP_TO
+    first = 0.8 if wide else 0.5
+    traces = [_bar("all categories", first, k, GREY.faded(0.45), f"all {k:,}")]
+    for name, size in by_name.items():
+        quantity = QUANTITIES[name]
+        traces.append(_bar(quantity.name, first, size, quantity.colour, f"{size:,} kept"))
+    title = "Categories, ranked by reports" + (" (log scale)" if wide else "")
+    # Room at the end for the label of the longest bar.
+    ends = [np.log10(first), np.log10(k) * 1.22 + 0.25] if wide else [first, k * 1.22 + 0.5]
+    x = axis(title, range=[float(end) for end in ends], tickformat=COUNT if wide else ",d", showgrid=False)
+    x |= {"type": "log", "dtick": 1} if wide else {"tickvals": np.arange(1, k + 1, -(-k // 12))}
+    y = axis("Kept by", autorange="reversed", type="category", showgrid=False)
+    margin = {**_PLANE_MARGIN, "l": 112, "t": 8}
+    return figure(traces, x, y, _supports_reading(by_name, k), showlegend=False, height=250, margin=margin)
+
+
+def _supports_reading(sizes: dict[str, int], k: int) -> str:
+    n, m, p = (sizes[name] for name in _LARGEST_SUPPORT_FIRST)
+    if p == k:
+        return f"All three repairs keep all {k:,} categories: Inv is positive everywhere, so nothing is set to zero."
+    if p == n:
+        return f"All three repairs keep the same {p:,} of {k:,} categories, those with the most reports: equal supports."
+    return (
+        f"What InvP keeps ({p:,}) lies inside what MLE* keeps ({m:,}), and that inside what InvN keeps ({n:,}), of "
+        f"{k:,} categories."
+    )
+
+
+def _bar(name: str, first: float, size: int, colour: str, text: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": [name],
+        "x": np.array([size + 0.5 - first]),
+        "base": np.array([first]),
+        "text": [text],
+        "textposition": "outside",
+        "textfont": {"size": 14},
+        "cliponaxis": False,
+        "marker": {"color": colour},
+        "hovertemplate": f"{name}: {text}<extra></extra>",
+    }
+
+
+def alignment_shares(result: AlignmentCounts) -> go.Figure:
+    """Four bars: in what share of the collections each rule applied."""
+    parts = {
+        "nothing cut off": result.nothing_cut_off,
+        "Theorem 2": result.theorem2,
+        "only equal supports": result.only_equal_supports,
+        "neither": result.unequal_supports,
+    }
+    shares = np.array([count / result.n_collections for count in parts.values()])
+    # Where they are on one line in the colour of MLE*, elsewhere grey and hatched.
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(parts),
+        "x": shares,
+        "text": [f"{share:.1%}" for share in shares],
+        "textposition": "outside",
+        "textfont": {"size": 14},
+        "marker": {
+            "color": [MLE.faded(0.45), MLE.colour, MLE.faded(0.75), GREY.colour],
+            "pattern": {"shape": ["", "", "", "/"], "size": 7, "solidity": 0.3},
+        },
+        "hovertemplate": "%{y}: %{x:.2%}<extra></extra>",
+    }
+    total = result.n_collections
+    on_line = 1 - result.n_off_line / total
+    reading = (
+        f"In {percent(on_line)} of {counted(total, 'collection')} the three repairs lie on one line or are one "
+        f"point; Theorem 2 says so in {percent(result.theorem2 / total)}, the wider rule in "
+        f"{percent(result.only_equal_supports / total)} more."
+    )
+    x = axis("Share of collections", tickformat=".0%", range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    y = axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
+    margin = {"l": 168, "r": 14, "t": 8, "b": 62}
+    return figure([bars], x, y, reading, height=290, margin=margin, showlegend=False)
+
+
+def off_line_histogram(result: AlignmentCounts) -> go.Figure:
+    """Histogram of the distance from the line in the collections with unequal supports; there must be one."""
+    distances = result.off_line_distances
+    counts, edges = np.histogram(distances, bins=_BINS, range=_span(distances))
+    bars = {
+        "type": "bar",
+        "x": ((edges[1:] + edges[:-1]) / 2).astype(np.float32),
+        "width": np.diff(edges).astype(np.float32),
+        "y": counts,
+        "marker": {"color": MLE.colour, "line": {"width": 0.5, "color": GREY.colour}},
+        "hovertemplate": "about %{x:.3~%} of the way: %{y:,} collections<extra></extra>",
+    }
+    reading = (
+        f"In the {counted(result.unequal_supports, 'collection')} with unequal supports MLE* is off the line by "
+        f"{percent(float(np.median(distances)))} of the distance from InvP to InvN"
+    )
+    reading += (
+        "."
+        if result.unequal_supports == 1
+        else f" at the median, and by {percent(float(distances.max()))} at most."
+    )
+    x = axis("Distance from the line, as a share of InvP to InvN", tickformat=".3~%", nticks=6)
+    y = axis("Collections", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", nticks=5)
+    margin = {"l": 84, "r": 14, "t": 8, "b": 62}
+    return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin=margin)
+
+
+def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
+    """Residual and position of MLE* against the count that is pushed down; the current count marked.
+
+    Args:
+        pushed: the repairs at each count.
+        index: of the current count in ``pushed.counts``.
+    """
+    lines, counts = pushed.collinearity, pushed.counts
+    relative = lines.relative
+    traces = [
+        _push_down_line("off the line (share of InvP to InvN)", counts, relative, "y"),
+        _current(counts[index], relative[index], "y"),
+        _push_down_line("position of MLE*", counts, lines.position, "y2"),
+        _current(counts[index], lines.position[index], "y2"),
+        *_support_starts(pushed, relative),
+    ]
+    top = _top(relative)
+    x = axis("Reports of the category", tickformat=",d", nticks=7, anchor="y2")
+    shared = {"tickformat": ".3~%", "nticks": 4}
+    y = axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
+    y2 = axis("Position", domain=[0, 0.42], range=[-0.04, 1.04], **shared)
+    return figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin=_CURVE_MARGIN)
+
+
+_CURVE_MARGIN = {"l": 84, "r": 14, "t": 64, "b": 62}
+
+
+def _push_down_reading(pushed: PushDown) -> str:
+    if not pushed.collinearity.length.any():
+        return "At every count InvP, MLE* and InvN are one and the same point, so there is no line to leave."
+    starts = [
+        (name, int(pushed.counts[int(positive.argmax())]))
+        for name, positive in zip(_SMALLEST_SUPPORT_FIRST, pushed.positive.T, strict=True)
+        if positive.any() and not positive.all()
+    ]
+    drops = [(f"{QUANTITIES[name].name} below", start) for name, start in starts]
+    dropped = f"The category is dropped by {_listed(drops)}." if drops else "Every repair drops the category."
+    ranges = pushed.off_line_ranges
+    if not ranges:
+        return f"{dropped} MLE* is on the line at every count."
+    spans = [(f"from {low:,} to" if low < high else "at", high) for low, high in ranges]
+    return f"{dropped} MLE* is off the line {_listed(spans)}."
+
+
+def _listed(parts: list[tuple[str, int]]) -> str:
+    """Words with a number of reports after each; what is counted is named once, at the end."""
+    *firsts, last = [f"{words} {count:,}" for words, count in parts]
+    noun = "report" if parts[-1][1] == 1 else "reports"
+    return f"{', '.join(firsts)} and {last} {noun}" if firsts else f"{last} {noun}"
+
+
+def _push_down_line(name: str, counts: Any, values: Array, y_axis: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": counts,
+        "y": values.astype(np.float32),
+        "yaxis": y_axis,
+        "line": {"color": MLE.colour, "width": 2.5},
+        "showlegend": False,
+        "hovertemplate": "%{x:,} reports<br>" + name + ": %{y:.4~%}<extra></extra>",
+    }
+
+
+def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "now",
+        "x": np.array([count]),
+        "y": np.array([value]),
+        "yaxis": y_axis,
+        "marker": {
+            "color": MLE.colour,
+            "symbol": MLE.symbol,
+            "size": 14,
+            "line": {"width": 2, "color": GREY.colour},
+        },
+        "showlegend": y_axis == "y",
+        "hovertemplate": f"now: {count:,} reports<extra></extra>",
+    }
+
+
+def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
+    """Where each repair begins to keep the category: a line in its colour and dash."""
+    top = 1.15 * _top(relative)
+    traces = []
+    for column, name in enumerate(_SMALLEST_SUPPORT_FIRST):
+        quantity, positive = QUANTITIES[name], pushed.positive[:, column]
+        if not positive.any() or positive.all():
+            continue
+        start = pushed.counts[int(positive.argmax())]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{quantity.name} keeps it from {number(start, 9)}",
+                "x": np.array([start, start]),
+                "y": np.array([0, top]),
+                "line": {"color": quantity.colour, "dash": quantity.dash, "width": 2},
+                "hoverinfo": "skip",
+            }
+        )
+    return traces
+
+
+def _top(relative: Array) -> float:
+    """The largest distance drawn; rounding must not fill the panel."""
+    return max(float(np.nanmax(relative, initial=0.0)), 1e-6)
+
+
+def _span(values: Array) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5e-9, high + 0.5e-9)

@@ -1,0 +1,442 @@
+"""The triangle of three categories: reports and estimates in it, and clouds of many collections before and after each
+repair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.figures.style import (
+    ESTIMATES,
+    GRID,
+    QUANTITIES,
+    RIM,
+    ZERO,
+    Quantity,
+    axis,
+    figure,
+    number,
+    percent,
+)
+from rr_core.geometry.contours import Contours
+from rr_core.geometry.replicates import Cloud
+from rr_core.geometry.simplex import (
+    CENTRE,
+    CORNERS,
+    PERCENT,
+    STEPS,
+    Frame,
+    ThreeEstimates,
+    ZeroRegion,
+    lattice,
+    to_plane,
+)
+
+_ZEROS = ("no zero", "one zero", "two zeros")
+_SHADES = (0.08, 0.3, 0.58)
+_SMALLEST_NAMED = 0.035  # area of a region that still has room for its name
+_MARKER_SIZES = {"observed": 15, "truth": 20, "inv": 17, "inv_n": 19, "inv_p": 17, "mle_star": 10}
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """What is drawn beside the points; None is left out.
+
+    Attributes:
+        circles: equal distances from Inv.
+        curves: equal likelihoods.
+        regions: by number of zeros, of the estimator called ``zeros_of``.
+    """
+
+    circles: Contours | None = None
+    curves: Contours | None = None
+    regions: tuple[ZeroRegion, ...] = ()
+    zeros_of: str = ""
+
+
+def triangle(
+    reports: ThreeEstimates, theta: Array, names: Sequence[str], view: Frame, layers: Layers
+) -> go.Figure:
+    """The triangle with every estimate in it. A fine lattice of points makes it clickable everywhere.
+
+    Args:
+        reports: the reports and their estimates.
+        theta: (3,) the truth.
+        names: three category names, as they may stand in a chart.
+        view: the rectangle to show; Inv is marked by an arrow when it lies outside.
+        layers: what else to draw.
+    """
+    # In a hover text "%{" would begin a number to be filled in: a joiner keeps a name that holds it as it is.
+    names = [name.replace("%{", "%\u2060{") for name in names]
+    raw = to_plane(reports.estimates["inv"])
+    far = not view.contains(raw)
+    points = {"observed": reports.phi, "truth": theta, **reports.estimates}
+    traces = [
+        *_region_traces(layers),
+        *contour_traces(layers.circles, QUANTITIES["inv_p"], "same distance"),
+        *contour_traces(layers.curves, QUANTITIES["mle_star"], "same likelihood"),
+        triangle_outline(),
+        _lattice(names),
+        _path(np.stack([to_plane(reports.phi), raw]), QUANTITIES["inv"], "Undoing the noise"),
+        *_repairs_line(reports),
+        *(_point(name, points[name], names, far=name == "inv" and far) for name in _MARKER_SIZES),
+    ]
+    notes = [*corner_labels(names), *_region_names(layers)]
+    if far:
+        notes.append(_arrow(view, raw))
+    x, y = triangle_axes(names, view)
+    return figure(traces, x, y, _triangle_reading(reports), annotations=notes, **TRIANGLE_LAYOUT)
+
+
+# The triangle leaves the upper corners of its picture empty: points are named on the left, lines on the right.
+_LEGEND = {"x": 0, "y": 1, "font": {"size": 13}, "bgcolor": "rgba(0,0,0,0)"}
+TRIANGLE_LAYOUT: dict[str, Any] = {
+    "height": 540,
+    "margin": {"l": 34, "r": 8, "t": 8, "b": 40},
+    "legend": _LEGEND,
+    "legend2": {**_LEGEND, "x": 1, "xanchor": "right"},
+}
+
+
+def _triangle_reading(reports: ThreeEstimates) -> str:
+    lines = reports.collinearity
+    if not lines.cut_off:
+        return (
+            "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP "
+            "and MLE* all stay on it."
+        )
+    if not lines.length:
+        return (
+            "After the repair every category that is left has the same share, so that InvP, MLE* and InvN are one and "
+            "the same point."
+        )
+    if not lines.position:
+        return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
+    return (
+        "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (orange diamond), "
+        f"{percent(lines.position)} of the way along."
+    )
+
+
+def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction."""
+    shared = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+    x = axis(f"← more {names[0]} · more {names[1]} →", range=list(view.x), **shared)
+    y = axis(f"more {names[2]} →", range=list(view.y), scaleanchor="x", **shared)
+    return x, y
+
+
+def _steady(opacity: float) -> dict[str, Any]:
+    """A click must not fade the points that were not clicked."""
+    same = {"marker": {"opacity": opacity}}
+    return {"selected": same, "unselected": same}
+
+
+def triangle_outline() -> dict[str, Any]:
+    """The border of the triangle."""
+    corners = np.vstack([CORNERS, CORNERS[:1]]).astype(np.float32)
+    return _lines("simplex", corners, color=ZERO, width=2)
+
+
+def _lattice(names: Sequence[str]) -> dict[str, Any]:
+    steps = lattice()
+    where = to_plane(steps / STEPS).astype(np.float32)
+    shares = " · ".join(f"{name} %{{customdata[{i}]}}%" for i, name in enumerate(names))
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "click anywhere",
+        "x": where[:, 0],
+        "y": where[:, 1],
+        "customdata": (steps * PERCENT).astype(np.uint8),
+        "hovertemplate": f"click (touch: tap again) to put the reports here<br>{shares}<extra></extra>",
+        "marker": {"size": 3, "color": QUANTITIES["truth"].colour, "opacity": 0.28},
+        "showlegend": False,
+        **_steady(0.28),
+    }
+
+
+def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict[str, Any]:
+    quantity, where = QUANTITIES[name], to_plane(shares)
+    listed = "<br>".join(f"{label}: {percent(share, 4)}" for label, share in zip(names, shares, strict=True))
+    marker = {
+        "symbol": quantity.symbol,
+        "size": _MARKER_SIZES[name],
+        "color": quantity.colour,
+        # The truth is a dash, which is all line; the others have a rim that parts markers lying on each other.
+        "line": {"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
+    }
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{quantity.name}, far outside" if far else quantity.name,
+        "x": where[:1],
+        "y": where[1:],
+        "marker": marker,
+        "hovertemplate": f"{quantity.name}<br>{listed}<extra></extra>",
+        **_steady(1.0),
+    }
+
+
+def _path(points: Array, quantity: Quantity, name: str) -> dict[str, Any]:
+    """A thin line; not in the legend."""
+    return _lines(name, points, color=quantity.colour, width=1.5, dash=quantity.dash)
+
+
+def _repairs_line(reports: ThreeEstimates) -> list[dict[str, Any]]:
+    """The line through the repairs, somewhat beyond InvP and InvN."""
+    if not reports.collinearity.length:
+        return []
+    near, far = to_plane(reports.estimates["inv_p"]), to_plane(reports.estimates["inv_n"])
+    reach = 0.07 * (far - near) / reports.collinearity.length
+    line = _lines(
+        "InvP to InvN", np.stack([near - reach, far + reach]), color=QUANTITIES["truth"].colour, width=3
+    )
+    return [{**line, **_IN_LEGEND_OF_LINES, "name": "from InvP to InvN"}]
+
+
+_IN_LEGEND_OF_LINES = {"showlegend": True, "legend": "legend2"}
+
+
+def contour_traces(contours: Contours | None, quantity: Quantity, name: str) -> list[dict[str, Any]]:
+    """Curves around Inv, the touching one bold."""
+    if contours is None:
+        return []
+    curves = contours.lines.astype(np.float32)
+    gap = np.full((len(curves), 1, 2), np.nan, dtype=np.float32)
+    touching = contours.touching
+    others = np.concatenate([curves, gap], axis=1)
+    if touching is not None:
+        others = np.delete(others, touching, axis=0)
+    thin = _lines(name, others.reshape(-1, 2), color=quantity.faded(0.55), width=1.2, shape="spline")
+    traces = [{**thin, **(_IN_LEGEND_OF_LINES if touching is None else {})}]
+    if touching is not None:
+        bold = _lines(name, curves[touching], color=quantity.colour, width=2.5, shape="spline")
+        traces.append({**bold, **_IN_LEGEND_OF_LINES})
+    return traces
+
+
+def _region_traces(layers: Layers) -> list[dict[str, Any]]:
+    traces = []
+    for region in layers.regions:
+        closed = np.vstack([region.corners, region.corners[:1]])
+        colour = QUANTITIES[layers.zeros_of].faded(_SHADES[region.zeros])
+        line = _lines(_ZEROS[region.zeros], to_plane(closed), color=GRID, width=1)
+        traces.append({**line, "fill": "toself", "fillcolor": colour, "hoveron": "fills"})
+    return traces
+
+
+def _region_names(layers: Layers) -> list[dict[str, Any]]:
+    notes = []
+    for region in layers.regions:
+        where = to_plane(region.corners)
+        if _area(where) > _SMALLEST_NAMED:
+            notes.append(_note(where.mean(axis=0), _ZEROS[region.zeros], size=13))
+    return notes
+
+
+def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Annotations that say what each corner stands for."""
+    # The lower two run inwards below the edge, so that a narrow screen cuts off neither.
+    anchors = (("left", "top"), ("right", "top"), ("center", "bottom"))
+    return [
+        {**_note(corner, f"100% {name}", size=14), "xanchor": across, "yanchor": up}
+        for corner, name, (across, up) in zip(CORNERS, names, anchors, strict=True)
+    ]
+
+
+def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
+    """At the edge of the picture, towards an Inv that lies far outside it."""
+    edge = CENTRE + 0.97 * (view.edge_towards(raw) - CENTRE)
+    pull = (CENTRE - edge) / np.linalg.norm(CENTRE - edge)
+    return {
+        **_note(edge, "", size=13),
+        "showarrow": True,
+        "ax": 34 * pull[0],
+        "ay": -34 * pull[1],
+        "arrowhead": 2,
+        "arrowwidth": 3,
+        "arrowcolor": QUANTITIES["inv"].colour,
+    }
+
+
+def _note(where: Array, text: str, size: int) -> dict[str, Any]:
+    return {
+        "x": float(where[0]),
+        "y": float(where[1]),
+        "text": text,
+        "showarrow": False,
+        "font": {"size": size},
+    }
+
+
+def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
+    drawn = points.astype(np.float32)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": drawn[:, 0],
+        "y": drawn[:, 1],
+        "line": line,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _area(corners: Array) -> float:
+    x, y = corners.T
+    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+
+
+_GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles
+
+
+def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame) -> go.Figure:
+    """One panel per estimator: its cloud, the truth, and the mean of the cloud.
+
+    Args:
+        clouds: by name of the estimator.
+        names: three category names, as they may stand in a chart.
+        view: the rectangle that every panel shows.
+    """
+    traces: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    notes = []
+    for panel, name in enumerate(ESTIMATES):
+        suffix = "" if panel == 0 else str(panel + 1)
+        traces += [
+            {**trace, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+            for trace in _cloud_traces(name, clouds[name])
+        ]
+        column, row = panel % 2, 1 - panel // 2
+        x, y = _half(column, "x"), _half(row, "y")
+        axes[f"xaxis{suffix}"], axes[f"yaxis{suffix}"] = _panel_axes(suffix, names, view, x, y)
+        notes.append(_panel_title(QUANTITIES[name].name, x, y))
+    return figure(
+        traces,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        _clouds_reading(clouds),
+        annotations=notes,
+        showlegend=False,
+        height=560,
+        margin={"l": 46, "r": 8, "t": 26, "b": 40},
+        **axes,
+    )
+
+
+def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
+    collections = len(clouds["inv"].points)
+    if not np.ptp(clouds["inv"].points, axis=0).any():
+        return f"All {collections} collections gave the same reports, so that every cloud is a single point."
+    if (clouds["inv"].points >= 0).all():
+        return f"In none of the {collections} collections was Inv negative, so that all four estimators are the same."
+    repairs = [clouds[name] for name in ESTIMATES[1:]]
+    biased = [QUANTITIES[name].name for name in ESTIMATES[1:] if clouds[name].is_biased]
+    if not biased:
+        return f"Over {collections} collections the bias of no repair can be told from chance."
+    farthest = [
+        name
+        for name in ESTIMATES[1:]
+        if all(clouds[name] is other or clouds[name].has_larger_bias_than(other) for other in repairs)
+    ]
+    if farthest:
+        order = f"{QUANTITIES[farthest[0]].name}'s is the farthest, {number(clouds[farthest[0]].bias)} away"
+    elif all(np.allclose(repairs[0].points, other.points, rtol=0, atol=1e-12) for other in repairs):
+        order = f"all three are the same in every collection, {number(repairs[0].bias)} away"
+    else:
+        order = f"whose is the farthest, {collections} collections cannot tell"
+    means = (
+        f"means of {', '.join(biased[:-1])} and {biased[-1]} are" if biased[1:] else f"mean of {biased[0]} is"
+    )
+    return f"Over {collections} collections the {means} farther from the truth than chance alone explains; {order}."
+
+
+def _cloud_traces(name: str, cloud: Cloud) -> list[dict[str, Any]]:
+    quantity, truth_look = QUANTITIES[name], QUANTITIES["truth"]
+    points = to_plane(cloud.points).astype(np.float32)
+    truth, mean = to_plane(cloud.theta), to_plane(cloud.mean)
+    border = np.vstack([CORNERS, CORNERS[:1]]).astype(np.float32)
+    common = {"type": "scatter", "hoverinfo": "skip"}
+    return [
+        {
+            **common,
+            "mode": "lines",
+            "x": border[:, 0],
+            "y": border[:, 1],
+            "line": {"color": ZERO, "width": 2},
+        },
+        {
+            **common,
+            "mode": "markers",
+            "name": quantity.name,
+            "x": points[:, 0],
+            "y": points[:, 1],
+            "marker": {"color": quantity.faded(0.35), "size": 5, "symbol": "circle"},
+        },
+        {
+            **common,
+            "mode": "lines",
+            "x": np.array([truth[0], mean[0]]),
+            "y": np.array([truth[1], mean[1]]),
+            "line": {"color": quantity.colour, "width": 4},
+        },
+        _marker("truth", truth, truth_look.symbol, truth_look.colour, 30, truth_look.colour),
+        _marker("mean of the cloud", mean, quantity.symbol, quantity.colour, 14, RIM),
+    ]
+
+
+def _marker(name: str, where: Any, symbol: str, colour: str, size: int, rim: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": where[:1],
+        "y": where[1:],
+        "marker": {"symbol": symbol, "color": colour, "size": size, "line": {"width": 2, "color": rim}},
+        "hovertemplate": f"{name}<extra></extra>",
+    }
+
+
+def _half(which: int, direction: str) -> list[float]:
+    gap = _GAP[direction] / 2
+    return [0.0, 0.5 - gap] if which == 0 else [0.5 + gap, 1.0]
+
+
+def _panel_axes(
+    suffix: str, names: Sequence[str], view: Frame, x: list[float], y: list[float]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """One panel's axes: no numbers, the titles say what grows in which direction."""
+    shared = {"showticklabels": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
+    return (
+        axis(f"{names[1]} →", domain=x, anchor=f"y{suffix}", range=list(view.x), **shared),
+        axis(
+            # The title of the right panels would lie on the left ones.
+            f"{names[2]} →" if x[0] == 0 else "",
+            domain=y,
+            anchor=f"x{suffix}",
+            range=list(view.y),
+            scaleanchor=f"x{suffix}",
+            **shared,
+        ),
+    )
+
+
+def _panel_title(text: str, x: list[float], y: list[float]) -> dict[str, Any]:
+    return {
+        "text": f"<b>{text}</b>",
+        "x": sum(x) / 2,
+        "y": y[1],
+        "xref": "paper",
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 15},
+    }

@@ -1,0 +1,511 @@
+"""IBU's way to MLE*: an animation that plays in the browser, error curves, which categories come last, and the way
+through a triangle.
+
+All frames of the animation travel with the figure, and the browser plays it without asking the server. Play, pause, step,
+back and speed are Plotly's own buttons; what "step" and "back" lead to depends on the frame on screen, so every frame
+brings its own two buttons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.figures import geometry_triangle as triangle
+from rr_core.figures.style import BUTTON, QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
+from rr_core.figures.view import Bars, View
+from rr_core.geometry.contours import likelihood_curves
+from rr_core.geometry.simplex import ThreeEstimates, frame_around, to_plane
+from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
+from rr_core.ibu.path import IBUPath
+
+IBU, MLE, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
+# Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.
+_FLOOR = 1e-15
+
+
+def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
+    """Certificate, gap and squared distance against iterations, with the tolerance as a line.
+
+    Args:
+        path: the record of one histogram.
+        tolerance: where the person wants to stop, > 0.
+    """
+    lines = (
+        ("certificate (can be computed)", path.certificate, "solid", 3.5),
+        ("true gap in likelihood (needs MLE*)", path.log_likelihood_gap, "dash", 2.5),
+        ("squared distance to MLE*", path.squared_distance, "dot", 2.5),
+    )
+    traces = [
+        _line(name, path.iterations, values, {"color": IBU.colour, "dash": dash, "width": width})
+        for name, values, dash, width in lines
+    ]
+    reading = (
+        "The certificate is never below the true gap, so whoever stops when it is "
+        f"{number(tolerance)} (horizontal line) knows that no distribution fits the reports better by more than that."
+    )
+    if (np.diff(path.squared_distance) > _FLOOR).any():
+        reading += " The likelihood never falls, yet the squared distance rises on the way."
+    y = _log_axis("Nats per report; squared distance", [values for _, values, _, _ in lines])
+    return figure(
+        traces,
+        _iterations_axis(path.iterations),
+        y,
+        reading,
+        hovermode="x unified",
+        shapes=[_tolerance_line(tolerance)],
+    )
+
+
+def compared_runs(
+    runs: RunComparison, about: str, tolerance: float, *, logarithmic: bool = True
+) -> go.Figure:
+    """Squared distance to MLE* against iterations for several privacy budgets.
+
+    Args:
+        runs: at most six, in increasing order of epsilon.
+        about: what they have in common, for the reading.
+        tolerance: the squared distance that is near enough, one of TOLERANCES; marked by a line.
+        logarithmic: axes as powers of ten; linear ones, as printed in the paper, otherwise.
+    """
+    names = [f"ε = {scenario.epsilon:g}" for scenario in runs.scenarios]
+    traces = [
+        _line(name, runs.iterations, distance, style, logarithmic=logarithmic)
+        for name, distance, style in zip(names, runs.squared_distance, SERIES, strict=False)
+    ]
+    if logarithmic:
+        x = _iterations_axis(runs.iterations)
+        y = _log_axis("Squared distance to MLE*", list(runs.squared_distance))
+    else:
+        x = axis("Iterations", tickformat="~s", range=[0, int(runs.iterations[-1])])
+        y = axis("Squared distance to MLE*", rangemode="tozero")
+    reading = f"{about}. {_epsilon_reading(runs, names, tolerance)}"
+    return figure(traces, x, y, reading, hovermode="x unified", shapes=[_tolerance_line(tolerance)])
+
+
+def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float) -> str:
+    """Whether a smaller epsilon needs more iterations, and how many each needs."""
+    last = int(runs.iterations[-1])
+    needed = runs.iterations_to_tolerance[:, TOLERANCES.index(tolerance)]
+    each = ", ".join(
+        f"{f'more than {last:,}' if np.isnan(many) else f'{many:,.0f}'} at {name}"
+        for many, name in zip(needed, names, strict=True)
+    )
+    return f"{_order(needed)}Iterations to a squared distance of {number(tolerance)} from MLE*: {each}."
+
+
+def _order(needed: Array) -> str:
+    """What the iterations needed say of epsilon, which grows along them; nan is more than were run."""
+    # Two runs that did not arrive cannot be told apart.
+    unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
+    beyond = np.nan_to_num(needed, nan=np.inf)
+    falls, rises = (beyond[1:] < beyond[:-1]), (beyond[1:] > beyond[:-1])
+    if needed.size < 2:
+        return ""
+    if unknown.all():
+        return "No run came near enough to tell. "
+    if rises.any():
+        mixed = falls.any() or unknown.any()
+        return "Here not at every step of ε. " if mixed else "Here no: a smaller ε needs no more iterations. "
+    if not falls.any():
+        return "Here it makes no difference. "
+    if not (falls | unknown).all():
+        return "Here yes, but not at every step of ε. "
+    return "Here yes, as far as these runs came. " if unknown.any() else "Here yes, at every step of ε. "
+
+
+def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
+    """How many iterations each category needs until its estimate stays put, by the reports it received.
+
+    Args:
+        path: the record of one histogram.
+        settling: when each of its levels has settled.
+    """
+    last = int(path.iterations[-1])
+    positive, settled = settling.limit > 0, ~np.isnan(settling.iterations)
+    groups = {
+        "stays above zero": (positive & settled, MLE.colour, "circle"),
+        "zero in the end": (~positive & settled, IBU.colour, "x"),
+        f"not yet after {last:,}": (~settled, OBSERVED.colour, "triangle-up"),
+    }
+    iterations = np.where(settled, settling.iterations, last)
+    traces = [
+        _dots(name, settling.counts[which], iterations[which], colour, symbol)
+        for name, (which, colour, symbol) in groups.items()
+        if which.any()
+    ]
+    band, border = _support_border(path)
+    reading = f"{_last_to_settle(settling, last)} {border}"
+    x = axis("Reports that the category received", tickformat="~s")
+    y = _needed_axis(iterations)
+    return figure(traces, x, y, reading, shapes=band, showlegend=True)
+
+
+def _dots(name: str, counts: Array, iterations: NDArray[Any], colour: str, symbol: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": np.asarray(counts, dtype=np.float32),
+        "y": np.maximum(iterations, 1).astype(np.float32),
+        "marker": {"color": colour, "symbol": symbol, "size": 9},
+        "hovertemplate": "%{x:,.0f} reports<br>%{y:,.0f} iterations<extra></extra>",
+    }
+
+
+def _line(
+    name: str, iterations: NDArray[Any], values: Array, line: dict[str, Any], *, logarithmic: bool = True
+) -> dict[str, Any]:
+    drawn = np.asarray(values, dtype=np.float64)
+    if logarithmic:  # a value at rounding level has no place on a log axis: the line ends there
+        drawn = np.where(drawn > _FLOOR, drawn, np.nan)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": np.maximum(iterations, 1 if logarithmic else 0).astype(np.float32),
+        "y": drawn,
+        "line": line,
+        "hovertemplate": "%{y:.3g}",
+    }
+
+
+def _iterations_axis(iterations: NDArray[Any]) -> dict[str, Any]:
+    top = float(np.log10(max(int(iterations[-1]), 10)))
+    return axis(
+        "Iterations (log scale)",
+        type="log",
+        range=[-0.02, top + 0.02],
+        dtick=1,
+        tickformat="~s",
+        unifiedhovertitle={"text": "iteration %{x:,.0f}"},
+    )
+
+
+def _log_axis(title: str, values: Sequence[Array]) -> dict[str, Any]:
+    drawn = np.concatenate([one[np.isfinite(one) & (one > _FLOOR)] for one in values])
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (1e-3, 1.0)
+    span = [np.log10(low) - 0.3, np.log10(high) + 0.3]
+    return axis(
+        f"{title} (log scale)",
+        type="log",
+        range=span,
+        dtick=max(1, round((span[1] - span[0]) / 7)),
+        exponentformat="power",
+    )
+
+
+def _needed_axis(iterations: Array) -> dict[str, Any]:
+    low, high = np.log10(max(iterations.min(), 1)) - 0.15, np.log10(max(iterations.max(), 10)) + 0.15
+    # Between the powers of ten 2 and 5 are named as well, unless there are many powers.
+    step = "D2" if high - low < 2.5 else 1
+    return axis("Iterations needed (log scale)", type="log", tickformat="~s", dtick=step, range=[low, high])
+
+
+def _tolerance_line(tolerance: float) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": tolerance,
+        "y1": tolerance,
+        "line": {"width": 1.5, "dash": "dot", "color": "rgba(128,128,128,0.9)"},
+    }
+
+
+def _last_to_settle(settling: SettlingTimes, last: int) -> str:
+    """Which categories come to stay near their limit last."""
+    near, needed = percent(settling.tolerance), settling.iterations
+    if np.isnan(needed).any():
+        which = _with_reports(settling.counts, np.isnan(needed))
+        return f"At iteration {last:,} not yet within {near} of users of their limit: categories {which}."
+    if needed.min() == needed.max():
+        when = "from the start" if not needed.max() else f"from iteration {needed.max():,.0f} on"
+        return f"All categories are within {near} of users of their limit {when}."
+    which = _with_reports(settling.counts, needed == needed.max())
+    when = f"from iteration {needed.max():,.0f} on"
+    return f"Last to stay within {near} of users of their limit, {when}: categories {which}."
+
+
+def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
+    """The counts of some levels in words: each of a few, or from what to what they go."""
+    chosen = np.unique(counts[which])
+    if chosen.size <= 3:
+        firsts = [f"{count:,.0f}" for count in chosen[:-1]]
+        return (
+            f"with {', '.join(firsts)} and {_reports(chosen[-1])}"
+            if firsts
+            else f"with {_reports(chosen[-1])}"
+        )
+    low, high = chosen[0], chosen[-1]
+    every = np.isin(counts[(counts >= low) & (counts <= high)], chosen).all()
+    return f"with {'' if every else 'some counts from '}{low:,.0f} to {_reports(high)}"
+
+
+def _reports(count: float) -> str:
+    return "1 report" if count == 1 else f"{count:,.0f} reports"
+
+
+def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
+    """A band between the largest count that MLE* drops and the smallest that it keeps, and its sentence."""
+    positive = path.mle_star > 0
+    if path.cut_off:
+        return [], "A category that started at zero stays there, however many reports it has."
+    if positive.all():
+        return [], "No category tends to zero here, so there is no border to linger at."
+    dropped, smallest = float(path.counts[~positive].max()), float(path.counts[positive].min())
+    band = {
+        "type": "rect",
+        "yref": "paper",
+        "x0": dropped,
+        "x1": smallest,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 1, "color": MLE.faded(0.8)},
+        "fillcolor": MLE.faded(0.2),
+        "layer": "below",
+    }
+    return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."
+
+
+_MOST_FRAMES = 70
+
+
+def animation(path: IBUPath, view: View) -> go.Figure:
+    """The animation of one histogram's run, from its start to the last recorded iteration.
+
+    Args:
+        path: the record; some seventy of its iterations, evenly on a log scale, become frames.
+        view: which categories are drawn.
+    """
+    data = _animation_data(path, view)
+    names = [f"{t:,}" for t in data.iterations]
+    highest = max(float(data.estimates.max()), float(data.best.max()))
+    layout = {
+        "sliders": [_slider(names)],
+        "updatemenus": [_speeds(), _steps(names, 0)],
+        "annotations": [_numbers(data, 0)],
+        "margin": {"l": 84, "r": 14, "t": 56, "b": 232},
+        "height": 580,
+        "hovermode": view.hovermode,
+        "bargap": 0.25,
+    }
+    reading = (
+        f"Bars: what IBU believes, played from iteration {names[0]} to {names[-1]}; dots: MLE*. At the end the squared "
+        f"distance between the two is {number(data.squared_distance[-1])}."
+    )
+    if view.is_curve:
+        reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")
+    y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])
+    kind = "scatter" if view.is_curve else "bar"
+    frames = [_animation_frame(data, names, i, kind) for i in range(len(names))]
+    return figure(_traces(data, view), view.axis(), y, reading, frames, **layout)
+
+
+@dataclass(frozen=True, eq=False)
+class _AnimationData:
+    """One entry per frame, but for ``best``: (m,) MLE* of what the view draws."""
+
+    iterations: NDArray[np.int64]
+    estimates: NDArray[np.float32]
+    certificate: Array
+    squared_distance: Array
+    best: NDArray[np.float32]
+
+
+def _animation_data(path: IBUPath, view: View) -> _AnimationData:
+    last = len(path.iterations) - 1
+    wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
+    # The first recorded iteration from each of these on; and the start itself.
+    frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
+    # In one call: finding the levels of millions of categories is what takes the time.
+    on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])
+    drawn = view.of_levels(on_levels, path.level_of).astype(np.float32)
+    return _AnimationData(
+        path.iterations[frames],
+        drawn[:-1],
+        path.certificate[frames],
+        path.squared_distance[frames],
+        drawn[-1],
+    )
+
+
+def _traces(data: _AnimationData, view: View) -> list[dict[str, Any]]:
+    """MLE*, which stays, and IBU, which moves."""
+    if not isinstance(view, Bars):
+        return [
+            view.line("MLE*", data.best, "%{y:.4~%}", color=MLE.faded(0.55), width=6),
+            view.line("IBU", data.estimates[0], "%{y:.4~%}", color=IBU.colour, width=2.5),
+        ]
+    common = {"x": view.x, "customdata": view.names}
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "MLE*",
+            "y": data.best,
+            "marker": {"color": MLE.colour, "symbol": MLE.symbol, "size": _size(view)},
+            "hovertemplate": "%{customdata}<br>MLE*: %{y:.4~%}<extra></extra>",
+            **common,
+        },
+        {
+            "type": "bar",
+            "name": "IBU",
+            "y": data.estimates[0],
+            "marker": {"color": IBU.colour},
+            "hovertemplate": "%{customdata}<br>IBU: %{y:.4~%}<extra></extra>",
+            **common,
+        },
+    ]
+
+
+def _size(view: Bars) -> int:
+    return 11 if view.categories.size <= 40 else 6
+
+
+def _animation_frame(data: _AnimationData, names: Sequence[str], i: int, kind: str) -> dict[str, Any]:
+    return {
+        "name": names[i],
+        "data": [{"type": kind, "y": data.estimates[i]}],
+        "traces": [1],
+        "layout": {"updatemenus": [{}, _steps(names, i)], "annotations": [_numbers(data, i)]},
+    }
+
+
+def _numbers(data: _AnimationData, i: int) -> dict[str, Any]:
+    """Where the run is at a frame, in the figure's upper corner."""
+    return {
+        "text": (
+            f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
+            f"<br>certificate max m<sub>i</sub> − 1: {number(data.certificate[i])}"
+        ),
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.99,
+        "y": 0.98,
+        "xanchor": "right",
+        "yanchor": "top",
+        "align": "right",
+        "showarrow": False,
+        "font": {"size": 14},
+    }
+
+
+def _slider(names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "active": 0,
+        "steps": [{"method": "animate", "label": name, "args": [[name], _at_once()]} for name in names],
+        "currentvalue": {"prefix": "Iteration ", "font": {"size": 15}},
+        "pad": {"t": 60, "b": 4},
+        "x": 0,
+        "len": 1,
+        "y": 0,
+        "font": {"size": 12},
+        "bgcolor": BUTTON["bgcolor"],
+        "bordercolor": BUTTON["bordercolor"],
+        "transition": {"duration": 0},
+    }
+
+
+def _speeds() -> dict[str, Any]:
+    return _menu([_play("Slow ▶", 400), _play("Play ▶", 120), _play("Fast ▶▶", 30)], 152)
+
+
+def _steps(names: Sequence[str], i: int) -> dict[str, Any]:
+    before, after = names[max(i - 1, 0)], names[min(i + 1, len(names) - 1)]
+    still = {"Pause": None, "◀ Back": before, "Step ▶": after, "Start over": names[0]}
+    return _menu([_button(label, [name], _at_once()) for label, name in still.items()], 190)
+
+
+def _play(label: str, milliseconds: int) -> dict[str, Any]:
+    """A button that plays on from the frame on screen, each frame staying that long."""
+    return _button(label, None, {"fromcurrent": True, "mode": "immediate", **_timing(milliseconds)})
+
+
+def _menu(buttons: list[dict[str, Any]], down: int) -> dict[str, Any]:
+    """A row of buttons, so many pixels below the axis."""
+    return {
+        "type": "buttons",
+        "direction": "right",
+        "showactive": False,
+        "buttons": buttons,
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "pad": {"t": down},
+        **BUTTON,
+    }
+
+
+def _button(label: str, frames: Any, options: dict[str, Any]) -> dict[str, Any]:
+    return {"method": "animate", "label": label, "args": [frames, options]}
+
+
+def _timing(milliseconds: int) -> dict[str, Any]:
+    return {"frame": {"duration": milliseconds, "redraw": True}, "transition": {"duration": 0}}
+
+
+def _at_once() -> dict[str, Any]:
+    return {"mode": "immediate", **_timing(0)}
+
+
+def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) -> go.Figure:
+    """Where IBU was at each recorded iteration, on the curves of equal likelihood that it climbs.
+
+    Args:
+        path: the record of a histogram over three categories.
+        reports: the same histogram and its estimates.
+        names: three category names, as they may stand in a chart.
+    """
+    shares = path.thetas[:, path.level_of]
+    points = to_plane(shares)
+    view = frame_around(to_plane(reports.estimates["mle_star"]))
+    traces = [
+        *triangle.contour_traces(likelihood_curves(reports, view), MLE, "Same likelihood"),
+        triangle.triangle_outline(),
+        _triangle_trace(path, points, shares, names),
+        _triangle_marker("Start", points[0], "circle-open", IBU, 14),
+        _triangle_marker("MLE*", to_plane(reports.estimates["mle_star"]), MLE.symbol, MLE, 12),
+    ]
+    reading = (
+        f"IBU's way from its start, across the curves of equal likelihood: after {path.iterations[-1]:,} iterations it "
+        f"is {number(float(path.squared_distance[-1] ** 0.5))} away from MLE*."
+    )
+    x, y = triangle.triangle_axes(names, view)
+    notes = triangle.corner_labels(names)
+    return figure(traces, x, y, reading, annotations=notes, **triangle.TRIANGLE_LAYOUT)
+
+
+def _triangle_trace(path: IBUPath, points: Array, shares: Array, names: Sequence[str]) -> dict[str, Any]:
+    listed = "<br>".join(f"{name}: %{{customdata[{i + 1}]:.4~%}}" for i, name in enumerate(names))
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "IBU, dots at recorded iterations",
+        "x": points[:, 0].astype(np.float32),
+        "y": points[:, 1].astype(np.float32),
+        "customdata": np.column_stack([path.iterations, shares]).astype(np.float32),
+        "line": {"color": IBU.colour, "width": 2},
+        "marker": {"color": IBU.colour, "size": 5},
+        "hovertemplate": f"iteration %{{customdata[0]:,.0f}}<br>{listed}<extra></extra>",
+    }
+
+
+def _triangle_marker(name: str, point: Array, symbol: str, quantity: Quantity, size: int) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": point[:1],
+        "y": point[1:],
+        "marker": {"symbol": symbol, "size": size, "color": quantity.colour, "line": {"width": 2}},
+        "hovertemplate": f"{name}<extra></extra>",
+    }

@@ -1,0 +1,269 @@
+"""Iterative Bayesian update (IBU): expectation-maximisation for randomized response, and for any channel.
+
+One iteration multiplies theta_i by m_i = q sum_j phi_j/(q+(p-q)theta_j) + (p-q) phi_i/(q+(p-q)theta_i)
+(paper, eq. (5)). Categories with the same count and start stay equal, so an iteration costs O(distinct
+counts), not O(k); and many histograms, each with its own mechanism, advance together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.ibu.levels import BatchLevels, batch_levels, checked_distribution
+from rr_core.ibu.path import IBUPath, build_path, truth_odds, weighted_sum
+from rr_core.mechanism import RandomizedResponse
+from rr_core.profile import as_rows
+
+Progress = Callable[[int], bool]
+
+_SECONDS_BETWEEN_CALLS = 0.05  # of a progress callback
+# The clock is looked at after some 5 ms of iterations: each costs as much as this many entries, plus its own.
+_ENTRIES_PER_LOOK, _ENTRIES_PER_CALL = 2_500_000, 1250
+
+# What decays by a factor between a half and one would stay at the smallest number above zero for ever, by rounding
+# (and on some processors make arithmetic slow): it is swept to zero every so many iterations, well before that.
+_SWEEP_EVERY, _NEGLIGIBLE = 64, 1e-280
+# Dot products beyond 10,000 entries are split among threads, which wait for each other where the processors are
+# busy: 4 to 300 times slower as measured there. So they are taken piece by piece.
+_DOT_LENGTH = 8192
+
+
+def ibu(
+    histogram: ArrayLike,
+    mechanism: RandomizedResponse,
+    n_iterations: int,
+    start: ArrayLike | None = None,
+) -> Array:
+    """The estimate after ``n_iterations`` of IBU, which tends to the maximum likelihood as they grow.
+
+    Args:
+        histogram: (..., k) counts or frequencies, normalised inside.
+        mechanism: the randomized response that produced the reports.
+        n_iterations: integer >= 0; 0 returns the start.
+        start: (k,) or (..., k) distribution to start from; uniform when None. An entry that starts at
+            zero stays at zero.
+
+    Returns:
+        (..., k) distribution after the last iteration.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    n_iterations = _validate.integer("n_iterations", n_iterations, 0)
+    return ibu_path(histogram, mechanism, [n_iterations], start).estimate(-1)
+
+
+def ibu_path(
+    histogram: ArrayLike,
+    mechanism: RandomizedResponse,
+    iterations: Iterable[int],
+    start: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> IBUPath:
+    """Run IBU and record it at the chosen iterations. Arguments as in `ibu`, and:
+
+    Args:
+        iterations: which iterations to record, integers >= 0 (sorted and made unique here).
+        progress: called with the number of iterations done, about every 50 ms and at the end; returning
+            True stops the run, and the record then ends with the iteration that was reached.
+    """
+    checked = _validate.histogram(histogram, mechanism.k)
+    return _record(checked, [mechanism] * (checked.size // mechanism.k), iterations, start, progress)
+
+
+def ibu_paths(
+    histograms: ArrayLike,
+    mechanisms: Sequence[RandomizedResponse],
+    iterations: Iterable[int],
+    start: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> IBUPath:
+    """`ibu_path` of several histograms, each with its own mechanism, advanced together as one batch.
+
+    Args:
+        histograms: (rows, k) counts or frequencies.
+        mechanisms: one per row, all with the same k.
+        iterations, start, progress: as in `ibu_path`; ``start`` is (k,) or (rows, k).
+
+    Returns:
+        The record; `IBUPath.row` takes one curve out of it.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    mechanisms = list(mechanisms)
+    sizes = sorted({mechanism.k for mechanism in mechanisms})
+    if len(sizes) != 1:
+        raise ValueError(f"mechanisms must be one or more with the same k, got k = {sizes or 'none'}")
+    checked = _validate.histogram(histograms, sizes[0])
+    if checked.ndim != 2 or len(checked) != len(mechanisms):
+        raise ValueError(
+            f"histograms must have one row of k = {sizes[0]} for each of the {len(mechanisms)} mechanisms, "
+            f"got shape {checked.shape}"
+        )
+    return _record(checked, mechanisms, iterations, start, progress)
+
+
+def iterates(path: IBUPath, last: int) -> Iterator[tuple[int, Array]]:
+    """Run IBU again from the start of a path, and give every estimate, not only the recorded ones.
+
+    Args:
+        path: one histogram or a batch; what it recorded does not matter.
+        last: the last iteration, >= 0.
+
+    Yields:
+        The iteration number of the first of some successive estimates, and those estimates (steps, rows, levels) on
+        the levels of the flattened batch; first the start alone, then pieces of some 10 ms of work.
+    """
+    batch = _Batch(path._levels, truth_odds(path.mechanisms))
+    yield 0, batch.theta()[None]
+    # Short pieces first: many a run is near enough after a few iterations.
+    while batch.done < last:
+        first = batch.done + 1
+        states = np.empty((min(_iterations_per_look(batch), first + 7, last - batch.done), *batch.shape))
+        batch.advance(len(states), states)
+        yield first, batch.normalised(states)
+
+
+def ibu_channel(
+    histogram: ArrayLike, channel: ArrayLike, n_iterations: int, start: ArrayLike | None = None
+) -> Array:
+    """IBU for any finite channel, eq. (4): O(k_in k_out) per iteration.
+
+    Args:
+        histogram: (k_out,) counts or frequencies of the reports.
+        channel: (k_in, k_out) matrix, entry [x, y] = Pr(report = y | truth = x); rows sum to one.
+        n_iterations: integer >= 0.
+        start: (k_in,) distribution; uniform when None.
+
+    Returns:
+        (k_in,) estimate of the distribution of the truth.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    n_iterations = _validate.integer("n_iterations", n_iterations, 0)
+    try:
+        matrix = np.asarray(channel, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("channel must be a numeric (k_in, k_out) matrix") from error
+    if matrix.ndim != 2 or not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ValueError(
+            f"channel must be a (k_in, k_out) matrix of probabilities >= 0, got shape {matrix.shape}"
+        )
+    sums = matrix.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-9):
+        raise ValueError(
+            f"channel must have rows that sum to 1, got sums from {sums.min():.9g} to {sums.max():.9g}"
+        )
+    counts = _validate.histogram(histogram, matrix.shape[1])
+    if counts.ndim != 1:
+        raise ValueError(f"histogram must have shape (k_out,), got {counts.shape}")
+    scaled = as_rows(counts)[0]
+    phi = scaled / scaled.sum()
+    k_in = len(matrix)
+    theta = np.full(k_in, 1 / k_in) if start is None else checked_distribution("start", start, k_in)
+    for _ in range(n_iterations):
+        expected = theta @ matrix
+        theta = theta * (matrix @ np.divide(phi, expected, out=np.zeros_like(phi), where=expected > 0))
+    return theta
+
+
+class _Batch:
+    """All rows of a batch on their levels, advanced in place.
+
+    What advances is v = (e^eps - 1) theta, the odds that a report of the category was the truth: with
+    r = (e^eps - 1) phi/(1 + v), an iteration is v <- v (r + S), S = sum_j r_j/(e^eps - 1). All terms are
+    positive, so every entry keeps its relative accuracy, however small it gets; and zero stays zero.
+    """
+
+    def __init__(self, levels: BatchLevels, odds: Array) -> None:
+        self.levels, self._odds = levels, odds
+        self._gain = odds * levels.phi
+        self._weights = levels.multiplicities / odds
+        self._v = odds * levels.start
+        self.shape = self._v.shape
+        self.done = 0
+
+    def advance(self, steps: int, states: Array | None = None) -> None:
+        """Iterate so many times; ``states`` (steps, rows, levels) is filled with v after every iteration."""
+        v, gain, weights = self._v, self._gain, self._weights
+        factor, one, redraws = np.empty_like(v), np.array(1.0), np.empty(len(v))
+        column = redraws[:, None]
+        pieces = [slice(first, first + _DOT_LENGTH) for first in range(0, v.shape[1], _DOT_LENGTH)]
+        dots = [(factor[:, piece], weights[:, piece], np.empty(len(v))) for piece in pieces[1:]]
+        head, head_weights = factor[:, pieces[0]], weights[:, pieces[0]]
+        add, divide, multiply, vecdot = np.add, np.divide, np.multiply, np.vecdot
+        for first in range(0, steps, _SWEEP_EVERY):
+            for step in range(first, min(first + _SWEEP_EVERY, steps)):
+                add(v, one, factor)
+                divide(gain, factor, factor)
+                vecdot(head, head_weights, redraws)
+                for part, part_weights, dot in dots:
+                    vecdot(part, part_weights, dot)
+                    add(redraws, dot, redraws)
+                add(factor, column, factor)
+                multiply(v, factor, v)
+                if states is not None:
+                    states[step] = v
+            v[v < _NEGLIGIBLE] = 0.0
+        self.done += steps
+
+    def theta(self) -> Array:
+        """(rows, levels) the estimate."""
+        return self.normalised(self._v) if self.done else self.levels.start.copy()
+
+    def normalised(self, v: Array) -> Array:
+        """(..., rows, levels) theta, its sum made one again: the rounding of S adds up where S is nearly one."""
+        theta: Array = v / self._odds
+        theta /= weighted_sum(theta, self.levels.multiplicities)[..., None]
+        return theta
+
+
+def _record(
+    checked: NDArray,
+    mechanisms: list[RandomizedResponse],
+    iterations: Iterable[int],
+    start: ArrayLike | None,
+    progress: Progress | None,
+) -> IBUPath:
+    marks = sorted({_validate.integer("iterations", t, 0) for t in iterations})
+    if not marks:
+        raise ValueError("iterations must name at least one iteration, got none")
+    levels = batch_levels(checked, start)
+    batch = _Batch(levels, truth_odds(mechanisms))
+    thetas, reached = [], []
+    for done in _advance_to(batch, marks, progress):
+        thetas.append(batch.theta())
+        reached.append(done)
+    return build_path(
+        levels, mechanisms, checked.shape, np.array(reached), np.stack(thetas), reached[-1] < marks[-1]
+    )
+
+
+def _iterations_per_look(batch: _Batch) -> int:
+    """How many iterations are done between two looks at the clock."""
+    return max(1, _ENTRIES_PER_LOOK // (batch.levels.counts.size + _ENTRIES_PER_CALL))
+
+
+def _advance_to(batch: _Batch, marks: list[int], progress: Progress | None) -> Iterable[int]:
+    """Advance the batch, yielding the iterations done at each mark, and a last time where progress asks to stop."""
+    longest = _iterations_per_look(batch)
+    called = time.perf_counter()
+    for mark in marks:
+        while batch.done < mark:
+            batch.advance(min(longest, mark - batch.done))
+            last = batch.done == marks[-1]
+            if progress is None or not (last or time.perf_counter() - called >= _SECONDS_BETWEEN_CALLS):
+                continue
+            if progress(batch.done):
+                yield batch.done
+                return
+            called = time.perf_counter()
+        yield mark

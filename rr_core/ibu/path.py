@@ -1,0 +1,266 @@
+"""The record of a run of IBU: estimates on levels, what they tend to, and how far from it they still are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.estimators import mle_rule
+from rr_core.ibu.levels import BatchLevels
+from rr_core.mechanism import RandomizedResponse
+from rr_core.profile import Profile
+
+# Entries of the recorded estimates that are measured at once.
+_ENTRIES_AT_ONCE = 500_000
+# Dot products beyond 10,000 entries are split among threads, which wait for each other where processors are busy.
+_LONGEST_DOT = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorMeasures:
+    """Three distances of estimates (t, rows, levels), on the levels of a batch, from the maximum-likelihood estimate.
+
+    Attributes:
+        levels: of the batch.
+        odds: (rows, 1) see `truth_odds`.
+        mle_star: (rows, levels) MLE*.
+    """
+
+    levels: BatchLevels
+    odds: Array
+    mle_star: Array
+
+    def squared_distance(self, thetas: Array) -> Array:
+        """(t, rows) ||theta - MLE*||^2."""
+        moved = self.mle_star - thetas
+        return weighted_sum(moved * moved, self.levels.multiplicities)
+
+    def gap(self, thetas: Array) -> Array:
+        """(t, rows) log-likelihood per report of MLE* minus that of theta, in nats."""
+        seen = 1 + self.odds * thetas
+        # log of (1 + odds best)/seen; by log1p where the two are close, else by log, as log1p(-1) is no number.
+        change = self.odds * (self.mle_star - thetas) / seen
+        ratio = np.log((1 + self.odds * self.mle_star) / seen)
+        np.log1p(change, out=ratio, where=np.abs(change) < 0.5)
+        return weighted_sum(ratio, self.levels.multiplicities * self.levels.phi)
+
+    def certificate(self, thetas: Array) -> Array:
+        """(t, rows) max_i m_i - 1."""
+        share = self.levels.phi / (1 + self.odds * thetas)
+        redraw = weighted_sum(share, self.levels.multiplicities)
+        largest: Array = (self.odds * share).max(axis=-1) + redraw - 1
+        return largest
+
+
+@dataclass(frozen=True, eq=False)
+class IBUPath:
+    """The record of a run of IBU at some of its iterations.
+
+    A level is a set of categories with the same count and the same start, which stay equal for ever. In a
+    batch, rows with fewer levels than others are padded with copies of their last at multiplicity 0.
+
+    Attributes:
+        iterations: (t,) recorded iteration numbers, increasing; 0 is the start.
+        squared_distance: (..., t) ||theta_t - MLE*||^2.
+        log_likelihood_gap: (..., t) log-likelihood per report of MLE* minus that of theta_t, in nats.
+        certificate: (..., t) max_i m_i - 1, an upper bound of the gap that needs no MLE*.
+        stopped: True when the progress callback asked to stop; the record then ends early.
+        thetas: (t, ..., levels) the estimate of one category of each level, at each recorded iteration.
+        counts: (..., levels) reports of one category of each level, in decreasing order.
+        multiplicities: (..., levels) how many categories each level has.
+        mle_star: (..., levels) MLE* of one category of each level.
+        limit: (..., levels) what theta_t tends to. It is MLE*, unless some category starts at zero: then
+            it is the maximum of the likelihood over the distributions that are zero there too.
+        cut_off: (...) True where a category that MLE* keeps starts at zero, so that IBU cannot reach MLE*.
+        mechanisms: the mechanism of each row of the flattened batch.
+    """
+
+    iterations: NDArray[np.int64]
+    squared_distance: Array
+    log_likelihood_gap: Array
+    certificate: Array
+    stopped: bool
+    thetas: Array
+    counts: Array
+    multiplicities: Array
+    mle_star: Array
+    limit: Array
+    cut_off: NDArray[np.bool_]
+    mechanisms: tuple[RandomizedResponse, ...]
+    _levels: BatchLevels
+    _shape: tuple[int, ...]
+
+    @property
+    def start(self) -> Array:
+        """(..., levels) what one category of each level started with."""
+        return self._levels.start.reshape(self.counts.shape)
+
+    @property
+    def measures(self) -> ErrorMeasures:
+        """Distances from MLE* of any estimates on the levels of the flattened batch."""
+        levels = self._levels
+        return ErrorMeasures(levels, truth_odds(self.mechanisms), self.mle_star.reshape(levels.counts.shape))
+
+    @property
+    def level_of(self) -> NDArray[np.intp]:
+        """(..., k) the level of each category, an index into the last axis of the fields on levels."""
+        return self._levels.level_of.reshape(self._shape)
+
+    def estimate(self, index: int) -> Array:
+        """(..., k) the estimate at ``iterations[index]``."""
+        return self.by_category(self.thetas[index])
+
+    def by_category(self, on_levels: Array) -> Array:
+        """(..., k) every category's value, from values (..., levels) such as ``limit``."""
+        rows = on_levels.reshape(self._levels.counts.shape)
+        return np.take_along_axis(rows, self._levels.level_of, axis=-1).reshape(self._shape)
+
+    def row(self, index: int) -> IBUPath:
+        """The record of one histogram of the flattened batch, without padding."""
+        rows, levels = len(self.mechanisms), self._levels
+        real = levels.multiplicities[index] > 0
+
+        def curve(per_iteration: Array) -> Array:
+            one: Array = per_iteration.reshape(rows, -1)[index]
+            return one
+
+        def on_real(per_level: Array) -> Array:
+            one: Array = per_level.reshape(rows, -1)[index, real]
+            return one
+
+        return IBUPath(
+            self.iterations,
+            curve(self.squared_distance),
+            curve(self.log_likelihood_gap),
+            curve(self.certificate),
+            self.stopped,
+            self.thetas.reshape(len(self.thetas), rows, -1)[:, index, real],
+            on_real(self.counts),
+            on_real(self.multiplicities),
+            on_real(self.mle_star),
+            on_real(self.limit),
+            self.cut_off.reshape(rows)[index],
+            (self.mechanisms[index],),
+            levels.row(index),
+            self._shape[-1:],
+        )
+
+
+def require_single(path: IBUPath) -> None:
+    """ValueError unless the path is that of a single histogram."""
+    if path.certificate.ndim != 1:
+        raise ValueError(
+            "path must be that of one histogram (see IBUPath.row), got a batch of shape "
+            f"{path.certificate.shape[:-1]}"
+        )
+
+
+def weighted_sum(values: Array, weights: Array) -> Array:
+    """Sum over the last axis of values times weights."""
+    total: Array
+    total = (
+        np.vecdot(values, weights) if values.shape[-1] <= _LONGEST_DOT else (values * weights).sum(axis=-1)
+    )
+    return total
+
+
+def truth_odds(mechanisms: Sequence[RandomizedResponse]) -> Array:
+    """(rows, 1) e^eps - 1 = (p - q)/q: the truth's weight against the blur's.
+
+    Kept above 1e-30, where 1 + odds theta is 1 anyway, so that odds theta cannot underflow; and at most
+    1e300, as blur is kept positive.
+    """
+    ratios = np.array([mechanism.truth / mechanism.positive_blur for mechanism in mechanisms])
+    odds: Array = np.maximum(ratios, 1e-30)[:, None]
+    return odds
+
+
+def build_path(
+    levels: BatchLevels,
+    mechanisms: Sequence[RandomizedResponse],
+    shape: tuple[int, ...],
+    iterations: NDArray[np.int64],
+    thetas: Array,
+    stopped: bool,
+) -> IBUPath:
+    """The record of ``thetas`` (t, rows, levels) for a histogram of ``shape`` (..., k)."""
+    ones = np.ones_like(levels.start)
+    best = _limit(levels, ones, mechanisms)
+    limit = _limit(levels, levels.start, mechanisms)
+    measures = ErrorMeasures(levels, truth_odds(mechanisms), best)
+    step = max(1, _ENTRIES_AT_ONCE // max(1, best.size))
+    distance, gap, certificate = (
+        np.concatenate([measure(thetas[first : first + step]) for first in range(0, len(thetas), step)]).T
+        for measure in (measures.squared_distance, measures.gap, measures.certificate)
+    )
+    cut_off = ((best > 0) & (levels.start == 0)).any(axis=-1)
+    batch = shape[:-1]
+    on_levels, over_time = (*batch, levels.counts.shape[1]), (*batch, len(thetas))
+    return IBUPath(
+        iterations,
+        distance.reshape(over_time),
+        gap.reshape(over_time),
+        certificate.reshape(over_time),
+        stopped,
+        thetas.reshape(len(thetas), *on_levels),
+        levels.counts.reshape(on_levels),
+        levels.multiplicities.reshape(on_levels),
+        best.reshape(on_levels),
+        limit.reshape(on_levels),
+        cut_off.reshape(batch),
+        tuple(mechanisms),
+        levels,
+        shape,
+    )
+
+
+def _limit(levels: BatchLevels, start: Array, mechanisms: Sequence[RandomizedResponse]) -> Array:
+    """(rows, levels) the maximum-likelihood distribution among those that are zero where ``start`` is.
+
+    Let R be the categories that start above zero. A report outside R is a redraw whatever theta is, so its
+    term of the log-likelihood is constant, and what is left is sum over R of phi_i log(q + (p-q) theta_i),
+    theta on the simplex of R: the problem of Theorem 1, which depends on k only through the number of
+    terms. So its solution is MLE*'s formula on R alone, with the same e^eps. IBU never leaves the simplex
+    of R and is expectation-maximisation there, from an interior point. When nobody reported a category of
+    R the likelihood is constant on it, every factor is one, and IBU stays at its start.
+    """
+    alive = levels.multiplicities * (start > 0)
+    silent = (levels.counts * alive).max(axis=-1, keepdims=True) == 0
+    within = Profile(levels.counts, np.where(silent, levels.multiplicities, alive))
+    limit = np.empty_like(levels.counts)
+    for mechanism, rows in _rows_by_mechanism(mechanisms):
+        rule = mle_rule(Profile(within.values[rows], within.multiplicities[rows]), mechanism)
+        limit[rows] = rule.at(levels.counts[rows])
+    return np.where(silent, start, np.where(start > 0, limit, 0.0))
+
+
+def _rows_by_mechanism(
+    mechanisms: Sequence[RandomizedResponse],
+) -> list[tuple[RandomizedResponse, list[int]]]:
+    """Each mechanism that occurs, with its rows; what matters of it is the weight of truth against blur."""
+    rows: dict[tuple[float, float], list[int]] = {}
+    for row, mechanism in enumerate(mechanisms):
+        rows.setdefault((mechanism.truth, mechanism.blur), []).append(row)
+    return [(mechanisms[group[0]], group) for group in rows.values()]
+
+
+def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
+    """Iterations to record for a logarithmic axis: 0, 1, ..., ``last``, increasing, about ``per_decade`` in
+    each decade (every iteration, as long as there are fewer than that).
+
+    Args:
+        last: integer >= 0.
+        per_decade: integer >= 1.
+    """
+    last = _validate.integer("last", last, 0)
+    per_decade = _validate.integer("per_decade", per_decade, 1)
+    if last == 0:
+        return np.zeros(1, dtype=np.int64)
+    steps = np.arange(int(np.ceil(per_decade * np.log10(last))) + 1)
+    spaced = np.rint(10 ** (steps / per_decade)).astype(np.int64)
+    return np.unique(np.concatenate([[0], spaced[spaced < last], [last]]))

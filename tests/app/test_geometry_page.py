@@ -1,0 +1,248 @@
+"""The geometry page: the core's numbers, a pick that lives as long as it should, and every end of every range."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario, collinearity
+from rr_core.collinearity import theorem2
+from rr_core.comparison import ESTIMATORS
+from rr_core.figures.style import number, percent
+from rr_core.geometry.simplex import three_categories
+from tests.app.opening import charts, checked, opened, widget
+
+KEYS = ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve")
+ENDS = [
+    "k=2&n=1&eps=0.01",
+    "k=2&n=10&eps=20",
+    "k=2&n=1000000000&eps=0.01",
+    "k=3&n=1&eps=0.01",
+    "k=3&n=1&eps=20",
+    "k=3&n=1000000000&eps=20",
+    "k=12&n=10&eps=0.01",
+    "k=12&n=1000000000&eps=1",
+    "k=500&n=10&eps=0.01&s=1.3",
+    "k=500&n=1000000000&eps=20&s=1.3",
+    "k=1423000&n=10&eps=0.01&s=1.3",
+    "k=1423000&n=1000000000&eps=8&s=1.3",
+    "k=1423000&n=1000000000&eps=20&s=0",
+]
+WORKED = "dist=zipf&k=3&s=1&eps=1&n=200&seed=4"
+
+
+def table(page):
+    (text,) = [text.value for text in page.markdown if text.value.startswith("| Share")]
+    lines = text.partition("\n\n")[0].splitlines()
+    return {
+        cells[1].strip(" *\\"): [cell.strip() for cell in cells[2:-1]]
+        for cells in (x.split("|") for x in lines)
+    }
+
+
+def rows_of(page):
+    return {name.replace("\\", ""): cells for name, cells in table(page).items()}
+
+
+def shown(values):
+    return [percent(float(value), 4) for value in values]
+
+
+@pytest.mark.parametrize("query", ENDS)
+def test_every_end_of_every_range_says_something(query):
+    page = opened("geometry", query)
+    found = charts(page)
+    assert len(found) == len(KEYS)
+    assert not page.error
+    assert not page.warning
+    assert "nan" not in " ".join(text.value.lower() for text in page.markdown).split()
+
+
+def test_the_table_shows_the_scenarios_own_three_categories():
+    page = opened("geometry", WORKED)
+    draw = Scenario("zipf", 3, 1.0, 1.0, 200, 4).draw()
+    rows = rows_of(page)
+    assert rows["Share"] == ["category 1", "category 2", "category 3"]
+    assert rows["Observed φ"] == shown(draw.counts / 200)
+    assert rows["Truth"] == shown(draw.theta)
+    names = {"Inv": "inv", "InvN": "inv_n", "InvP": "inv_p", "MLE*": "mle_star"}
+    for label, name in names.items():
+        row = next(cells for key, cells in rows.items() if key.rstrip("*") == label.rstrip("*"))
+        assert row == shown(ESTIMATORS[name](draw.counts, draw.mechanism)), label
+
+
+def test_other_numbers_of_categories_show_the_three_most_frequent():
+    draw = three_categories(Scenario("schooling", 16, 1.5, 1.0, 32_561, 5).draw())
+    page = opened("geometry", "dist=schooling&eps=1&n=32561&seed=5")
+    assert any("**example**" in text.value for text in page.markdown)
+    checked(widget(page, "Use the scenario's reports").click().run())
+    rows = rows_of(page)
+    assert rows["Share"] == ["HS\\-grad", "Some\\-college", "Bachelors"]
+    assert rows["Observed φ"] == shown(draw.counts / 32_561)
+
+
+@pytest.mark.parametrize(
+    ("query", "example"),
+    [
+        ("k=12&s=1.5&eps=1&n=2000&seed=5", True),  # its three most frequent have no negative share
+        ("k=12&s=1.5&eps=0.1&n=200&seed=5", False),  # they have one
+        ("k=3&s=0&eps=3&n=100000&seed=5", False),  # the scenario's own three
+    ],
+)
+def test_the_page_opens_with_something_to_repair(query, example):
+    page = opened("geometry", query)
+    assert any("**example**" in text.value for text in page.markdown) is example
+    negatives = any("−" in cell for cell in rows_of(page)["Inv"])
+    assert negatives or "k=3" in query
+    assert widget(page, "Use the scenario's reports").disabled is not example
+    if example:
+        checked(widget(page, "Exact ε").set_value(0.9).run())
+        assert any("**example**" in text.value for text in page.markdown)
+        checked(widget(page, "Use the scenario's reports").click().run())
+        assert not any("−" in cell for cell in rows_of(page)["Inv"])
+
+
+def test_the_conditions_of_theorem_2_with_both_sides():
+    page = opened("geometry", "dist=zipf&k=12&s=1.5&eps=1&n=2000&seed=5")
+    draw = Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw()
+    place, conditions = (make(draw.counts, draw.mechanism) for make in (collinearity, theorem2))
+    (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
+    sides = (conditions.smallest, draw.mechanism.q, conditions.second, conditions.needed)
+    for side in sides:
+        assert number(side, 5) in text
+    assert text.count("✓") + text.count("✗") == 4
+    assert ("Theorem 2 applies" in text) is place.theorem2_holds
+    values = [metric.value for metric in page.metric]
+    assert number(place.position, 4) in values
+    assert number(place.residual) in values
+    assert percent(place.relative) in values
+
+
+def test_on_the_line_is_zero_not_the_rounding_of_it():
+    page = opened("geometry", "k=5&s=2&eps=1&n=300&seed=1")
+    values = {metric.label: metric.value for metric in page.metric}
+    assert values["Off the line"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("dist=work&eps=3&n=77&seed=5", "**Theorem 2 applies.**"),
+        ("k=12&eps=1&n=2000&seed=5", "**Neither applies:**"),
+        ("k=5&s=2&eps=1&n=300&seed=1", "equal supports are enough"),
+        ("k=3&eps=5&n=1000", "nothing was cut off"),
+        ("k=3&n=1", "all equal"),
+    ],
+)
+def test_the_verdict_in_words(query, words):
+    page = opened("geometry", query)
+    (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
+    assert words in text
+
+
+def test_sliders_and_box_and_buttons_move_the_reports():
+    page = opened("geometry", WORKED)
+    before = rows_of(page)
+    checked(page.slider(key="phi_2").set_value(4.0).run())
+    moved = rows_of(page)
+    assert moved["Observed φ"][2] == "4%"
+    assert moved["Observed φ"] != before["Observed φ"]
+    assert [page.slider(key=f"phi_{i}").value for i in range(3)][2] == 4.0
+    assert sum(page.slider(key=f"phi_{i}").value for i in range(3)) == pytest.approx(100, abs=0.2)
+    checked(page.text_input(key="phi_text").set_value("62 33 5").run())
+    assert rows_of(page)["Observed φ"] == ["62%", "33%", "5%"]
+    assert page.text_input(key="phi_text").value == "62, 33, 5"
+    checked(widget(page, "Use the scenario's reports").click().run())
+    assert rows_of(page) == before
+    checked(widget(page, "Make one share negative").click().run())
+    assert any("−" in cell for cell in rows_of(page)["Inv"])
+
+
+def test_a_wrong_text_is_said_and_the_point_stays():
+    page = opened("geometry", WORKED + "&phi=62,33,5")
+    checked(page.text_input(key="phi_text").set_value("62, many, 5").run())
+    (error,) = page.error
+    assert "many" in error.value
+    assert rows_of(page)["Observed φ"] == ["62%", "33%", "5%"]
+    assert page.text_input(key="phi_text").value == "62, many, 5"  # to be corrected
+    checked(page.text_input(key="phi_text").set_value("1 1 2").run())
+    assert not page.error
+    assert rows_of(page)["Observed φ"] == ["25%", "25%", "50%"]
+
+
+def test_a_pick_outlives_epsilon_and_nothing_else():
+    page = opened("geometry", WORKED + "&phi=62,33,5")
+    before = rows_of(page)
+    checked(widget(page, "Exact ε").set_value(2.0).run())
+    after = rows_of(page)
+    assert after["Observed φ"] == before["Observed φ"] == ["62%", "33%", "5%"]
+    assert after["InvN"] != before["InvN"]
+    checked(widget(page, "New draw").click().run())
+    assert rows_of(page)["Observed φ"] != before["Observed φ"]
+
+
+@pytest.mark.parametrize("text", ["1,2", "a,b,c", "0,0,0", "-1,2,3", "1e400,1,1", ""])
+def test_a_wrong_phi_in_the_link_is_said_once(text):
+    page = opened("geometry", f"{WORKED}&phi={text}")
+    (error,) = page.error
+    assert "left out" in error.value
+    assert rows_of(page) == rows_of(opened("geometry", WORKED))
+
+
+def test_layers_can_be_switched():
+    page = opened("geometry", WORKED + "&phi=62,33,5")
+
+    def names():
+        return [trace.get("name") for trace in charts(page)[0]["data"]]
+
+    assert "same distance" in names()
+    checked(page.button_group(key="triangle_shown").set_value([]).run())
+    assert "same distance" not in names()
+    assert "same likelihood" not in names()
+    for name in ("inv_n", "mle_star", "inv_p"):
+        checked(page.button_group(key="triangle_zeros").set_value(name).run())
+        assert names().count("two zeros") == 3
+
+
+@pytest.mark.parametrize("where", ["own", "edge", "corner"])
+def test_the_table_of_biases(where):
+    page = opened("geometry", WORKED)
+    checked(page.button_group(key="clouds_where").set_value(where).run())
+    (text,) = [text.value for text in page.markdown if "length of the bias" in text.value]
+    assert len(text.partition("\n\n")[0].splitlines()) == 6
+
+
+@pytest.mark.parametrize(
+    "query", ["k=2&n=1", "k=12&seed=5", "k=1000&n=1000000000&eps=0.01", "k=3&eps=5&n=1000"]
+)
+def test_many_draws(query):
+    page = opened("geometry", query)
+    checked(page.button_group(key="align_times").set_value(50).run())
+    checked(widget(page, "Collect again and again").click().run())
+    assert any("of 50 collections" in chart["alt"] for chart in charts(page))
+    assert not page.info
+
+
+def test_pushing_down_begins_on_the_line_and_leaves_it():
+    page = opened("geometry", "k=500&s=1.3&eps=1&n=10000&seed=1")
+    assert "exactly on the line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+    (slider,) = [one for one in page.select_slider if one.label == "Its reports"]
+    middle = slider.options[len(slider.options) * 3 // 4].replace(",", "")
+    checked(slider.set_value(int(middle)).run())
+    assert "off their line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+    checked(widget(page, "Begin with equal supports").set_value(False).run())
+    (category,) = [one for one in page.selectbox if one.label == "Category"]
+    checked(category.select_index(3).run())
+    assert "off their line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+
+
+def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections():
+    plain, picked = (opened("geometry", WORKED + more) for more in ("", "&phi=62,33,5"))
+    assert [chart["data"] for chart in charts(plain)[1:]] == [chart["data"] for chart in charts(picked)[1:]]
+    assert not np.array_equal(charts(plain)[0]["data"], charts(picked)[0]["data"])
+
+
+def test_two_categories_are_not_called_three():
+    page = opened("geometry", "dist=uniform&k=2&s=0&eps=3&n=1000&seed=1")
+    (text,) = [one.value for one in page.markdown if "**example**" in one.value]
+    assert "two categories, with an empty third, have none" in text

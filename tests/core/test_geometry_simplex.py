@@ -1,0 +1,280 @@
+"""The triangle keeps distances, a click lands where it was made, regions are where estimators set zeros; which three
+categories, and what a person may type."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import Population, RandomizedResponse, Scenario, collinearity, inv
+from rr_core.comparison import ESTIMATORS
+from rr_core.geometry.simplex import (
+    CENTRE,
+    CORNERS,
+    PERCENT,
+    STEPS,
+    category_names,
+    estimate_three,
+    example_with_a_negative,
+    frame_around,
+    from_plane,
+    lattice,
+    parse_reports,
+    percents_at,
+    set_share,
+    slider_percent,
+    three_categories,
+    to_plane,
+    zero_regions,
+)
+from tests.core import exact
+from tests.core.histograms import everyday_epsilons
+
+REPAIRS = ("inv_n", "mle_star", "inv_p")
+points = st.lists(st.floats(-50, 50), min_size=2, max_size=2)
+
+
+@given(points, points)
+def test_distances_are_those_of_three_dimensions(first, second):
+    a, b = (np.array([*point, 1 - sum(point)]) for point in (first, second))
+    drawn = np.linalg.norm(to_plane(a) - to_plane(b))
+    assert drawn == pytest.approx(np.linalg.norm(a - b), rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(from_plane(to_plane(a)), a, atol=1e-12)
+
+
+def test_corners_are_the_categories():
+    np.testing.assert_allclose(to_plane(np.eye(3)), CORNERS)
+    np.testing.assert_allclose(to_plane([1 / 3] * 3), CENTRE)
+
+
+def test_the_lattice_is_every_point_once():
+    points = lattice()
+    assert len(points) == len(set(map(tuple, points.tolist()))) == (STEPS + 1) * (STEPS + 2) // 2
+    assert (points >= 0).all()
+    assert (points.sum(axis=1) == STEPS).all()
+
+
+def test_a_click_on_a_lattice_point_is_that_point():
+    for steps in lattice()[::7]:
+        drawn = to_plane(steps / STEPS).astype(np.float32)
+        assert percents_at(*map(float, drawn)) == tuple((steps * PERCENT).tolist())
+
+
+@given(st.floats(-1, 3), st.floats(-1, 3))
+def test_a_click_anywhere_gives_percents_near_it(x, y):
+    check_click(x, y)
+
+
+def test_clicks_all_over_the_triangle():
+    for shares in np.random.default_rng(1).dirichlet(np.ones(3), 300):
+        check_click(*map(float, to_plane(shares)))
+
+
+def check_click(x, y):
+    percents = np.array(percents_at(x, y))
+    assert percents.sum() == 100
+    assert (percents >= 0).all()
+    if (from_plane([x, y]) >= 0).all():
+        assert np.abs(percents / 100 - from_plane([x, y])).max() <= 1 / STEPS
+
+
+def test_the_frame_grows_to_show_a_point_but_not_for_one_far_out():
+    usual = frame_around(CENTRE)
+    assert usual.contains(CENTRE)
+    assert all(usual.contains(corner) for corner in CORNERS)
+    near = np.array([0.3, -0.6])
+    assert not usual.contains(near)
+    assert frame_around(near).contains(near)
+    far = np.array([0.3, -40.0])
+    assert frame_around(far) == usual
+    edge = usual.edge_towards(far)
+    assert edge[1] == pytest.approx(usual.y[0])
+    across = (far - CENTRE)[0] * (edge - CENTRE)[1] - (far - CENTRE)[1] * (edge - CENTRE)[0]
+    assert across == pytest.approx(0, abs=1e-12)
+
+
+def test_the_reach_is_twice_the_frame():
+    found = frame_around(CENTRE)
+    width, height = np.ptp(found.enlarged_corners, axis=0)
+    assert width == pytest.approx(2 * (found.x[1] - found.x[0]))
+    assert height == pytest.approx(2 * (found.y[1] - found.y[0]))
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+@pytest.mark.parametrize("epsilon", [0.01, 0.7, 1.0, 2.5, 6.0])
+def test_inside_each_region_the_estimator_sets_that_many_zeros(name, epsilon):
+    mechanism, rng = RandomizedResponse(3, epsilon), np.random.default_rng(4)
+    area = 0.0
+    for region in zero_regions(name, mechanism):
+        weights = rng.dirichlet(np.full(len(region.corners), 0.4), 400) * 0.999 + 0.001 / len(region.corners)
+        zeros = (ESTIMATORS[name](weights @ region.corners, mechanism) == 0).sum(axis=1)
+        assert set(zeros.tolist()) == {region.zeros}
+        x, y = to_plane(region.corners).T
+        area += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+    assert area == pytest.approx(np.sqrt(3) / 2)  # the seven cover the triangle, and overlap nowhere
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_borders_of_regions_in_exact_arithmetic(name):
+    """On a border the estimate is exactly zero (so it counts as cut off), and a hair inside it is positive."""
+    p = Fraction(1, 2)
+    channel, q = exact.channel_from_p(3, p), Fraction(1, 4)
+    cut = {"inv_n": 1 - q, "mle_star": p / (p + q), "inv_p": (1 + p - q) / 2}[name]
+    mechanism, hair = RandomizedResponse.from_p(3, 0.5), Fraction(1, 10**6)
+    estimate = exact.ESTIMATORS[name]
+    for share, zeros in ((cut, 2), (cut - hair, 1), (cut + hair, 2)):
+        found = estimate([share, 1 - share, Fraction(0)], channel)
+        assert sum(value == 0 for value in found) == zeros
+    inner = [p, q, q]  # where all the borders meet
+    assert sum(value == 0 for value in estimate(inner, channel)) == 2
+    inside = [p - 2 * hair, q + hair, q + hair]
+    assert sum(value == 0 for value in estimate(inside, channel)) == 0
+    drawn = {
+        tuple(np.round(corner, 12)) for region in zero_regions(name, mechanism) for corner in region.corners
+    }
+    assert tuple(np.round([float(cut), float(1 - cut), 0.0], 12)) in drawn
+    assert tuple(float(value) for value in inner) in drawn
+
+
+def test_the_regions_of_two_zeros_lie_inside_each_other():
+    """Supports are nested, so InvP sets two zeros wherever MLE* does, and MLE* wherever InvN does."""
+    for epsilon in (0.1, 1.0, 5.0):
+        mechanism = RandomizedResponse(3, epsilon)
+        cuts = [
+            next(region for region in zero_regions(name, mechanism) if region.zeros == 2).corners[1, 0]
+            for name in ("inv_p", "mle_star", "inv_n")
+        ]
+        assert cuts[0] < cuts[1] < cuts[2] < 1
+
+
+def test_three_categories_are_the_scenarios_own_draw():
+    draw = Scenario("zipf", 3, 1.2, 0.7, 500, 9).draw()
+    assert three_categories(draw) is draw
+    assert category_names(draw) == ("category 1", "category 2", "category 3")
+
+
+def test_more_categories_give_the_three_most_frequent_alone():
+    population = Population.from_weights([5, 40, 1, 30, 30, 2], list("abcdef"))
+    scenario = Scenario("upload", 6, epsilon=0.8, n=900, seed=3)
+    three = three_categories(scenario.draw(population))
+    assert category_names(three) == ("b", "d", "e")
+    np.testing.assert_allclose(three.population.probabilities, [0.4, 0.3, 0.3])
+    assert (three.scenario.n, three.scenario.epsilon, three.scenario.seed) == (900, 0.8, 3)
+    assert three.true_counts.sum() == three.counts.sum() == 900
+    assert three.mechanism == RandomizedResponse(3, 0.8)
+
+
+def test_two_categories_get_an_empty_third():
+    three = three_categories(Scenario("zipf", 2, 1.0, 1.0, 1000, 3).draw())
+    assert category_names(three) == ("category 1", "category 2", "(empty)")
+    assert three.true_counts[2] == 0
+    assert three.counts.sum() == 1000
+
+
+def test_the_seed_decides_the_draw_and_ties_keep_their_order():
+    scenario = Scenario("uniform", 50, 1.0, 1.0, 1000, 3)
+    first, again = (three_categories(scenario.draw()) for _ in range(2))
+    np.testing.assert_array_equal(first.counts, again.counts)
+    assert category_names(first) == ("category 1", "category 2", "category 3")
+    other = three_categories(Scenario("uniform", 50, 1.0, 1.0, 1000, 4).draw())
+    assert (first.counts != other.counts).any()
+
+
+def test_an_upload_with_fewer_than_three_people_in_it_has_a_draw():
+    draw = Scenario("upload", 5, epsilon=0.01, n=1, seed=1).draw(Population.from_weights([0, 0, 0, 7, 0]))
+    assert three_categories(draw).counts.sum() == 1
+
+
+def test_trio_holds_the_estimates_of_counts_and_of_shares():
+    mechanism = RandomizedResponse(3, 1.0)
+    counts, shares = estimate_three((62, 33, 5), mechanism), estimate_three((0.62, 0.33, 0.05), mechanism)
+    np.testing.assert_allclose(counts.phi, [0.62, 0.33, 0.05])
+    for name, estimate in counts.estimates.items():
+        expected = exact.ESTIMATORS[name]((62, 33, 5), exact.channel_from_epsilon(3, 1.0))
+        np.testing.assert_allclose(estimate, [float(value) for value in expected], rtol=1e-13, atol=1e-15)
+        np.testing.assert_allclose(estimate, shares.estimates[name], rtol=1e-12, atol=1e-15)
+    assert counts.collinearity.position == pytest.approx(shares.collinearity.position)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("12, 5, 3", (12, 5, 3)),
+        (" 12 5\t3 ", (12, 5, 3)),
+        ("0.5; 0.3; 0.2", (0.5, 0.3, 0.2)),
+        ("50% 30% 20%", (50, 30, 20)),
+        ("50 %, 30 %, 20 %", (50, 30, 20)),
+        ("1e3/0/7", (1000, 0, 7)),
+        ("0, 0, 1", (0, 0, 1)),
+    ],
+)
+def test_numbers_that_a_person_may_type(text, numbers):
+    assert parse_reports(text) == numbers
+    whole = all(float(number).is_integer() for number in numbers)
+    assert all(isinstance(number, int) for number in parse_reports(text)) is whole
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "Three numbers are needed"),
+        ("1, 2", "this has 2"),
+        ("1 2 3 4", "this has 4"),
+        ("1, two, 3", "'two' is not a number"),
+        ("1, -2, 3", "'-2' is not possible"),
+        ("1, nan, 3", "'nan' is not possible"),
+        ("1, inf, 3", "'inf' is not possible"),
+        ("1e300 1 1", "'1e300' is not possible"),
+        ("1_000 1 1", "'1_000' is not a number"),
+        ("0 0 0", "above zero"),
+    ],
+)
+def test_what_is_wrong_with_other_texts_is_said_in_one_sentence(text, words):
+    with pytest.raises(ValueError, match=r"\.$") as caught:
+        parse_reports(text)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+shares = st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda values: sum(values) > 1e-3)
+
+
+@given(shares, st.integers(0, 2), st.floats(0, 100))
+def test_a_slider_sets_one_share_and_rescales_the_others_in_proportion(values, category, percents):
+    phi = np.array(values) / sum(values)
+    moved = np.array(set_share(phi, category, percents))
+    assert moved[category] == percents
+    assert moved.sum() == pytest.approx(100)
+    assert (moved >= 0).all()
+    first, second = (i for i in range(3) if i != category)
+    if phi[first] + phi[second] > 0:
+        assert moved[first] * phi[second] == pytest.approx(moved[second] * phi[first], abs=1e-9)
+
+
+def test_two_empty_categories_share_what_a_slider_leaves():
+    assert set_share(np.array([1.0, 0.0, 0.0]), 0, 60.0) == (60.0, 20.0, 20.0)
+
+
+def test_a_slider_stays_inside_its_range():
+    assert [slider_percent(share) for share in (1 + 1e-12, 1e-9, 0.12345)] == [100.0, 0.0, 12.3]
+
+
+@given(everyday_epsilons)
+def test_the_example_has_one_negative_and_its_repairs_differ(epsilon):
+    mechanism = RandomizedResponse(3, epsilon)
+    example = example_with_a_negative(mechanism)
+    assert min(example) >= 0
+    assert (inv(example, mechanism) < 0).sum() == 1
+    place = collinearity(example, mechanism)
+    assert place.supports.tolist() == [2, 2, 2]
+    assert place.length > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 20.0])
+def test_the_example_at_the_ends_of_the_range(epsilon):
+    mechanism = RandomizedResponse(3, epsilon)
+    assert (inv(example_with_a_negative(mechanism), mechanism) < 0).sum() == 1

@@ -1,0 +1,424 @@
+"""When a tolerance is reached, when each level settles, how fast the end of a run is, and several runs in one batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import RandomizedResponse, Scenario, ibu_path, mle_star
+from rr_core.ibu import figure4, ibu_paths, iterates
+from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
+from rr_core.ibu.path import log_spaced
+from rr_core.ibu.starts import Start
+from tests.core.histograms import counts, everyday_epsilons
+
+HISTOGRAM = [50, 30, 20, 20, 10, 2]
+MECHANISM = RandomizedResponse(6, 1.5)
+
+
+@pytest.mark.parametrize("per_decade", [1, 7, 30, 200])
+@pytest.mark.parametrize("last", [0, 1, 2, 9, 10, 11, 1000, 40_000, 399_999])
+def test_log_spaced_iterations(last, per_decade):
+    marks = log_spaced(last, per_decade)
+    assert marks[0] == 0
+    assert marks[-1] == last
+    assert (np.diff(marks) > 0).all()
+    if last > 0:
+        assert 1 in marks
+        later = marks[marks >= 3 * per_decade]
+        np.testing.assert_array_less(later[1:] / later[:-1], 10 ** (1 / per_decade) * (1 + 1 / per_decade))
+        assert len(marks) <= 3 + per_decade * np.log10(last)
+    assert marks.dtype == np.int64
+
+
+def test_log_spaced_refuses_what_is_not_a_count():
+    with pytest.raises(ValueError, match="last must be an integer >= 0, got -1"):
+        log_spaced(-1)
+    with pytest.raises(ValueError, match="per_decade must be an integer >= 1, got 0"):
+        log_spaced(10, 0)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 0.01, 1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("marks", [[250], [*range(0, 40, 3), 100, 250], range(251)])
+def test_first_reached_by_every_measure_whatever_was_recorded(tolerance, marks):
+    every = ibu_path(HISTOGRAM, MECHANISM, range(251))
+    found = first_reached(ibu_path(HISTOGRAM, MECHANISM, marks), tolerance)
+    for name in ("certificate", "gap", "squared_distance"):
+        measure = getattr(every, "log_likelihood_gap" if name == "gap" else name)
+        wanted = next((t for t, x in enumerate(measure) if x <= tolerance), None)
+        assert getattr(found, name) == wanted, name
+    assert found.tolerance == tolerance
+    assert not found.unreachable  # a longer run would get there
+
+
+def test_a_tolerance_that_is_met_exactly_is_reached():
+    path = ibu_path(HISTOGRAM, MECHANISM, range(40))
+    assert first_reached(path, path.certificate[17]).certificate == 17
+    assert first_reached(path, path.log_likelihood_gap[17]).gap == 17
+    assert first_reached(path, path.squared_distance[17]).squared_distance == 17
+
+
+def test_a_certificate_that_rises_again_was_reached_before():
+    start = np.array([0.205, 0.295, 0.303, 0.00004, 0.197])
+    path = ibu_path([30, 10, 3, 12, 15], RandomizedResponse(5, 1.63), range(12), start / start.sum())
+    first = int(np.flatnonzero(np.diff(path.certificate) > 0)[0])
+    tolerance = (path.certificate[first] + path.certificate[first + 1]) / 2
+    assert path.certificate[first + 1] > tolerance
+    assert first_reached(path, tolerance).certificate == first
+
+
+def test_the_gap_reaches_a_tolerance_no_later_than_the_certificate():
+    path = ibu_path(HISTOGRAM, MECHANISM, range(2000))
+    for tolerance in (0.1, 1e-3, 1e-6, 1e-9):
+        found = first_reached(path, tolerance)
+        assert found.gap < found.certificate
+
+
+def test_every_iterate_is_an_estimate_of_ibu():
+    batch = ibu_paths([HISTOGRAM, HISTOGRAM[::-1]], [MECHANISM, RandomizedResponse(6, 4.0)], [7])
+    seen = 0
+    for first, thetas in iterates(batch, 300):
+        assert first == seen
+        seen += len(thetas)
+        for i in (0, len(thetas) - 1):
+            at = ibu_paths([HISTOGRAM, HISTOGRAM[::-1]], batch.mechanisms, [first + i])
+            np.testing.assert_array_equal(thetas[i].reshape(at.thetas[0].shape), at.thetas[0])
+    assert seen == 301
+
+
+def plain_iterations(histogram, mechanism, start, last):
+    """Certificate, gap and squared distance at every iteration by the update and the definitions, on categories."""
+    phi, theta = np.array(histogram) / np.sum(histogram), np.array(start, dtype=float)
+    best, q, keep = mle_star(histogram, mechanism), mechanism.q, mechanism.keep
+    rows = []
+    for _ in range(last + 1):
+        seen = q + keep * theta
+        factors = q * (phi / seen).sum() + keep * phi / seen
+        gap = phi @ np.log((q + keep * best) / seen)
+        rows.append((factors.max() - 1, gap, ((theta - best) ** 2).sum()))
+        theta = theta * factors
+    return np.array(rows)
+
+
+def test_random_runs_against_iterating_one_by_one():
+    """Corners of the ranges and random histograms, starts with zeros among them: the first iteration by each measure,
+    and what is said to be never is not within a longer run."""
+    rng = np.random.default_rng(20261122)
+    told = {"certificate": 0, "gap": 0, "squared_distance": 0}
+    for trial in range(150):
+        k = int(rng.choice([2, 3, 4, 7, 12]))
+        epsilon = float(rng.choice([0.01, 0.1, 0.5, 1, 2, 4, 20]))
+        n = int(rng.choice([1, 2, 10, 100, 3000, 10**9]))
+        histogram = rng.multinomial(n, rng.dirichlet(np.full(k, 0.7)))
+        mechanism = RandomizedResponse(k, epsilon)
+        start = rng.dirichlet(np.ones(k)) if trial % 3 else np.full(k, 1 / k)
+        if trial % 5 == 0 and k > 2:
+            start[int(rng.integers(k))] = 0
+            start /= start.sum()
+        tolerance = 10.0 ** -int(rng.integers(2, 8))
+        path = ibu_path(histogram, mechanism, log_spaced(400), start)
+        found = first_reached(path, tolerance)
+        plain = plain_iterations(histogram, mechanism, start, 1000)
+        for column, name in enumerate(told):
+            measure, said = plain[:, column], getattr(found, name)
+            clear = np.abs(measure / tolerance - 1) > 1e-6  # else rounding decides
+            if said is None:
+                assert (measure[:401][clear[:401]] > tolerance).all(), (trial, name)
+                if name in found.unreachable:
+                    assert (measure > tolerance).all(), (trial, name)
+                    told[name] += 1
+            else:
+                assert measure[said] <= tolerance * (1 + 1e-6), (trial, name)
+                assert (measure[:said][clear[:said]] > tolerance).all(), (trial, name)
+    assert all(told.values())
+
+
+def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
+    """Scenario() started without its most reported category: the certificate stays where its limit is."""
+    draw = Scenario().draw()
+    start = Start("zero", int(np.argmax(draw.counts))).distribution(draw.counts)
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(1000), start)
+    assert first_reached(path, 1e-6).unreachable == {"certificate", "gap", "squared_distance"}
+    # Where the likelihood comes near enough and the certificate does not, only the end of the run can tell.
+    limit = ibu_path(draw.counts, draw.mechanism, [0], path.by_category(path.limit))
+    between = float(np.sqrt(limit.certificate[0] * limit.log_likelihood_gap[0]))
+    assert limit.log_likelihood_gap[0] < between < limit.certificate[0]
+    found = first_reached(path, between)
+    assert found.certificate is None
+    assert found.gap is not None
+    assert "certificate" in found.unreachable
+    assert (
+        "certificate"
+        not in first_reached(ibu_path(draw.counts, draw.mechanism, [1], start), between).unreachable
+    )
+
+
+def test_the_divergence_from_the_limit_never_rises():
+    """What bounds the rest of a run; also towards the limit of a start with a zero."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        k = int(rng.integers(2, 9))
+        start = rng.dirichlet(np.ones(k))
+        start[: int(rng.integers(0, k - 1))] = 0
+        path = ibu_path(
+            rng.integers(0, 60, k) + 1, RandomizedResponse(k, 1.0), range(200), start / start.sum()
+        )
+        kept = path.limit > 0
+        weight = (path.multiplicities * path.limit)[kept]
+        divergence = np.log(path.limit[kept] / path.thetas[:, kept]) @ weight
+        assert (np.diff(divergence) < 1e-13).all()
+
+
+@pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
+@pytest.mark.parametrize("start", [None, [0.3, 0.0, 0.3, 0.2, 0.1, 0.1]])
+def test_each_level_settles_when_it_stays_near_its_limit(tolerance, start):
+    path = ibu_path(HISTOGRAM, MECHANISM, [*range(0, 60, 20), 61, 90], start)
+    found, every = settling_times(path, tolerance), ibu_path(HISTOGRAM, MECHANISM, range(91), start)
+    for level, settled in enumerate(found.iterations):
+        near = np.abs(every.thetas[:, level] - path.limit[level]) <= tolerance
+        wanted = next((t for t in range(91) if near[t:].all()), None)
+        assert (None if np.isnan(settled) else settled) == wanted
+    np.testing.assert_array_equal(found.counts, path.counts)
+    np.testing.assert_array_equal(found.limit, path.limit)
+    np.testing.assert_array_equal(found.multiplicities, path.multiplicities)
+
+
+def test_an_estimate_that_passes_its_limit_has_not_settled():
+    """It may cross the limit on its way: here the second category does."""
+    path = ibu_path([60, 29, 1], RandomizedResponse(3, 1.0), range(3000), [0.05, 0.05, 0.9])
+    off = path.thetas - path.limit
+    crossing = int(np.flatnonzero(np.diff(np.sign(off[:, 1])))[0])
+    tolerance = float(np.abs(off[crossing : crossing + 2, 1]).max())
+    assert np.abs(off[crossing + 2 :, 1]).max() > tolerance
+    assert settling_times(path, tolerance).iterations[1] > crossing + 2
+
+
+def test_the_last_to_settle_are_at_the_border_of_the_support():
+    draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 1).draw()
+    path = ibu_path(draw.counts, draw.mechanism, log_spaced(400_000))
+    found = settling_times(path, 1e-5)
+    assert np.isfinite(found.iterations).all()
+    kept = int(np.count_nonzero(path.limit))
+    assert np.argmax(found.iterations) in (kept - 1, kept)
+    assert (np.diff(found.iterations[kept:]) <= 0).all()
+
+
+@pytest.mark.parametrize("call", [first_reached, settling_times])
+def test_progress_of_one_histogram_only(call):
+    path = ibu_path([HISTOGRAM] * 2, MECHANISM, [3])
+    with pytest.raises(ValueError, match=r"path must be that of one histogram .* batch of shape \(2,\)"):
+        call(path, 0.1)
+    with pytest.raises(ValueError, match=r"tolerance must be a number >= 0, got -0\.1"):
+        call(path.row(0), -0.1)
+    with pytest.raises(ValueError, match=r"path must be that of one histogram"):
+        local_rate(path)
+
+
+def level_jacobian(path):
+    """The derivative of one iteration at the limit by eq. (5), for errors that are equal within the levels that
+    move and sum to zero, in a basis of those."""
+    mechanism, level_of = path.mechanisms[0], path.level_of
+    theta, phi = (
+        path.by_category(path.limit),
+        path.by_category(path.counts) / path.by_category(path.counts).sum(),
+    )
+    q, keep = mechanism.q, mechanism.keep
+    seen = q + keep * theta
+    factors = q * (phi / seen).sum() + keep * phi / seen
+    full = np.diag(factors - theta * keep**2 * phi / seen**2) - np.outer(theta, q * keep * phi / seen**2)
+    levels = np.flatnonzero(path.start > 0)
+    member = (level_of[:, None] == levels).astype(float)
+    reduced = (member / member.sum(axis=0)).T @ full @ member
+    sizes = member.sum(axis=0)
+    # Errors (x_1, ..., x_n) of levels; the last is what makes the sum zero.
+    basis = np.vstack([np.eye(len(levels) - 1), -sizes[:-1] / sizes[-1]])
+    return (reduced @ basis)[:-1], levels
+
+
+@given(
+    counts(max_k=9),
+    everyday_epsilons,
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["uniform", "few", "zeros"]),
+)
+def test_the_local_rate_is_the_largest_eigenvalue_of_the_derivative(histogram, epsilon, seed, kind):
+    rng, k = np.random.default_rng(seed), len(histogram)
+    start = rng.integers(1 if kind == "few" else 0, 4, k) + np.eye(1, k, int(rng.integers(k)))[0]
+    start = None if kind == "uniform" else start / start.sum()
+    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0], start)
+    assert_largest_eigenvalue(path)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "start"),
+    [([60, 50, 50, 40], [3, 1, 2, 4]), ([60, 60, 50, 40, 40], [3, 1, 2, 4, 5]), ([60, 50, 50], [1, 2, 1])],
+)
+def test_the_local_rate_where_levels_share_a_count(histogram, start):
+    """The same pace from different starts, next to the slowest, or slowest itself."""
+    start = np.array(start) / np.sum(start)
+    assert_largest_eigenvalue(ibu_path(histogram, RandomizedResponse(len(histogram), 2.0), [0], start))
+
+
+def assert_largest_eigenvalue(path):
+    rate = local_rate(path)
+    if rate.decay_bound == 0:
+        assert not (path.start * path.counts).any()
+        assert rate.decay == 1
+        return
+    derivative, levels = level_jacobian(path)
+    values = np.linalg.eigvals(derivative) if derivative.size else np.zeros(1)
+    assert rate.contraction_factor == pytest.approx(np.abs(values).max(), abs=1e-9)
+    # The mode is an error that the derivative shrinks by that factor, and it sums to zero.
+    assert rate.mode @ rate.multiplicities == pytest.approx(0, abs=1e-8)
+    if derivative.size:
+        mode = rate.mode[levels]
+        np.testing.assert_allclose(derivative @ mode[:-1], rate.contraction_factor * mode[:-1], atol=1e-8)
+        assert np.abs(rate.mode).max() == pytest.approx(1)
+    assert (rate.own_decay[levels] <= rate.decay_bound * (1 + 1e-12)).all()
+    assert np.isnan(rate.own_decay[path.start == 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("histogram", "epsilon", "start"),
+    [
+        (HISTOGRAM, 2.0, None),
+        (HISTOGRAM, 1.0, None),
+        ([5, 3, 1], 1.0, [0.5, 0.0, 0.5]),
+        ([50, 30, 20, 10, 10, 2], 2.0, [0.1, 0.1, 0.1, 0.1, 0.2, 0.4]),
+        ([9, 9], 1.0, [0.3, 0.7]),
+        ([9, 0], 0.3, None),
+    ],
+)
+def test_a_long_run_ends_at_the_local_rate(histogram, epsilon, start):
+    path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(3000), start)
+    rate = local_rate(path)
+    off = path.thetas - path.limit
+    size = np.abs(off).max(axis=1)
+    last = int(np.flatnonzero(size > 1e-9)[-1])
+    assert 50 < last < 2999
+    assert (size[last] / size[last - 20]) ** (1 / 20) == pytest.approx(rate.contraction_factor, rel=1e-4)
+    assert rate.iterations_per_digit == pytest.approx(np.log(10) / -np.log(rate.contraction_factor))
+
+
+def test_where_the_last_error_sits():
+    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 2.0), [300])
+    off = path.thetas[-1] - path.limit
+    off /= np.abs(off).max()
+    mode = local_rate(path).mode
+    np.testing.assert_allclose(off, mode * np.sign(off @ mode), atol=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
+@pytest.mark.parametrize(
+    "histogram", [[1, 0], [350, 334, 316], HISTOGRAM, [60, 40], [30, 29, 27, 26], [9, 1, 0, 0]]
+)
+def test_without_the_slowest_level_the_rest_is_no_slower(histogram, epsilon):
+    """The level named as holding up the others: outside the support its own decay is that of the whole; inside, all
+    decays of the rest lie between the paces of the other levels."""
+    rate = local_rate(ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), [0]))
+    own, level = rate.own_decay, rate.slowest_level
+    if rate.support[level]:
+        assert rate.support.sum() > 1
+        assert own[level] == own[rate.support].min()
+        assert own[level] <= rate.decay * (1 + 1e-9) <= np.sort(own[rate.support])[1] * (1 + 1e-6)
+    else:
+        assert own[level] == rate.decay == own[~rate.support].min()
+
+
+def test_off_the_support_an_estimate_decays_at_its_own_pace():
+    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 1.0), [2000, 2001])
+    rate = local_rate(path)
+    np.testing.assert_array_equal(rate.support, path.limit > 0)
+    assert (~rate.support).sum() == 3
+    ratio = (path.thetas[1] / path.thetas[0])[~rate.support]
+    np.testing.assert_allclose(ratio, (1 - rate.own_decay)[~rate.support], rtol=1e-6)
+
+
+def test_with_every_category_kept_the_pace_is_p_minus_q():
+    mechanism = RandomizedResponse(4, 1.0)
+    rate = local_rate(ibu_path([30, 29, 27, 26], mechanism, [0]))
+    assert rate.support.all()
+    assert rate.decay_bound == pytest.approx(mechanism.keep, rel=1e-14)
+
+
+def test_exactly_on_the_border_convergence_is_slower_than_geometric():
+    """E = 1: the third category's estimate is exactly zero, and kept or dropped makes no difference. Then
+    theta_3 falls like 1/t: ten times the iterations, a tenth of the error."""
+    path = ibu_path([5, 3, 3, 4], RandomizedResponse.from_p(4, 0.4), [10_000, 100_000])
+    rate = local_rate(path)
+    assert rate.decay == pytest.approx(0, abs=1e-15)
+    assert rate.iterations_per_digit > 1e12
+    assert path.counts[-1] == 3
+    assert path.limit[-1] == 0
+    assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
+
+
+def test_the_whole_error_goes_at_once_only_where_there_is_none():
+    rng, seen = np.random.default_rng(8), 0
+    for trial in range(300):
+        k = int(rng.integers(2, 6))
+        histogram = rng.integers(0, 3, k) + np.eye(1, k, int(rng.integers(k)), dtype=int)[0]
+        start = [None, rng.dirichlet(np.ones(k)), histogram / histogram.sum(), np.eye(k)[0]][trial % 4]
+        epsilon = float(rng.choice([0.01, 1, 20]))
+        path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0], start)
+        at_limit = np.abs(path.thetas[0] - path.limit).max() < 1e-12
+        assert (local_rate(path).decay == 1) == at_limit, (histogram, epsilon, start)
+        seen += at_limit
+    assert 30 < seen < 270
+
+
+def test_with_nothing_left_to_do_the_rate_says_so():
+    rate = local_rate(ibu_path([9, 9], RandomizedResponse(2, 1.0), [0]))
+    assert (rate.decay, rate.contraction_factor, rate.iterations_per_digit) == (1, 0, 1)
+    assert rate.mode.tolist() == [0]
+
+
+SCENARIO = Scenario("zipf", 40, 1.2, 1.5, 3000, 9)
+
+
+def test_each_run_is_that_of_the_scenario_with_that_epsilon():
+    draw = SCENARIO.draw()
+    found = compare_epsilons(draw, [0.5, 1.5, 4.0], 400)
+    assert [one.epsilon for one in found.scenarios] == [0.5, 1.5, 4.0]
+    assert not found.stopped
+    for i, epsilon in enumerate((0.5, 1.5, 4.0)):
+        alone = replace(SCENARIO, epsilon=epsilon).draw()
+        np.testing.assert_array_equal(alone.true_counts, draw.true_counts)
+        path = ibu_path(alone.counts, alone.mechanism, found.iterations)
+        np.testing.assert_allclose(found.squared_distance[i], path.squared_distance, rtol=1e-9, atol=1e-28)
+        every = ibu_path(alone.counts, alone.mechanism, range(401)).squared_distance
+        for tolerance, reached in zip(TOLERANCES, found.iterations_to_tolerance[i], strict=True):
+            wanted = next((t for t in range(401) if every[t] <= tolerance), np.nan)
+            np.testing.assert_equal(reached, wanted)
+    assert 0 < np.isnan(found.iterations_to_tolerance).sum() < found.iterations_to_tolerance.size
+
+
+def test_only_some_of_the_runs():
+    found = compare_epsilons(SCENARIO.draw(), [0.5, 1.5, 4.0], 50)
+    part = found.select(1, 3)
+    assert part.scenarios == found.scenarios[1:]
+    np.testing.assert_array_equal(part.squared_distance, found.squared_distance[1:])
+    np.testing.assert_array_equal(part.iterations_to_tolerance, found.iterations_to_tolerance[1:])
+
+
+def test_stopping_keeps_what_was_reached():
+    found = compare_epsilons(SCENARIO.draw(), [0.5, 1.5], 10**7, lambda done: done > 1000)
+    assert found.stopped
+    assert 1000 < found.iterations[-1] < 10**7
+    assert found.squared_distance.shape == (2, len(found.iterations))
+    end = ibu_path(SCENARIO.draw().counts, SCENARIO.mechanism, [int(found.iterations[-1])])
+    assert found.squared_distance[1, -1] == pytest.approx(float(end.squared_distance[0]), rel=1e-9)
+
+
+def test_paper_figure_is_the_twelve_settings():
+    found = figure4.compare(3, lambda done: True)  # stopped at the first look
+    assert found.scenarios == figure4.scenarios(3)
+    assert found.squared_distance.shape[0] == 12
+    for i in (0, 7, 11):
+        draw = found.scenarios[i].draw()
+        path = ibu_path(draw.counts, draw.mechanism, found.iterations)
+        np.testing.assert_allclose(found.squared_distance[i], path.squared_distance, rtol=1e-9, atol=1e-28)

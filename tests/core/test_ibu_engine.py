@@ -1,0 +1,322 @@
+"""IBU: the listing's iterates at the price of the distinct counts, against rational arithmetic and arithmetic with 60
+digits."""
+
+from __future__ import annotations
+
+import decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from rr_core import (
+    RandomizedResponse,
+    ibu,
+    ibu_channel,
+    ibu_path,
+    mle_star,
+    negative_log_likelihood,
+    optimality_gap,
+    sampling,
+    squared_error,
+    zipf,
+)
+from tests.core import exact, listing
+from tests.core.histograms import both_ways, counts, everyday_epsilons, families
+
+
+def noisy(k, n, mechanism, seed=0):
+    rng = np.random.default_rng(seed)
+    return mechanism.randomize_histogram(sampling.multinomial(n, zipf(k, 1.0), rng), rng)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon"), [(2, 40, 0.5), (12, 1000, 1.0), (500, 10_000, 1.0), (3000, 5000, 5.0)]
+)
+def test_every_iterate_is_that_of_the_listing(k, n, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    histogram = noisy(k, n, mechanism)
+    path = ibu_path(histogram, mechanism, range(60))
+    theta = np.full(k, 1 / k)
+    for t in range(60):
+        np.testing.assert_allclose(path.estimate(t), theta, rtol=1e-12)
+        theta = listing.ibu_step(histogram / histogram.sum(), mechanism.p, theta)
+
+
+@pytest.mark.parametrize("start", [None, "interior", "with a zero"])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (7, 0.3), (40, 3.0)])
+def test_the_general_channel_gives_the_same_iterates(k, epsilon, start):
+    mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(k)
+    histogram = rng.integers(0, 30, k) + 1
+    if start is not None:
+        start_values = rng.dirichlet(np.ones(k))
+        start_values[0] *= start == "interior"
+        start = start_values / start_values.sum()
+    for n_iterations in (0, 1, 2, 25):
+        np.testing.assert_allclose(
+            ibu(histogram, mechanism, n_iterations, start),
+            ibu_channel(histogram, mechanism.matrix(), n_iterations, start),
+            rtol=1e-11, atol=1e-300,
+        )  # fmt: skip
+
+
+def test_a_channel_with_more_reports_than_truths():
+    channel = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    truth = np.array([0.35, 0.65])
+    np.testing.assert_allclose(ibu_channel(truth @ channel, channel, 5000), truth, atol=1e-9)
+    assert ibu_channel([5, 0, 0], np.eye(3), 10).tolist() == [1, 0, 0]
+
+
+@given(counts(), everyday_epsilons)
+def test_the_likelihood_never_falls_and_the_certificate_bounds_the_gap(histogram, epsilon):
+    path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(0, 40, 2))
+    assert (np.diff(path.log_likelihood_gap) <= 1e-13).all()
+    assert (path.log_likelihood_gap >= -1e-13).all()
+    assert (path.certificate >= path.log_likelihood_gap - 1e-12).all()
+
+
+@given(counts(), everyday_epsilons)
+def test_iterates_are_distributions(histogram, epsilon):
+    theta = ibu(histogram, RandomizedResponse(len(histogram), epsilon), 50)
+    assert theta.min() >= 0
+    assert theta.sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("start", [None, "interior"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
+def test_the_path_records_distance_gap_and_certificate(shape, start):
+    mechanism, rng = RandomizedResponse(9, 1.0), np.random.default_rng(1)
+    histogram = rng.integers(0, 50, (*shape, 9)) + 1
+    start = None if start is None else rng.dirichlet(np.ones(9))
+    path = ibu_path(histogram, mechanism, [30, 0, 7, 7], start)
+    assert path.iterations.tolist() == [0, 7, 30]
+    assert path.stopped is False
+    best = mle_star(histogram, mechanism)
+    phi = histogram / histogram.sum(axis=-1, keepdims=True)
+    for index in range(3):
+        theta = path.estimate(index)
+        np.testing.assert_allclose(
+            theta, ibu(histogram, mechanism, path.iterations[index], start), rtol=1e-13
+        )
+        np.testing.assert_allclose(path.squared_distance[..., index], squared_error(theta, best), rtol=1e-10)
+        np.testing.assert_allclose(
+            path.certificate[..., index], optimality_gap(histogram, theta, mechanism), rtol=1e-9, atol=1e-13
+        )
+        losses = [negative_log_likelihood(phi, x, mechanism) for x in (theta, best)]
+        np.testing.assert_allclose(path.log_likelihood_gap[..., index], losses[0] - losses[1], atol=1e-13)
+
+
+def test_no_iteration_returns_the_start():
+    mechanism = RandomizedResponse(3, 1.0)
+    np.testing.assert_allclose(ibu([5, 3, 1], mechanism, 0), np.full(3, 1 / 3), rtol=1e-15)
+    np.testing.assert_array_equal(ibu([5, 3, 1], mechanism, 0, start=[0.2, 0.3, 0.5]), [0.2, 0.3, 0.5])
+
+
+def test_what_starts_at_zero_stays_at_zero():
+    for epsilon in (0.5, 8.0, 5000.0):
+        theta = ibu([5, 3, 1], RandomizedResponse(3, epsilon), 200, start=[0.5, 0.0, 0.5])
+        assert theta[1] == 0
+        assert theta.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3)])
+def test_a_batch_with_one_start_or_a_start_per_row(shape):
+    mechanism, rng = RandomizedResponse(5, 1.0), np.random.default_rng(2)
+    histogram = rng.integers(1, 30, (*shape, 5))
+    shared, own = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5), size=shape)
+    for start in (shared, own):
+        together = ibu(histogram, mechanism, 13, start)
+        for index in np.ndindex(*shape):
+            alone = ibu(histogram[index], mechanism, 13, np.broadcast_to(start, histogram.shape)[index])
+            np.testing.assert_allclose(together[index], alone, rtol=1e-13)
+
+
+def test_any_interior_start_ends_at_mle_star():
+    mechanism, rng = RandomizedResponse(6, 2.0), np.random.default_rng(3)
+    histogram = [50, 30, 20, 10, 5, 2]
+    for _ in range(5):
+        theta = ibu(histogram, mechanism, 20_000, rng.dirichlet(np.ones(6)))
+        np.testing.assert_allclose(theta, mle_star(histogram, mechanism), atol=1e-6)
+
+
+def test_a_huge_epsilon_converges_at_once():
+    np.testing.assert_allclose(
+        ibu([5, 0, 3, 1], RandomizedResponse(4, 5000), 2), np.array([5, 0, 3, 1]) / 9, rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize("start", ["uniform", "by halves"])
+def test_a_million_categories_are_a_few_dozen_levels(start):
+    k = 1_000_000
+    mechanism = RandomizedResponse(k, 8.0)
+    histogram = noisy(k, 1_200_000, mechanism)
+    halves = np.where(np.arange(k) < k // 2, 1.5, 0.5) / k
+    given_start = None if start == "uniform" else halves
+    path = ibu_path(histogram, mechanism, [1, 5000], given_start)
+    pairs = np.unique(histogram + 10**9 * (halves * k > 1) * (start != "uniform"))
+    assert len(path.counts) == pairs.size < 100
+    step = listing.ibu_step(
+        histogram / histogram.sum(), mechanism.p, np.full(k, 1 / k) if given_start is None else halves
+    )
+    np.testing.assert_allclose(path.estimate(0), step, rtol=1e-11)
+    assert path.certificate[1] < path.certificate[0]
+    assert path.certificate[1] == pytest.approx(
+        optimality_gap(histogram, path.estimate(1), mechanism), rel=1e-6
+    )
+
+
+def test_more_levels_than_one_dot_product_takes():
+    """Every category is a level, and the sum over them is taken in several pieces."""
+    k = 20_000
+    counts = np.random.default_rng(4).exponential(size=k)
+    mechanism = RandomizedResponse(k, 9.0)
+    phi, theta = counts / counts.sum(), np.full(k, 1 / k)
+    for _ in range(3):
+        theta = listing.ibu_step(phi, mechanism.p, theta)
+    np.testing.assert_allclose(ibu(counts, mechanism, 3), theta, rtol=1e-11)
+
+
+def test_what_decays_ends_at_zero_not_at_the_smallest_number_above_it():
+    """A factor between a half and one would leave it at the smallest number above zero for ever."""
+    counts, mechanism = np.array([50, 30, 20, 8, 1, 0]), RandomizedResponse(6, 1.0)
+    estimate = ibu(counts, mechanism, 10_000)
+    np.testing.assert_array_equal(estimate[3:], 0)
+    assert 0 < estimate[2] < 1e-100  # on its way
+    assert np.abs(estimate - mle_star(counts, mechanism)).max() < 1e-14
+
+
+# Below this a double has no 16 digits left.
+SMALLEST = 1e-280
+
+
+def rational(histogram, channel, start, iterations):
+    """Eq. (5) in fractions."""
+    theta = [Fraction(x) for x in start]
+    for _ in range(iterations):
+        factors = exact.update_factors(histogram, theta, channel)
+        theta = [x * m for x, m in zip(theta, factors, strict=True)]
+    return theta
+
+
+def by_digits(histogram, channel, start, marks, digits=60):
+    """Eq. (5) with so many digits; the iterates at ``marks``."""
+    with decimal.localcontext(decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)):
+        odds, phi, theta = (
+            [decimal.Decimal(x.numerator) / x.denominator for x in values]
+            for values in ([channel.odds], exact.frequencies(histogram), [Fraction(x) for x in start])
+        )
+        found = {}
+        for t in range(max(marks) + 1):
+            if t in marks:
+                found[t] = [Fraction(x) for x in theta]
+            share = [f / (1 + odds[0] * x) for f, x in zip(phi, theta, strict=True)]
+            common = sum(share)
+            theta = [x * (common + odds[0] * s) for x, s in zip(theta, share, strict=True)]
+    return [found[t] for t in sorted(found)]
+
+
+def assert_near(computed, truth, tolerance=exact.TOLERANCE):
+    assert exact.normwise_error(computed, truth) <= tolerance
+    for value, wanted in zip(computed, truth, strict=True):
+        if wanted == 0:
+            assert value == 0
+        elif wanted > SMALLEST:
+            assert abs(Fraction(float(value)) - wanted) <= tolerance * wanted
+
+
+@pytest.mark.parametrize("start", [None, [0.5, 0.25, 0.125, 0.125], [0.75, 0.0, 0.25, 0.0]])
+@pytest.mark.parametrize("histogram", [[7, 0, 2, 2], [0, 0, 0, 1], [3, 1, 10**6, 2]])
+@pytest.mark.parametrize("p", [0.26, 0.5, 0.96875])
+def test_the_first_iterations_are_those_of_rational_arithmetic(histogram, start, p):
+    mechanism, channel = RandomizedResponse.from_p(4, p), exact.channel_from_p(4, p)
+    path = ibu_path(histogram, mechanism, range(5), start)
+    given = [0.25] * 4 if start is None else start
+    for t in range(5):
+        assert_near(path.estimate(t), rational(histogram, channel, given, t), 1e-14)
+
+
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_every_kind_of_histogram_and_mechanism(k):
+    marks = (1, 2, 7)
+    uniform = [Fraction(1 / k)] * k
+    for histogram in families(k, np.random.default_rng(k)).values():
+        for mechanism, channel in both_ways(k):
+            path = ibu_path(histogram, mechanism, marks)
+            wanted = by_digits(histogram, channel, uniform, marks)
+            for index, truth in enumerate(wanted):
+                assert_near(path.estimate(index), truth)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.01, 1.0, 6.0])
+def test_thousands_of_iterations_gather_no_error(epsilon):
+    histogram, marks = [40, 17, 17, 5, 0], (100, 3000)
+    path = ibu_path(histogram, RandomizedResponse(5, epsilon), marks)
+    wanted = by_digits(histogram, exact.channel_from_epsilon(5, epsilon), [0.2] * 5, marks, 40)
+    for index, truth in enumerate(wanted):
+        assert exact.normwise_error(path.estimate(index), truth) <= exact.TOLERANCE
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_an_entry_that_starts_tiny_grows_as_it_should(epsilon):
+    """From 1e-200: 1 + odds theta rounds to 1, so a formula with 1 - 1/(1 + odds theta) would lose it."""
+    histogram, marks = [1, 30, 2], (1, 40)
+    start = [1 - 2**-20, 1e-200, 2**-20]
+    path = ibu_path(histogram, RandomizedResponse(3, epsilon), marks, start)
+    wanted = by_digits(histogram, exact.channel_from_epsilon(3, epsilon), start, marks, 300)
+    for index, truth in enumerate(wanted):
+        assert truth[1] > 1e-200
+        assert_near(path.estimate(index), truth)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.5, 30.0, 700.0, 5000.0])
+def test_what_starts_at_zero_is_never_revived(epsilon):
+    """Not by rounding either, though the category has nearly all the reports."""
+    path = ibu_path(
+        [1, 900, 1, 1], RandomizedResponse(4, epsilon), [0, 1, 2, 50, 3000], [0.25, 0.0, 0.5, 0.25]
+    )
+    for index in range(5):
+        theta = path.estimate(index)
+        assert theta[1] == 0
+        assert (theta[[0, 2, 3]] > 0).all() or epsilon > 29
+        assert theta.sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 500])
+@pytest.mark.parametrize("epsilon", [1e-12, 1.0, 5000.0])
+def test_a_single_report(k, epsilon):
+    """N = 1: the likelihood is q + (p - q) theta_i of the category that was reported."""
+    histogram = np.zeros(k)
+    histogram[k // 2] = 1
+    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0, 1, 5, 400])
+    assert path.mle_star.tolist() == [1, 0]
+    assert (np.diff([path.estimate(index)[k // 2] for index in range(4)]) >= 0).all()
+    truth = by_digits(histogram, exact.channel_from_epsilon(k, epsilon), [Fraction(1 / k)] * k, (1, 5), 40)
+    for index in (1, 2):
+        assert_near(path.estimate(index), truth[index - 1])
+
+
+def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
+    """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""
+    rng = np.random.default_rng(0)
+    for k in range(7, 11):
+        path = ibu_path(rng.integers(1, 50, k), RandomizedResponse(k, 1e-12), [200_000])
+        assert path.estimate(0).sum() == pytest.approx(1, abs=1e-14)
+
+
+def test_the_gap_close_to_the_limit():
+    """There it is the small difference of two large sums, unless each term is taken as one logarithm."""
+    histogram, channel = [40, 17, 17, 5, 20], exact.channel_from_epsilon(5, 0.01)
+    path = ibu_path(histogram, RandomizedResponse(5, 0.01), [0, 30_000])
+    phi, best = exact.frequencies(histogram), exact.mle(histogram, channel)
+    with decimal.localcontext(decimal.Context(prec=60)):
+        for index in range(2):
+            ratios = [
+                (channel.q + channel.keep * b) / (channel.q + channel.keep * Fraction(float(x)))
+                for b, x in zip(best, path.estimate(index), strict=True)
+            ]
+            logs = [(decimal.Decimal(r.numerator) / r.denominator).ln() for r in ratios]
+            gap = sum(
+                decimal.Decimal(f.numerator) / f.denominator * x for f, x in zip(phi, logs, strict=True)
+            )
+            assert path.log_likelihood_gap[index] == pytest.approx(float(gap), abs=1e-18)
