@@ -17,19 +17,15 @@ from scipy import special
 
 from rr_core import streams
 from rr_core._validate import Array
-from rr_core.comparison import VALID
+from rr_core.comparison import ESTIMATORS, TIE, VALID
 from rr_core.errors import squared_error, total_variation
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
+from rr_core.estimators import inv
 from rr_core.ibu import ibu
 from rr_core.mechanism import RandomizedResponse
 from rr_core.misprints.paper import squared_error_of_inv
 from rr_core.populations import zipf
 from rr_core.scenario import WORST_AVERAGE, Scenario
 from rr_core.streams import Stream
-
-_ESTIMATORS = (inv_n, inv_p, mle_star)  # in the order of VALID
-# Two errors closer than this are equal: where nothing is negative all repairs coincide up to rounding.
-_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -117,11 +113,9 @@ def _worst_at(epsilon: float, seed: int) -> WorstInSingleDraws:
     true_counts = rng.multinomial(users, rng.dirichlet(np.ones(k), n_draws))
     reports = mechanism.randomize_histogram(true_counts, rng)
     theta = true_counts / users[:, None]
-    clipped, projected, best = (
-        squared_error(estimate(reports, mechanism), theta) for estimate in _ESTIMATORS
-    )
+    errors = _squared_errors(reports, theta, mechanism)
     negative = inv(reports, mechanism).min(axis=-1) < 0
-    worst = negative & (best > np.maximum(clipped, projected) * (1 + _TIE))
+    worst = negative & (errors["mle_star"] > np.maximum(errors["inv_n"], errors["inv_p"]) * (1 + TIE))
     return WorstInSingleDraws(epsilon, n_draws, int(negative.sum()), int(worst.sum()))
 
 
@@ -153,11 +147,16 @@ def worst_average() -> WorstAverage:
     eps = 2.13."""
     draw = WORST_AVERAGE.draw()
     reports, chance = histogram_law(draw.true_counts, draw.mechanism)
-    errors = {
-        name: float(chance @ squared_error(estimate(reports, draw.mechanism), draw.theta))
-        for name, estimate in zip(VALID, _ESTIMATORS, strict=True)
-    }
-    return WorstAverage(tuple(draw.true_counts.tolist()), draw.scenario.epsilon, len(chance), errors)
+    errors = _squared_errors(reports, draw.theta, draw.mechanism)
+    means = {name: float(chance @ error) for name, error in errors.items()}
+    return WorstAverage(tuple(draw.true_counts.tolist()), draw.scenario.epsilon, len(chance), means)
+
+
+def _squared_errors(
+    reports: NDArray[np.int64], theta: Array, mechanism: RandomizedResponse
+) -> dict[str, Array]:
+    """(m,) squared errors of the three valid estimators, for (m, k) reports."""
+    return {name: squared_error(ESTIMATORS[name](reports, mechanism), theta) for name in VALID}
 
 
 def histogram_law(
@@ -229,10 +228,7 @@ def mle_star_not_between() -> NotBetween:
     scenario, n_draws = Scenario(), 6000
     draw = scenario.draw()
     reports = draw.mechanism.randomize_histogram(np.broadcast_to(draw.true_counts, (n_draws, scenario.k)), 62)
-    errors = {
-        name: squared_error(estimate(reports, draw.mechanism), draw.theta)
-        for name, estimate in zip(VALID, _ESTIMATORS, strict=True)
-    }
+    errors = _squared_errors(reports, draw.theta, draw.mechanism)
     below = {name: errors[name] - errors["mle_star"] for name in ("inv_n", "inv_p")}
     return NotBetween(
         scenario,
