@@ -228,7 +228,7 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[Claim, ...]:
 
 def mle_never_worst(result: SweepResult) -> Claim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
-    `rr_core.misprints_averages`, and so it does not "hold"."""
+    `rr_core.misprints.counterexamples`, and so it does not "hold"."""
     if not has_errors(result, "mse", *VALID):
         return Claim("never_worst", "not tested")
     count = never_worst(result, "mse", "mle_star")

@@ -27,7 +27,7 @@ from rr_core.figures.experiments_curves import curves_reading
 from rr_core.figures.experiments_map import is_unsettled, map_figure
 from rr_core.figures.experiments_sentences import agreement_in_words, evidence, paper_says
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.misprints_averages import histogram_law
+from rr_core.misprints import histogram_law
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named
 

@@ -46,7 +46,7 @@ from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import counted
 from rr_core.io import experiments as files
 from rr_core.io.errors import UnreadableFile
-from rr_core.misprints_averages import worst_average
+from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE, Scenario
 
 _INTRODUCTION = (

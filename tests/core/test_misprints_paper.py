@@ -1,7 +1,8 @@
-"""DESIGN section 8, one numeric check per misprint: the corrected statement holds, the printed one fails.
+"""Misprinted formulas of the paper, its listing, figures and poster, and of the blog: what the core computes for the
+reference page is held against an independent exact computation; the corrected formula holds, the printed one fails.
 
-The reference page cites these tests by name. Items without a number (captions, complexity claims, settings
-of published code) have none.
+The page cites these tests by name. Items without a number (captions, complexity claims, settings of published code) have
+none.
 """
 
 import math
@@ -15,7 +16,6 @@ from rr_core import (
     RandomizedResponse,
     Scenario,
     inv,
-    inv_n,
     inv_p,
     inv_variance,
     mle_star,
@@ -23,48 +23,65 @@ from rr_core import (
     squared_error,
     zipf,
 )
-from rr_core.misprints import not_optimal, slope_of_inv, squared_error_of_inv
+from rr_core.misprints import EXAMPLE_COUNTS, all_checks, paper, slope_of_inv, squared_error_of_inv
 from tests.core import exact, listing
 
 RUNS = 40_000
 SIX_STANDARD_ERRORS = 6 * 1.3 * math.sqrt(2 / RUNS)
+EXAMPLE = exact.channel_from_p(4, Fraction(1, 2))
+
+
+def variances(true_counts, channel):
+    """Of Inv for fixed users, in fractions: a report count is a sum of two binomials."""
+    n, p, q = sum(true_counts), channel.p, channel.q
+    return [(t * p * (1 - p) + (n - t) * q * (1 - q)) / (n * channel.keep) ** 2 for t in true_counts]
+
+
+def test_every_check_is_reproducible():
+    first = all_checks()
+    assert str(first) == str(all_checks())
+    assert None not in first.values()
 
 
 def test_eq_8_and_theorem_9_divide_by_n_keep_squared():
-    """Paper, eq. (8): Var(Inv_i) has N (p - q)^2 below, not N (p - q)."""
-    true_counts, mechanism = np.array([120, 60, 20, 0, 0]), RandomizedResponse(5, 1.0)
-    p, q, n, theta = mechanism.p, mechanism.q, 200, true_counts / 200
+    """Paper, eq. (8): Var(Inv_i) has N (p - q)^2 below, not N (p - q). Theorem 9 sums it over the categories."""
+    true_counts, mechanism = [120, 60, 20, 0, 0], RandomizedResponse(5, 1.0)
+    channel = exact.channel_from_epsilon(5, 1.0)
+    corrected = variances(true_counts, channel)
+    printed = [x * channel.keep for x in corrected]
+    np.testing.assert_allclose(
+        inv_variance(np.array(true_counts) / 200, 200, mechanism), np.array(corrected, float), rtol=1e-12
+    )
     reports = mechanism.randomize_histogram(np.broadcast_to(true_counts, (RUNS, 5)), 1)
     simulated = inv(reports, mechanism).var(axis=0)
-    numerator = q * (1 - q) + theta * (p - q) * (1 - p - q)
-    corrected, printed = numerator / (n * (p - q) ** 2), numerator / (n * (p - q))
-    np.testing.assert_allclose(inv_variance(theta, n, mechanism), corrected, rtol=1e-12)
-    np.testing.assert_allclose(simulated, corrected, rtol=SIX_STANDARD_ERRORS)
-    assert (np.abs(simulated / printed - 1) > 10 * SIX_STANDARD_ERRORS).all()
-    # Theorem 9 sums eq. (8) over the categories.
-    total = (5 * q * (1 - q) + (p - q) * (1 - 2 * q - (p - q))) / n
-    assert corrected.sum() == pytest.approx(total / (p - q) ** 2)
-    assert simulated.sum() == pytest.approx(total / (p - q) ** 2, rel=SIX_STANDARD_ERRORS)
-    assert simulated.sum() > 3 * total / (p - q)
+    np.testing.assert_allclose(simulated, np.array(corrected, float), rtol=SIX_STANDARD_ERRORS)
+    assert (np.abs(simulated / np.array(printed, float) - 1) > 10 * SIX_STANDARD_ERRORS).all()
+    check = paper.variance_of_inv()
+    assert check.corrected == pytest.approx(float(sum(corrected)), rel=1e-12)
+    assert check.printed == pytest.approx(float(sum(printed)), rel=1e-12)
+    assert check.simulated == pytest.approx(check.corrected, rel=0.02)
+    assert check.simulated > 3 * check.printed
 
 
 def test_section_5_2_centre_of_phi_is_p_then_q():
     """Paper, section 5.2: for theta = (1, 0, ..., 0) the centre is (p, q, ..., q), not (p - q, q, ..., q)."""
-    mechanism = RandomizedResponse(6, 1.0)
-    theta = np.eye(6)[0]
-    centre = mechanism.randomize_histogram(10**9 * theta, 2) / 10**9
-    np.testing.assert_allclose(mechanism.expected(theta), [mechanism.p, *[mechanism.q] * 5], rtol=1e-14)
-    np.testing.assert_allclose(centre, mechanism.expected(theta), atol=6 / math.sqrt(10**9))
-    printed = np.array([mechanism.p - mechanism.q, *[mechanism.q] * 5])
-    assert np.abs(centre - printed).max() > 0.1
-    assert printed.sum() == pytest.approx(1 - mechanism.q)
+    check, channel = paper.centre_of_reports(), exact.channel_from_epsilon(6, 1.0)
+    p, q = float(channel.p), float(channel.q)
+    assert (check.expected_own, check.expected_other) == pytest.approx((p, q), rel=1e-14)
+    assert (check.own, check.other) == pytest.approx((p, q), abs=6 / math.sqrt(check.n))
+    assert check.printed_own == pytest.approx(p - q)
+    assert check.printed_own < check.own - 0.1
+    assert check.printed_sum == pytest.approx(1 - q)
 
 
-def thresholded(phi, tau, mechanism):
-    """Inv(phi^tau), eq. (6)."""
-    kept = phi >= tau
-    scale = (1 - mechanism.q * (~kept).sum()) / phi[kept].sum()
-    return np.where(kept, (scale * phi - mechanism.q) / (mechanism.p - mechanism.q), 0)
+def thresholded(phi, tau, channel):
+    """Inv(phi^tau), eq. (6), in the arithmetic of its arguments."""
+    kept = [x >= tau for x in phi]
+    scale = (1 - channel.q * kept.count(False)) / sum(x for x, keep in zip(phi, kept, strict=True) if keep)
+    return [
+        (scale * x - channel.q) / (channel.p - channel.q) if keep else 0
+        for x, keep in zip(phi, kept, strict=True)
+    ]
 
 
 def test_tau_star_is_the_smallest_entry_that_is_kept():
@@ -78,7 +95,19 @@ def test_tau_star_is_the_smallest_entry_that_is_kept():
         if zeros:
             tried += 1
             np.testing.assert_allclose(thresholded(phi, ranked[zeros], mechanism), theta, atol=1e-13)
-            assert thresholded(phi, ranked[zeros - 1], mechanism).min() < 0
+            assert min(thresholded(phi, ranked[zeros - 1], mechanism)) < 0
+    check, phi = paper.mle_threshold(), exact.frequencies(EXAMPLE_COUNTS)
+    best = exact.mle(EXAMPLE_COUNTS, EXAMPLE)
+    assert check.n_zeros == best.count(0) == 2
+    np.testing.assert_allclose(check.phi, np.array(phi, float), rtol=1e-15)
+    np.testing.assert_allclose(check.mle_star, np.array(best, float), atol=1e-15)
+    for at, tau in ((check.at_dropped, phi[2]), (check.at_kept, phi[1])):
+        np.testing.assert_allclose(at, np.array(thresholded(phi, tau, EXAMPLE), float), atol=1e-15)
+    np.testing.assert_allclose(check.at_kept, check.mle_star, atol=1e-15)
+    assert check.at_dropped.min() < 0
+    # The example also refutes "if and only if": unequal frequencies, equal estimates.
+    assert phi[2] > phi[3]
+    assert check.mle_star[2] == check.mle_star[3]
 
 
 def test_the_listing_divides_by_zero_where_its_assertion_passes():
@@ -102,23 +131,21 @@ def test_the_listing_drifts_at_the_industrial_size():
     np.testing.assert_allclose(drifted, ours, atol=1e-8)
 
 
-def test_mle_star_is_sometimes_the_worst_in_one_draw():
-    """Paper, section 6.2 and the conclusion. Of the 6,050 single draws with negatives here it is the worst in squared
-    error in 36, 1 in 168. The share varies with the family of settings and the error, from about 1 in 90 (total
-    variation) to 1 in 430; single settings lie further out, on both sides."""
-    rng, worst, with_negatives = np.random.default_rng(4), 0, 0
-    for _ in range(400):
-        k, mechanism = (size := int(rng.integers(3, 9))), RandomizedResponse(size, rng.uniform(0.2, 4))
-        true_counts = rng.multinomial(int(10 ** rng.uniform(1, 5)), rng.dirichlet(np.ones(k)))
-        theta = true_counts / true_counts.sum()
-        reports = mechanism.randomize_histogram(np.broadcast_to(true_counts, (50, k)), rng)
-        errors = [squared_error(make(reports, mechanism), theta) for make in (inv_n, inv_p, mle_star)]
-        negative = inv(reports, mechanism).min(axis=-1) < 0
-        lost = errors[2] > np.maximum(errors[0], errors[1]) * (1 + 1e-9)
-        worst += int((lost & negative).sum())
-        with_negatives += int(negative.sum())
-    assert with_negatives > 5000
-    assert 1 / 400 < worst / with_negatives < 1 / 60
+def test_the_drift_on_the_page_is_that_of_the_listing():
+    """At a tenth of that size: subtracted at once or in the listing's loop, the same to the last bit."""
+    draw, check = Scenario("zipf", 142_300, 1.3, 8.0, 166_450, 1).draw(), paper.listing_drift()
+    looped = listing.mle(draw.counts / draw.scenario.n, draw.mechanism.p)
+    ours = mle_star(draw.counts, draw.mechanism)
+    assert check.listing_sum_error == math.fsum(looped) - 1
+    assert check.largest_difference == np.abs(looped - ours).max()
+    assert abs(check.listing_sum_error) > 1e-11
+    assert abs(check.our_sum_error) < 1e-14
+    assert 1e-14 < check.largest_difference < 1e-11
+    np.testing.assert_allclose(
+        listing.mle(np.array(EXAMPLE_COUNTS) / 12, 0.5),
+        np.array(exact.mle(EXAMPLE_COUNTS, EXAMPLE), float),
+        atol=1e-15,
+    )
 
 
 def test_the_error_of_inv_grows_like_k_squared():
@@ -144,6 +171,19 @@ def test_the_error_of_inv_grows_like_k_squared():
     # The sum of k about normal squares has a relative standard deviation of sqrt(2/k).
     off = 5 * math.hypot(*(math.sqrt(2 / k / 20) for k in (1000, 5000))) / math.log(5)
     assert math.log(errors[1] / errors[0]) / math.log(5) == pytest.approx(2, abs=off + 0.01)
+    # The table on the page: what it calls right is the exact variance.
+    check = paper.error_growth()
+    assert [row.k for row in check.at] == [10, 100, 1000]
+    for row in check.at:
+        channel = exact.channel_from_epsilon(row.k, 1.0)
+        per_user = 100 * row.k * variances([100] * row.k, channel)[0]
+        assert row.corrected == pytest.approx(float(per_user), rel=1e-12)
+        assert row.printed == pytest.approx(float(per_user * channel.keep), rel=1e-12)
+        assert row.simulated == pytest.approx(row.corrected, rel=0.03)
+    assert check.at[2].corrected / check.at[0].corrected == pytest.approx(100, rel=0.2)
+    assert check.at[2].printed / check.at[0].printed == pytest.approx(1, rel=0.05)
+    assert (check.slope_from, check.slope_to) == (1000, 5000)
+    assert check.slope == slope_of_inv((1000, 5000), 1.0)
 
 
 def test_inv_p_is_never_farther_than_inv():
@@ -169,12 +209,14 @@ def g(n, counts, q):
 
 def test_lemma_3_d_is_about_the_next_entry():
     """phi_(n-1) = phi_n does not make g(n) = g(n - 1); phi_n = phi_(n+1) does. The paper counts entries from 1."""
-    counts, q = (1, 1, 4, 6), Fraction(1, 6)
-    assert counts[0] == counts[1]
-    assert g(2, counts, q) != g(1, counts, q)  # n = 2: phi_1 = phi_2
-    assert g(1, counts, q) == g(0, counts, q)  # n = 1: phi_1 = phi_2
-    zeros = exact.mle(counts, exact.channel_from_p(4, Fraction(1, 2))).count(0)
-    assert zeros == 2  # so the best n has phi_(n-1) = phi_n, which Theorem 7's proof excludes
+    check, q = paper.drop_condition(), EXAMPLE.q
+    counts = check.counts
+    assert counts == (1, 1, 4, 6)  # phi_1 = phi_2
+    assert check.g == pytest.approx([float(g(n, counts, q)) for n in range(4)], abs=1e-15)
+    assert g(2, counts, q) > 0 > g(1, counts, q)  # n = 2
+    assert g(1, counts, q) == g(0, counts, q)  # n = 1
+    # So the best n has phi_(n-1) = phi_n, which Theorem 7's proof excludes.
+    assert check.n_zeros == exact.mle(counts, EXAMPLE).count(0) == 2
     rng = random.Random(3)
     for _ in range(200):
         some = sorted(rng.choices(range(1, 4), k=6))
@@ -184,8 +226,7 @@ def test_lemma_3_d_is_about_the_next_entry():
 
 
 def test_theorem_8_means_the_entries_that_are_kept():
-    channel, counts = exact.channel_from_p(4, Fraction(1, 2)), (5, 3, 3, 1)
-    p, q = channel.p, channel.q
+    counts, p, q = (5, 3, 3, 1), EXAMPLE.p, EXAMPLE.q
     phi = [Fraction(count, 12) for count in counts]
     v = phi[-1]
     assert v < q
@@ -193,31 +234,12 @@ def test_theorem_8_means_the_entries_that_are_kept():
     made = {exact.inv_n: [(x - q) / (p - v) for x in phi[:3]]}
     made[exact.mle] = [x * (1 - q) / ((p - q) * (1 - v)) - q / (p - q) for x in phi[:3]]
     for estimate, right in made.items():
-        assert estimate(counts, channel) == [*right, 0]
+        assert estimate(counts, EXAMPLE) == [*right, 0]
         assert 0 not in right
-
-
-def test_rr_is_not_optimal_among_all_mechanisms():
-    """Subset selection by simulation, from what a person would do: a set that holds the truth with chance p, filled up
-    at random. Its formula is within five standard errors, and far below that of RR."""
-    found = not_optimal()
-    k, size, n, draws = found.k, found.size, 200, 4000
-    assert k < 3 * math.exp(found.epsilon) + 2
-    assert found.rr / found.subset_selection == pytest.approx(1.41, abs=0.005)
-    assert found.rr == pytest.approx(n * inv_variance(np.full(k, 1 / k), n, RandomizedResponse(k, 1.0)).sum())
-    rng, truth = np.random.default_rng(13), np.repeat(np.arange(k), n // k)
-    p = size * math.e / (size * math.e + k - size)
-    q = (p * (size - 1) + (1 - p) * size) / (k - 1)
-    errors = []
-    for _ in range(draws):
-        # The truth gets the highest or the lowest rank, so that it is in the set or not; the rest is random.
-        rank = rng.random((n, k))
-        rank[np.arange(n), truth] = np.where(rng.random(n) < p, 2.0, -1.0)
-        chosen = np.argpartition(-rank, size - 1, axis=1)[:, :size]
-        estimate = (np.bincount(chosen.ravel(), minlength=k) / n - q) / (p - q)
-        errors.append(((estimate - 1 / k) ** 2).sum())
-    simulated = np.array(errors)
-    assert abs(simulated.mean() * n - found.subset_selection) < 5 * n * simulated.std() / math.sqrt(draws)
+    check = paper.theorem_8()
+    np.testing.assert_allclose(check.right_sides, np.array([*made.values()], float), atol=1e-15)
+    np.testing.assert_allclose(check.right_sides, check.corrected, atol=1e-15)
+    assert (check.printed == 0).all()
 
 
 def test_the_blog_cannot_choose_from_a_set():
@@ -235,11 +257,18 @@ def test_the_blogs_p_is_the_chance_of_a_uniform_redraw():
     np.testing.assert_allclose((np.eye(k) - blog / k) / (1 - blog), inv(np.eye(k), mechanism), rtol=1e-12)
     assert mechanism.p == pytest.approx((1 - blog) + blog / k)
     assert abs(blog - mechanism.p) > 0.5
+    check = paper.blog_example()
+    shown = (check.redraw_chance, check.truth_chance, check.debiased_other, check.debiased_reported)
+    assert shown == pytest.approx((10 / 12, 0.25, -0.5, 5.5))
 
 
 def test_zipf_at_s_5_is_not_the_point_mass_of_the_published_code():
     """The published figures' "s = 5" puts every user in one category; Zipf(5) leaves one in 28 elsewhere."""
-    assert zipf(10_000, 5)[0] == pytest.approx(0.96439, abs=1e-5)
+    check = paper.largest_shares()
+    for share, s, known in ((check.zipf_2_5, 2.5, 0.7454), (check.zipf_5, 5.0, 0.96439)):
+        assert share == pytest.approx(1 / math.fsum(r**-s for r in range(1, check.k + 1)), rel=1e-12)
+        assert share == pytest.approx(known, abs=1e-4)
+    assert check.published_code == 1
 
 
 def test_the_published_mse_is_the_mean_over_categories():
@@ -250,8 +279,15 @@ def test_the_published_mse_is_the_mean_over_categories():
 
 def test_the_published_drop_condition_is_exact_at_a_tie():
     """Lemma 3 (e): where g(n) = 0, dropping the entry or keeping it gives the same estimate: zero."""
-    channel = exact.channel_from_p(
-        3, exact.Fraction(1, 2)
-    )  # q = 1/4: with (2, 1, 1) both small ones sit at q
+    channel = exact.channel_from_p(3, Fraction(1, 2))  # q = 1/4: with (2, 1, 1) both small ones sit at q
     assert exact.mle([2, 1, 1], channel) == [1, 0, 0]
     np.testing.assert_array_equal(mle_star([2, 1, 1], RandomizedResponse.from_p(3, 0.5)), [1, 0, 0])
+
+
+def test_the_posters_formula_is_inv_not_the_mle():
+    check = paper.poster_formula()
+    best, raw = exact.mle(EXAMPLE_COUNTS, EXAMPLE), exact.inv(EXAMPLE_COUNTS, EXAMPLE)
+    printed = [x if y else 0 for x, y in zip(raw, best, strict=True)]
+    assert sum(printed) == Fraction(5, 4)
+    np.testing.assert_allclose(check.printed, np.array(printed, float), atol=1e-15)
+    np.testing.assert_allclose(check.corrected, np.array(best, float), atol=1e-15)
