@@ -61,13 +61,14 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
 
 
 def _reading(curve: ShuffleCurve) -> str:
+    reports = f"{curve.n:,} report{'s' * (curve.n != 1)}"
     now, local = curve.now, budget(curve.epsilon0)
     if not now.holds:
         return (
-            f"With {curve.n:,} reports the bound does not apply at a local ε of {local}: it needs at least "
+            f"With {reports} the bound does not apply at a local ε of {local}: it needs at least "
             f"{now.users_needed:,}. The local guarantee holds all the same."
         )
     return (
-        f"After shuffling {curve.n:,} reports the central ε is at most {number(round_up(now.epsilon, 3))} at δ = "
+        f"After shuffling {reports} the central ε is at most {number(round_up(now.epsilon, 3))} at δ = "
         f"{number(now.delta)}, where one report alone has {local}: an upper bound on what is revealed."
     )

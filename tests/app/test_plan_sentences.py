@@ -261,13 +261,14 @@ def _step(bits):
 
 
 def test_what_fixed_users_have_is_whole_people():
-    """A share that no number of them has is no answer; of the smallest one told it is the next that some have."""
-    for n in (3, 10, 37, 80):
-        found = planned("smallest", 2, 9.0, n)
-        shown = number(answer.sentence(found), r"has \*\*([\d.]+)% of users") / 100
-        people = round(shown * n)
-        assert people >= 1
-        assert shown == pytest.approx(people / n, rel=0.005)
+    """A share that no number of them has is no answer, and every number with the share that is told is told."""
+    for n, k, epsilon in ((3, 2, 9.0), (10, 5, 6.0), (37, 2, 9.0), (80, 12, 3.0), (300, 3, 1.0)):
+        shown = (
+            number(answer.sentence(planned("smallest", k, epsilon, n)), r"\*\*([\d.]+)% of users\*\* or more")
+            / 100
+        )
+        assert shown >= 1 / n
+        assert miss("smallest", k, epsilon, n, shown, "fixed") <= 0.05
     for kind in ("share", "smallest"):
         for find in ("eps", "value") if kind == "share" else ("eps",):
             said = answer.sentence(planned(kind, 3, 9.0, 30, find, value=2.0, share=2.0))

@@ -10,7 +10,8 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
 - **Largest error:** the number of reports $c_i$ of a category is $\mathrm{Binomial}(N\theta_i, p) +
   \mathrm{Binomial}(N(1-\theta_i), q)$ for these people, $\mathrm{Binomial}(N, m_i)$ for whom they stand for, and
   $\Pr(\text{any } |\mathrm{Inv}_i - \theta_i| > t) \le \sum_i \Pr(|c_i - N m_i| > N(p-q)t)$, tail by tail.
-- **One named share:** the same tails, of that category alone: about $z^2\,\mathrm{Var}(\mathrm{Inv}_i)/t^2$ users, where
+- **One named share:** the same tails, of that category alone: where many users are needed, about
+  $z^2\,\mathrm{Var}(\mathrm{Inv}_i)/t^2$ users, where
   $\mathrm{Var}$ is that of one user and $z = 1.96$ for 95%.
 - **Told from zero:** a category is called present when $c_i$ is at least the number that
   $\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with

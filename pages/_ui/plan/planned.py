@@ -16,7 +16,6 @@ from rr_core.plan.landscape import Price, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Target
 
-_ROUNDING = 1e-12
 _DIGITS = 4  # of an epsilon that is shown and used
 _LEAST_CHANCE, _MOST_CHANCE = 0.5, 0.9999  # a target can ask for
 
@@ -78,7 +77,6 @@ def plan(asked: Asked, k: int, epsilon: float, n: int, guess: Guess) -> Planned:
     if asked.find != "value":
         value = value if problem or target.met_by(value) else target.goal  # met, but for rounding
     else:
-        value = _of_whole_people(value, n) if (asked.kind, asked.users) == ("smallest", "fixed") else value
         meets = None if problem else _reachable(target, value)
     price = None if meets is None or problem else _price(meets, k, epsilon, n, guess, asked)
     return Planned(asked, k, epsilon, n, meets, value, problem, price)
@@ -87,11 +85,6 @@ def plan(asked: Asked, k: int, epsilon: float, n: int, guess: Guess) -> Planned:
 def rounded_up(epsilon: float) -> float:
     """To four digits, upwards, so that the target is met with the number that is shown."""
     return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
-
-
-def _of_whole_people(share: float, n: int) -> float:
-    """The share that the fewest of n people have who make this one or more."""
-    return min(math.ceil(share * n * (1 - _ROUNDING)) / n, 1.0) if share <= 1 else share
 
 
 def _reachable(target: Target, value: float) -> Target | None:

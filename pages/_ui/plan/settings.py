@@ -167,8 +167,8 @@ def achieved(target: Target, value: float) -> str:
         "max": f"with probability {sure} no category's estimate is more than **{share} of users** off",
         "share": f"with probability {sure} the estimate of a category that {named} of users have is at most **{share} of "
         "users** off",
-        "smallest": f"the smallest category told from an empty one, with probability {sure}, "
-        f"has **{share} of users**",
+        "smallest": f"a category that **{share} of users** or more have is told from an empty one with probability "
+        f"{sure}",
     }[target.kind]
 
 
