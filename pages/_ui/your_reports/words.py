@@ -77,7 +77,7 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
         f"{found.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
-        + (f" But these reports do not fit the {fits}: see below." if misfits(found) else "")
+        + (f" But the test below rejects the {fits}." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
 
@@ -135,11 +135,11 @@ def fit(found: Results) -> list[str]:
         counts = found.used.collected.counts
         top = plain(found.used.collected.labels[int(counts.argmax())], 60)
         said = (
-            f"These reports do not fit {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
+            f"The test rejects {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
             f"get more than N·p = {number(test.ceiling, 4)}."
         )
         return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
-    said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
+    said = f"The test rejects {epsilon}: {_low(found)} got clearly fewer reports than N·q."
     if few := found.used.collected.too_few:
         listed = found.used.said.domain == "listed"
         said += (
