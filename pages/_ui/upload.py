@@ -119,15 +119,17 @@ def _column_name(preview: Preview, position: int) -> str:
 
 
 def _understood(preview: Preview, read: Distribution) -> None:
-    people = f"{read.total:,.6g} in all" if read.kind == "shares" else f"{read.total:,} people"
-    st.success(markdown(f"Understood: {read.rows:,} rows, {read.k:,} categories, {people}."))
+    people = f"{read.total:,.6g} in all" if read.kind == "shares" else _many(read.total, "person", "people")
+    st.success(markdown(f"Understood: {_many(read.rows, 'row', 'rows')}, {read.k:,} categories, {people}."))
     remarks = [f"{form(preview)}."]
     remarks += [
-        f"Left out: {drop.rows:,} rows ({drop.reason}), the first in line {drop.first_line:,}."
+        f"Left out: {_many(drop.rows, 'row', 'rows')} ({drop.reason}), the first in line {drop.first_line:,}."
         for drop in read.dropped
     ]
     if read.merged:
-        remarks.append(f"{read.merged:,} rows repeated a category and were added to its first row.")
+        remarks.append(
+            f"{_many(read.merged, 'row', 'rows')} of a category that came before: added to its first row."
+        )
     if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
@@ -136,6 +138,10 @@ def _understood(preview: Preview, read: Distribution) -> None:
     st.text(
         "First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:{digits}}" for label, weight in pairs)
     )
+
+
+def _many(amount: float, one: str, more: str) -> str:
+    return f"{amount:,} {one if amount == 1 else more}"
 
 
 def form(preview: Preview) -> str:
@@ -153,7 +159,7 @@ def form(preview: Preview) -> str:
 def _use(read: Distribution, name: str, order: str) -> None:
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
-    people = "shares only" if population.total is None else f"{population.total:,} people"
+    people = "shares only" if population.total is None else _many(population.total, "person", "people")
     changes: dict[str, Any] = {"dist": UPLOAD, "k": population.k}
     if population.total is not None and not state.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)

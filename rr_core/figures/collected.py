@@ -96,7 +96,13 @@ def reports_floor(found: Floor) -> go.Figure:
             "line": {"color": QUANTITIES["truth"].colour, "width": 1.5, "dash": "dot", "shape": "hv"},
             "fill": "tozeroy",
             "fillcolor": QUANTITIES["truth"].faded(0.22),
-            "hovertemplate": "rank %{x:,}: %{y:,} reports or fewer would be too few<extra></extra>",
+            "customdata": [
+                f"{low:,} {'report' if low == 1 else 'reports'} or fewer would"
+                if low >= 0
+                else "no number of reports would"
+                for low in found.lowest.tolist()
+            ],
+            "hovertemplate": "rank %{x:,}: %{customdata} be too few<extra></extra>",
         },
         {
             "type": "scatter",

@@ -238,7 +238,7 @@ def test_report_shows_names_literally_and_loads_nothing():
         "<u>category</u>, count",
         f"“{LISTED[0]}”, has",
         "<i>elsewhere</i>” (12)",
-        "do not fit the ε",
+        "rejects the ε",
         WHEN,
         "0.7",
     ):
@@ -320,8 +320,8 @@ def test_answer_in_words():
     assert "MLE* gives it" in words.answer(plain(), "mle_star")
     assert "“a”" in said
     assert "people" not in said  # of a population nobody is counted
-    assert "do not fit" not in said
-    assert "do not fit" in words.answer(hostile())
+    assert "rejects" not in said
+    assert "rejects" in words.answer(hostile())
 
 
 def test_fit_in_words():
@@ -330,11 +330,11 @@ def test_fit_in_words():
     found = hostile()
     said = " ".join(words.fit(found))
     low = found.simulated.plausible.low
-    assert "do not fit" in said
+    assert "The test rejects" in said
     assert f"plausible under ε of about {low:.4g}." in said
     none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
     rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
-    for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "do not fit")):
+    for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "The test rejects")):
         simulated = Simulated(found.simulated.fit, plausible)
         again = Results(found.used, found.level, found.target, found.analysis, simulated)
         assert wanted in " ".join(words.fit(again))

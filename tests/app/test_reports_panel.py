@@ -67,7 +67,7 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     text = said(page)
     assert f"**{sum(COUNTS.values()) + 12:,} reports, K = 8, ε = 1.**" in text
     assert "finds nothing against ε = 1" in text
-    assert "do not fit" not in text
+    assert "rejects" not in text
     assert "60 reports are left out, under names that are not counted as categories: NA" in text
     assert "12 reports of 3 names were counted under another name" in text
 
@@ -86,7 +86,7 @@ def test_the_person_decides_on_each_name():
     text = said(page)
     assert "K = 12, ε = 1.**" in text
     # Now the names are what does not fit, and the verdict says so.
-    assert "do not fit ε = 1: “NA” (41)" in text
+    assert "The test rejects ε = 1: “NA” (41)" in text
     assert "leave such names out" in text
     press(page, "Other reports or settings")
     assert len(one(page.multiselect, "Leave out (not categories)").value) == 4

@@ -17,6 +17,7 @@ from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.results import Results
 from rr_core import RandomizedResponse, zipf
 from rr_core.collected.analysis import analyse
+from rr_core.collected.fit import fit_test
 from rr_core.collected.floor import floor
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.collected import reports_floor
@@ -178,9 +179,9 @@ def test_the_advice_never_names_an_order_of_equal_estimates():
             assert all(equal[a, b] for a in VALID for b in VALID)
         elif "which is the same here" in verdict:
             assert equal[NAMED[named[0]], NAMED[named[1]]]
-        for name, plus in re.findall(rf"({NAME}) (\S+) \(± \S+\)", " ".join(more)):
-            assert not equal[NAMED[name], found.analysis.nearest.best]
-            assert value(plus) >= -1e-300 or name == "Inv"
+        for name, plus, give in re.findall(rf"({NAME}) (\S+) \(± (\S+)\)", " ".join(more)):
+            assert NAMED[name] not in found.analysis.nearest.tied
+            assert value(plus) > 3.8 * value(give) > 0
 
 
 @cache
@@ -215,6 +216,22 @@ def test_what_is_called_nearer_is_nearer():
             assert value(plus) == pytest.approx(compared.differences[NAMED[name]], rel=0.006)
             assert value(give) == pytest.approx(compared.standard_errors[NAMED[name]], rel=0.06)
     assert told >= 8
+
+
+def test_no_distance_is_told_that_no_truth_could_have():
+    # The projection is nearer to every distribution than Inv; the estimate, at a wrong epsilon, says Inv by 0.64.
+    found = of([100, 0], 1.0, replicates=100)
+    assert found.analysis.nearest.differences["inv"] < -0.5
+    assert words.advice(found) == ["Settle ε first: under a wrong one no estimate can be trusted."]
+    for found in every():
+        assert not re.search(r"Inv (\S+) \(±", " ".join(words.advice(found)))
+
+
+def test_two_categories_are_not_called_too_many():
+    assert "K is too large" not in words.fit(of([100, 0], 1.0, replicates=100))[0]
+    assert (
+        "Or K is too large: 2 categories got no report" in words.fit(of([100, 0, 0], 1.0, replicates=100))[0]
+    )
 
 
 def test_what_agrees_only_after_rounding_is_not_said_to_be_free_of_negatives():
@@ -277,7 +294,7 @@ def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
         assert f"the fewest collected are {counts.min():,}" in verdict
         p = value(re.search(r"p-value (\S+),", verdict)[1])
         extremes = population.simulated.fit.extremes
-        assert ("do not fit" in verdict) == (p <= 0.05 or extremes.too_many or extremes.too_few)
+        assert ("The test rejects" in verdict) == (p <= 0.05 or extremes.too_many or extremes.too_few)
         facts = files.json_file(population, "now").decode()
         assert '"fit": null' not in facts
         assert '"fit": {' in facts
@@ -289,14 +306,14 @@ def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_larg
     found, p = of(counts.tolist(), 3.0, replicates=100), np.exp(3) / (np.exp(3) + 999)
     verdict, level, _ = words.fit(found)
     assert words.misfits(found)
-    assert "do not fit ε = 3: “c0” got 180 reports" in verdict
+    assert "The test rejects ε = 3: “c0” got 180 reports" in verdict
     assert value(re.search(r"N·p = (\S+)\.", verdict)[1]) == pytest.approx(5000 * p, rel=1e-3)
     chance = 1000 * stats.binom.sf(179, 5000, p)
     assert value(re.search(r"so many has a chance of (\S+) at most", level)[1]) == pytest.approx(
         chance, rel=0.01
     )
     assert value(re.search(r"p-value (\S+),", level)[1]) > 0.05
-    assert "do not fit" in words.answer(found)
+    assert "rejects the ε" in words.answer(found)
     facts = json.loads(files.json_file(found, "now"))
     assert facts["fit"]["rejected"]
     # A chance too small for a double is not called zero.
@@ -348,6 +365,20 @@ def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
         in words.analysed(swapped)
     )
     assert "p, q after the swap" in dict(words.settings(swapped))
+
+
+def test_a_right_epsilon_that_chance_rejects_is_said_to_be_rejected_by_a_test_and_no_more():
+    # One collection in twenty, or fewer: all of these were made at the stated epsilon.
+    mechanism = RandomizedResponse(20, 1.0)
+    rows_ = np.random.default_rng(2).multinomial(2000, mechanism.expected(np.eye(20)[0]), size=60)
+    rejected = [row for row in rows_ if fit_test(row, mechanism, 100).rejects(0.05)]
+    assert 1 <= len(rejected) <= 9
+    found = of(rejected[0].tolist(), 1.0, replicates=100)
+    assert words.fit(found)[0].startswith(
+        "The test rejects ε = 1: some categories got clearly fewer reports than N·q."
+    )
+    assert "But the test below rejects the ε that was stated." in words.answer(found)
+    assert (rejected[0] < 2000 * mechanism.q).any()
 
 
 def test_the_floor_reads_as_its_ranks():

@@ -75,7 +75,7 @@ def test_shares_leave_the_number_of_users_alone():
 def test_dropped_rows_are_told():
     page = give(panel(), b"fruit,count\napple,500\n,7\nplum,300\n")
     told = " ".join(text.value for text in page.markdown).replace("\\", "")
-    assert "Left out: 1 row" in told
+    assert "Left out: 1 row (" in told
     assert "line 3" in told
 
 

@@ -82,7 +82,7 @@ def test_right_epsilon_fits_and_a_wrong_one_does_not(finished):
     assert "speaks against ε = 2" in said(finished)
     wrong = analysed(give(opened(), ("travel.csv", TABLE)), privacy="0.9")
     text = said(wrong)
-    assert "do not fit ε = 0.9" in text
+    assert "The test rejects ε = 0.9" in text
     assert "plausible under ε of" in text
 
 

@@ -95,5 +95,15 @@ def test_floor_says_how_many_ranks_are_too_low():
     assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
 
 
+def test_no_number_is_called_too_few_where_none_is():
+    # Ten reports over ten categories: even none at all is no wonder.
+    found = floor(np.array([3, 2, 2, 1, 1, 1, 0, 0, 0, 0]), RandomizedResponse(10, 1.0))
+    assert (found.lowest < 0).any()
+    said = named(reports_floor(found), "too few by chance").customdata
+    for low, text in zip(found.lowest, said, strict=True):
+        some = "1 report or fewer would" if low == 1 else f"{low} reports or fewer would"
+        assert text == (some if low >= 0 else "no number of reports would")
+
+
 def test_few_ranks_are_labelled_once_each():
     assert reports_floor(floor(np.array([300, 700]), RandomizedResponse(2, 1.0))).layout.xaxis.dtick == 1

@@ -59,7 +59,7 @@ def shown(found: Results) -> Shown:
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{found.used.key}",
         help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
-        "the one that is advised below; with Inv where no category is told from zero.",
+        "Inv where no category is told from zero, else with MLE\\* where it is not told to be farther from the truth.",
     )
     scope = st.segmented_control(
         "Intervals hold for",

@@ -77,7 +77,7 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
         f"{found.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
-        + (f" But these reports do not fit the {fits}: see below." if misfits(found) else "")
+        + (f" But the test below rejects the {fits}." if misfits(found) else "")
         + (f" {outside(found)}: see below." if used.collected.outside_total else "")
     )
 
@@ -135,11 +135,11 @@ def fit(found: Results) -> list[str]:
         counts = found.used.collected.counts
         top = plain(found.used.collected.labels[int(counts.argmax())], 60)
         said = (
-            f"These reports do not fit {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
+            f"The test rejects {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
             f"get more than N·p = {number(test.ceiling, 4)}."
         )
         return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
-    said = f"These reports do not fit {epsilon}: {_low(found)} got fewer reports than its noise alone brings."
+    said = f"The test rejects {epsilon}: {_low(found)} got clearly fewer reports than N·q."
     if few := found.used.collected.too_few:
         listed = found.used.said.domain == "listed"
         said += (
@@ -188,7 +188,7 @@ def _plausible(found: Results) -> str:
 def _too_many(found: Results) -> str:
     """A domain that is too large looks like an epsilon that is too small."""
     used, empty = found.used, found.used.collected.unreported
-    if not empty or too_few(used.n, used.mechanism):
+    if not empty or used.mechanism.k == 2 or too_few(used.n, used.mechanism):
         return ""
     return f" Or K is too large: {_many(empty, 'category', 'categories')} got no report at all."
 
@@ -198,7 +198,7 @@ def advice(found: Results) -> list[str]:
     compared = found.analysis.nearest
     if misfits(found):
         first = "the names and ε" if found.used.collected.too_few else "ε"
-        return [f"Settle {first} first: under a wrong one no estimate can be trusted.", _measured(found)]
+        return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
     if len(compared.same) == len(ESTIMATORS):
         four = _listed(ESTIMATORS, "and")
         if found.analysis.estimates["inv"].min() >= 0:
@@ -207,7 +207,7 @@ def advice(found: Results) -> list[str]:
     if nothing_above(found):
         return [
             "Report Inv with its intervals, or no table at all: no category is told from zero.",
-            _measured(found),
+            *_measured(found),
             "The other three can miss large shares by far under so much noise.",
         ]
     best, tied = compared.preferred, compared.tied
@@ -228,17 +228,14 @@ def advice(found: Results) -> list[str]:
         )
     return [
         said,
-        _measured(found),
+        *_measured(found),
         "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
     ]
 
 
-def _measured(found: Results) -> str:
-    """What is known of the distances of the estimates from the truth."""
+def _measured(found: Results) -> list[str]:
+    """What is known of the distances from the truth: of the estimates that are told to be farther, or why none can be."""
     compared = found.analysis.nearest
-    others = [name for name in ESTIMATORS if name not in compared.same]
-    if not others:
-        return f"{_listed(ESTIMATORS, 'and')} are the same here."
     if not all(isfinite(error) for error in compared.standard_errors.values()):
         floor = found.used.n * found.used.mechanism.q
         why = (
@@ -246,18 +243,21 @@ def _measured(found: Results) -> str:
             if floor < FEWEST
             else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
-        return f"How far the estimates are from the truth cannot be compared: {why}."
+        return [f"How far the estimates are from the truth cannot be compared: {why}."]
     more = ", ".join(
         f"{QUANTITIES[name].name} {number(compared.differences[name])} "
         f"(± {number(compared.standard_errors[name], 2)})"
-        for name in others
+        for name in VALID
+        if name not in compared.tied
     )
+    if not more:
+        return []
     whose = "these people" if found.target == "users" else "their population"
-    return (
+    return [
         f"Squared distance from the shares of {whose}, summed over categories, beyond that of "
         f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. Both are estimated from these "
         "reports (Stein's method): the difference, and its standard error after the ±."
-    )
+    ]
 
 
 def _listed(names: Iterable[str], last: str) -> str:
