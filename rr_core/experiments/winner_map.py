@@ -36,7 +36,7 @@ class MapKind:
     fixed: tuple[FixedName, FixedName]
 
     @property
-    def zipf(self) -> bool:
+    def zipf_only(self) -> bool:
         """Whether only Zipf populations are in it."""
         return "s" in (self.x, self.y)
 
@@ -63,7 +63,7 @@ class FixedAxis:
 
     axis: FixedName
     options: tuple[AxisValue, ...]
-    taken: AxisValue
+    value: AxisValue
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class EstimatorError:
     Attributes:
         estimator: which.
         mean, standard_error: over the collections; the latter nan from one collection.
-        best, worst: in how many collections it was the best or the worst of the valid ones; see `CellResult`.
+        n_best, n_worst: in how many collections it was the best or the worst of the valid ones; see `CellResult`.
     """
 
     estimator: str
     mean: float
     standard_error: float
-    best: float
-    worst: float
+    n_best: float
+    n_worst: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,19 +90,19 @@ class MapCell:
     Attributes:
         cell: what lies there.
         result: its numbers; None while it has not been run, and then the rest is empty.
-        lead: which valid estimators have the smallest mean error, and which may have it.
+        leader: which valid estimators have the smallest mean error, and which may have it.
         regret: mean error of MLE* over the smallest, where the collections settle that it is not the smallest; else 1;
             nan where nothing was run.
         errors: of all estimators of the sweep.
-        tied: collections in which all valid ones tied.
+        n_tied: collections in which all valid ones tied.
     """
 
     cell: Cell
     result: CellResult | None = None
-    lead: Leader | None = None
+    leader: Leader | None = None
     regret: float = math.nan
     errors: tuple[EstimatorError, ...] = ()
-    tied: float = 0.0
+    n_tied: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,25 +127,25 @@ class WinnerMap:
         return _ALL_KINDS[self.key]
 
     @property
-    def strip(self) -> bool:
+    def is_strip(self) -> bool:
         """Whether it is one row, of which the value is held fixed too."""
         return len(self.y) == 1
 
     @property
-    def spots(self) -> tuple[MapCell, ...]:
+    def map_cells(self) -> tuple[MapCell, ...]:
         """All places that the sweep has, row by row."""
         return tuple(spot for row in self.rows for spot in row if spot is not None)
 
     @property
-    def run(self) -> tuple[MapCell, ...]:
+    def completed(self) -> tuple[MapCell, ...]:
         """Those that have been run."""
-        return tuple(spot for spot in self.spots if spot.result is not None)
+        return tuple(spot for spot in self.map_cells if spot.result is not None)
 
     def regrets(self) -> Array:
         """(y, x) regret of MLE*, see `MapCell`; nan where nothing was run."""
         return np.array([[math.nan if spot is None else spot.regret for spot in row] for row in self.rows])
 
-    def place(self, x: float, y: float) -> tuple[float, float] | None:
+    def position(self, x: float, y: float) -> tuple[float, float] | None:
         """Column and row of a point between the places, both counted from 0 and not whole as a rule: logarithmic
         between values of n and of k. None outside."""
         column, row = _between(self.kind.x, self.x, x), _between(self.kind.y, self.y, y)
@@ -213,7 +213,7 @@ def winner_map(
     if not set(VALID) <= set(settings.estimators):
         raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
     first, second = fixed_axes(result.sweep.cells, key, wanted)
-    cells = _cells_by_fixed(result.sweep.cells, key)[first.taken, second.taken]
+    cells = _cells_by_fixed(result.sweep.cells, key)[first.value, second.value]
     kind = _ALL_KINDS[key]
     at = {(axis_value(cell, kind.x), axis_value(cell, kind.y)): cell for cell in cells}
     x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
@@ -273,7 +273,7 @@ def _groups(cells: tuple[Cell, ...], kind: MapKind) -> dict[tuple[AxisValue, Axi
     first, second = kind.fixed
     groups: dict[tuple[AxisValue, AxisValue], list[Cell]] = {}
     for cell in cells:
-        if cell.dist == "zipf" or not kind.zipf:
+        if cell.dist == "zipf" or not kind.zipf_only:
             groups.setdefault((axis_value(cell, first), axis_value(cell, second)), []).append(cell)
     return groups
 

@@ -73,7 +73,7 @@ def times_sign(ratio: float) -> str:
 
 def cell_text(spot: MapCell) -> str:
     """What is written in a cell that was run: the winner and its margin in two digits, who shares, or who may win."""
-    lead = spot.lead
+    lead = spot.leader
     if lead is None or lead.equal:
         return "equal"
     if is_unsettled(spot):
@@ -91,7 +91,7 @@ def cell_text(spot: MapCell) -> str:
 
 def is_unsettled(spot: MapCell) -> bool:
     """Whether the three differ and the collections do not settle who wins."""
-    return spot.lead is not None and not spot.lead.equal and not spot.lead.sure
+    return spot.leader is not None and not spot.leader.equal and not spot.leader.settled
 
 
 def _names(names: tuple[str, ...]) -> list[str]:
@@ -120,46 +120,46 @@ def hover_text(plane: WinnerMap, spot: MapCell) -> str:
     ranks = [error for error in spot.errors if error.estimator in VALID]
     lines.append(
         ", ".join(
-            f"{QUANTITIES[one.estimator].name} {_count(one.best)} / {_count(one.worst)}" for one in ranks
+            f"{QUANTITIES[one.estimator].name} {_count(one.n_best)} / {_count(one.n_worst)}" for one in ranks
         )
     )
-    lines.append(f"all equal in {_count(spot.tied)}")
-    if spot.lead is not None and "mle_star" not in spot.lead.possible:
+    lines.append(f"all equal in {_count(spot.n_tied)}")
+    if spot.leader is not None and "mle_star" not in spot.leader.possible:
         lines.append(f"MLE*'s error over the smallest: {times_sign(spot.regret)}")
     return "<br>".join(lines)
 
 
 def fixed_values(plane: WinnerMap) -> str:
     """What a plane holds fixed, and the value of its only row."""
-    if not plane.spots:
+    if not plane.map_cells:
         return ""
-    cell = plane.spots[0].cell
+    cell = plane.map_cells[0].cell
     words: dict[FixedName | SweepAxis, str] = {
         "population": population_name(cell),
         "k": f"K = {cell.k:,}",
         "epsilon": f"ε = {cell.epsilon:g}",
         "n": f"N = {cell.n:,}",
     }
-    row = (plane.kind.y,) if plane.strip else ()
+    row = (plane.kind.y,) if plane.is_strip else ()
     return ", ".join(words[name] for name in (*plane.kind.fixed, *row))
 
 
 def map_reading(plane: WinnerMap) -> str:
     """Counts of wins, and what MLE* costs where another wins."""
-    done = plane.run
+    done = plane.completed
     fixed = _capital(fixed_values(plane))
     if not done:
-        return f"{fixed}: none of the {counted(len(plane.spots), 'cell')} of this map has been run yet."
-    leads = [spot.lead for spot in done if spot.lead is not None]
-    alone = {name: sum(lead.sure and lead.best == (name,) for lead in leads) for name in VALID}
+        return f"{fixed}: none of the {counted(len(plane.map_cells), 'cell')} of this map has been run yet."
+    leads = [spot.leader for spot in done if spot.leader is not None]
+    alone = {name: sum(lead.settled and lead.best == (name,) for lead in leads) for name in VALID}
     of = counted(len(done), "cell")
-    if len(done) < len(plane.spots):
+    if len(done) < len(plane.map_cells):
         of = f"the {of} run so far"
     text = (
         f"{fixed}: of {of}, MLE* surely has the smallest {METRIC_NAMES[plane.metric].mean_in_text} in "
         f"{alone['mle_star']}, InvP in {alone['inv_p']}, InvN in {alone['inv_n']}"
     )
-    if shared := sum(lead.sure and len(lead.best) == 2 for lead in leads):
+    if shared := sum(lead.settled and len(lead.best) == 2 for lead in leads):
         text += f"; in {shared} two share it"
     if equal := sum(lead.equal for lead in leads):
         text += f"; in {equal} all three are equal"
@@ -169,7 +169,9 @@ def map_reading(plane: WinnerMap) -> str:
 
 
 def _cost(done: tuple[MapCell, ...]) -> str:
-    lost = [spot.regret for spot in done if spot.lead is not None and "mle_star" not in spot.lead.possible]
+    lost = [
+        spot.regret for spot in done if spot.leader is not None and "mle_star" not in spot.leader.possible
+    ]
     if not lost:
         return "MLE* is surely beaten in none"
     worst = max(lost)
@@ -179,10 +181,10 @@ def _cost(done: tuple[MapCell, ...]) -> str:
 
 
 def _verdict(spot: MapCell) -> list[str]:
-    lead = spot.lead
+    lead = spot.leader
     if lead is None or lead.equal:
         return ["<b>All three are equal</b>"]
-    if not lead.sure:
+    if not lead.settled:
         return [f"<b>Not settled: {' or '.join(_names(lead.possible))}</b>", "may have the smallest error"]
     verb = "has" if len(lead.best) == 1 else "share"
     first = f"<b>{' and '.join(_names(lead.best))} {verb} the smallest error</b>"
@@ -249,7 +251,7 @@ def map_figure(plane: WinnerMap, here: tuple[float, float] | None = None) -> go.
         here: the scenario's own values along x and y; not marked when they lie outside.
     """
     lines, names = _borders(plane)
-    place = None if here is None else plane.place(*here)
+    place = None if here is None else plane.position(*here)
     traces = [*_legend(plane), _missing_cells(plane), _cells(plane), *lines]
     if place is not None:
         traces.append(_mark(plane, _free_corner(place, [(name["x"], name["y"]) for name in names])))
@@ -261,7 +263,7 @@ def map_figure(plane: WinnerMap, here: tuple[float, float] | None = None) -> go.
         annotations=names,
         barmode="overlay",
         uniformtext={"mode": "hide", "minsize": 7},
-        height=(_STRIP_HEIGHT if plane.strip else min(max(60 * len(plane.y), 210), 460)) + 150,
+        height=(_STRIP_HEIGHT if plane.is_strip else min(max(60 * len(plane.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
         dragmode=False,
@@ -363,10 +365,10 @@ def _cells(plane: WinnerMap) -> dict[str, Any]:
 
 def _colour(spot: MapCell) -> str:
     """Of the winner: the paler, the closer the next one. MLE* stands for those that it shares with."""
-    lead = spot.lead
+    lead = spot.leader
     if lead is None or lead.equal:
         return _EQUAL
-    if not lead.sure:
+    if not lead.settled:
         return _UNSETTLED
     name = "mle_star" if "mle_star" in lead.best else lead.best[0]
     strength = min(math.log(lead.margin) / math.log(_FULL), 1.0)
@@ -411,9 +413,9 @@ def _legend_box(title: str) -> dict[str, Any]:
 def _legend(plane: WinnerMap) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
     found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
-    if any(spot.lead is not None and spot.lead.equal for spot in plane.spots):
+    if any(spot.leader is not None and spot.leader.equal for spot in plane.map_cells):
         found.append(_key("all equal", _EQUAL))
-    if any(map(is_unsettled, plane.spots)):
+    if any(map(is_unsettled, plane.map_cells)):
         found.append(_key("unsettled", _UNSETTLED, "/"))
     return found
 
@@ -452,7 +454,7 @@ def _borders(plane: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any
         place = label_position(edges, taken)
         if place is not None:
             taken.append(place)
-            names.append(_name((place[0], 0.5) if plane.strip else place, level))
+            names.append(_name((place[0], 0.5) if plane.is_strip else place, level))
     return traces, names
 
 

@@ -106,7 +106,7 @@ class Job:
     ending: bool = False  # told to stop, and not yet over
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.state in ("stopped", "finished", "failed")
 
 
@@ -127,7 +127,7 @@ class SweepQueue:
     _at_work: bool = False
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def ask(
+    def join(
         self,
         sweep: Sweep,
         watcher: str,
@@ -161,7 +161,7 @@ class SweepQueue:
             (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
         )
 
-    def look(self, job: Job, watcher: str) -> int:
+    def watch(self, job: Job, watcher: str) -> int:
         """Note that a session looks at its run.
 
         Returns:
@@ -172,7 +172,7 @@ class SweepQueue:
                 job.watchers[watcher] = self.clock()
             return self._jobs.index(job) if job in self._jobs else 0
 
-    def under_way(self, cells: tuple[Cell, ...]) -> Job | None:
+    def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
         """A run of these cells that waits or runs and can be joined."""
         with self._lock:
             return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)

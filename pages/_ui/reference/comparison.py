@@ -50,9 +50,9 @@ def best() -> tuple[Entry, ...]:
         Entry("InvP", f"had it, beyond chance, in {_of(grid, 'inv_p')}.", "when best norm-sub"),
         Entry(
             "MLE\\*",
-            f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.unsettled:,} are open). By the means of "
-            f"{MAIN_SETTINGS.seeds} collections its own was at most {_CLOSE:g} times the smallest in {grid.near:,}, and "
-            f"at worst {about(grid.largest)} it. No distribution fits the reports better.",
+            f"had it, beyond chance, in {_of(grid, 'mle_star')} ({grid.n_unsettled:,} are open). By the means of "
+            f"{MAIN_SETTINGS.seeds} collections its own was at most {_CLOSE:g} times the smallest in {grid.n_close:,}, "
+            f"and at worst {about(grid.worst_ratio)} it. No distribution fits the reports better.",
             "when best never the worst",
         ),
         Entry(
@@ -65,7 +65,7 @@ def best() -> tuple[Entry, ...]:
 
 
 def _of(grid: Standing, name: str) -> str:
-    return f"{grid.sure[name]:,} of the {grid.apart:,} settings of the paper's grid where the three differ"
+    return f"{grid.n_best[name]:,} of the {grid.n_different:,} settings of the paper's grid where the three differ"
 
 
 def entries() -> tuple[Entry, ...]:

@@ -73,9 +73,9 @@ def ties(found: Checks) -> str:
 def close(_: Checks) -> str:
     stand = standing(stored_result(MAIN_GRID), "mse")
     return (
-        f"The main grid of */experiments*, {stand.cells} settings: its mean squared error is up to "
-        f"**{about(stand.largest)}** the smallest, {about(stand.typical)} in the middle setting, "
-        f"and at most 1.5 times in {stand.near} of the {stand.apart} where the three differ."
+        f"The main grid of */experiments*, {stand.n_completed} settings: its mean squared error is up to "
+        f"**{about(stand.worst_ratio)}** the smallest, {about(stand.median_ratio)} in the middle setting, "
+        f"and at most 1.5 times in {stand.n_close} of the {stand.n_different} where the three differ."
     )
 
 
@@ -84,7 +84,7 @@ def concentrated(_: Checks) -> str:
     assert count is not None
     where = [cell.n for cell in count.exceptions]
     return (
-        f"In */experiments*, Zipf with $s=2.5$: InvP is surely best in {count.yes} of {count.asked} settings and surely "
+        f"In */experiments*, Zipf with $s=2.5$: InvP is surely best in {count.yes} of {count.total} settings and surely "
         f"not in **{count.no}**, all of them with {min(where):,} to {max(where):,} users."
     )
 
