@@ -119,8 +119,10 @@ class _Means:
 
 
 def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
-    """(cells, estimators) differences in standard errors, and the chance of one beyond FAR; nan where a standard
-    error is not known."""
+    """(cells, estimators) differences in standard errors, and the chance that one exceeds FAR_STANDARD_ERRORS.
+
+    Differences are nan where a standard error is not known.
+    """
     apart = np.abs(mine.mean - theirs.mean)
     variance = mine.variance + theirs.variance
     with np.errstate(divide="ignore", invalid="ignore"):

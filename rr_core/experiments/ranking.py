@@ -30,13 +30,13 @@ FAMILY_LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Count:
-    """How many cells answer a question which way.
+    """Numbers of cells by their answer to a question on the order of mean errors.
 
     Attributes:
-        yes, no: cells where the seeds settle it.
-        undecided: cells where they do not.
-        equal: cells where the mean errors are equal, so that the question does not arise.
-        exceptions: the cells that say no.
+        yes, no: cells in which the collections settle the answer.
+        undecided: cells in which they do not.
+        equal: cells in which the mean errors are equal, so that the question does not arise.
+        exceptions: the cells that answer no.
     """
 
     yes: int
@@ -47,7 +47,7 @@ class Count:
 
     @property
     def total(self) -> int:
-        """Cells where the question arises."""
+        """Number of cells in which the question arises."""
         return self.yes + self.no + self.undecided
 
 
@@ -76,10 +76,11 @@ class Leader:
     """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        best: those whose mean is the smallest, in the order of `comparison.VALID`: one, two that are equal, or all three.
-        possible: those that the seeds leave as the one with the smallest: ``best``, and any other that is not settled
-            to be larger than one of the three.
-        margin: the next larger mean error over the smallest, >= 1; 1 where all three are equal.
+        best: estimators with the smallest mean error, in the order of `comparison.VALID`; more than one where they are
+            equal.
+        possible: estimators whose expected error may be the smallest: those for which it is not settled that another's
+            is smaller.
+        margin: ratio of the second smallest mean error to the smallest, at least 1; 1 where all three are equal.
     """
 
     best: tuple[str, ...]
@@ -88,17 +89,19 @@ class Leader:
 
     @property
     def equal(self) -> bool:
-        """Whether the three means are equal, so that nobody leads."""
+        """Whether the three mean errors are equal."""
         return len(self.best) == len(VALID)
 
     @property
     def settled(self) -> bool:
-        """Whether the seeds settle that ``best`` have the smallest, and nobody else."""
+        """Whether it is settled that those in ``best``, and no other, have the smallest error."""
         return not self.equal and self.possible == self.best
 
 
 def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
-    """Who leads in a cell, and by how much. Equal means share: rounding decides nothing.
+    """Which valid estimators have the smallest mean error in a cell, and by how much.
+
+    Means that differ by no more than rounding count as equal.
 
     Raises:
         ValueError: as `sign`.
@@ -115,7 +118,7 @@ def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
 
 
 def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
-    """A valid estimator's mean error over the smallest of the three: 1 where it is the best."""
+    """Ratio of a valid estimator's mean error to the smallest of the three, at least 1."""
     return _ratio(_mean(result, cell, metric, name), min(_mean(result, cell, metric, one) for one in VALID))
 
 

@@ -357,8 +357,8 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
 def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     """Who is best at which values of the only axis; empty where it changes too often for a sentence."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for stretch in leader_intervals(result, "mse", axis):
-        found.setdefault(stretch.best, []).append(_range(axis, stretch))
+    for interval in leader_intervals(result, "mse", axis):
+        found.setdefault(interval.best, []).append(_range(axis, interval))
     if sum(map(len, found.values())) > _MOST_RANGES:
         return ""
     best = ", ".join(
@@ -371,14 +371,14 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     return f"the smallest squared error on average is surely **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
-def _range(axis: SweepAxis, stretch: LeaderInterval) -> str:
-    symbol, first, last = SYMBOLS[axis], _written(axis, stretch.first), _written(axis, stretch.last)
-    if stretch.at_lower_end and stretch.at_upper_end:
+def _range(axis: SweepAxis, interval: LeaderInterval) -> str:
+    symbol, first, last = SYMBOLS[axis], _written(axis, interval.first), _written(axis, interval.last)
+    if interval.at_lower_end and interval.at_upper_end:
         return f"every {symbol}"
     if first == last:
         return f"{symbol} = {first}"
-    if stretch.at_lower_end or stretch.at_upper_end:
-        return f"{symbol} ≤ {last}" if stretch.at_lower_end else f"{symbol} ≥ {first}"
+    if interval.at_lower_end or interval.at_upper_end:
+        return f"{symbol} ≤ {last}" if interval.at_lower_end else f"{symbol} ≥ {first}"
     return f"{symbol} from {first} to {last}"
 
 

@@ -59,7 +59,7 @@ def test_populations_that_differ_little_have_different_names():
     )
 
 
-def test_which_planes_there_are():
+def test_which_maps_there_are():
     assert map_kinds(MAIN_GRID) == tuple(MAP_KINDS) == ("eps-n", "eps-s", "n-k", "n-s")
     assert map_kinds(PRESETS["1a"].cells) == ("n-s",)
     assert map_kinds(PRESETS["2b"].cells) == ("eps-s",)
@@ -137,7 +137,7 @@ def test_choices_take_the_middle_or_what_is_wanted():
     first, second = fixed_axes(MAIN_GRID, "eps-s", {"k": 77, "n": 100.0})
     assert (first.value, second.value) == (1000, 100)
     with pytest.raises(
-        ValueError, match="key must be one of the planes that the cells have, eps-n, eps-s, n-k, n-s"
+        ValueError, match="key must be one of the maps that the cells have, eps-n, eps-s, n-k, n-s"
     ):
         fixed_axes(MAIN_GRID, "k-n", {})
     with pytest.raises(ValueError, match="that the cells have, none, got 'eps-n'"):
@@ -237,7 +237,7 @@ def test_wrong_questions():
     result = made(GRID, [(1, 2, 3)])
     with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
         winner_map(result, "eps-n", "tv", {})
-    with pytest.raises(ValueError, match="key must be one of the planes"):
+    with pytest.raises(ValueError, match="key must be one of the maps"):
         winner_map(result, "n-eps", "mse", {})
     two = replace(THREE, estimators=("inv_n", "mle_star"))
     with pytest.raises(ValueError, match="estimators must hold inv_n, inv_p, mle_star, got inv_n, mle_star"):

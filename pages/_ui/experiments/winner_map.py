@@ -56,10 +56,10 @@ _METRICS = {name: population_names.of_cell for name, population_names in METRIC_
 
 @dataclass(frozen=True)
 class MapSelection:
-    """What was chosen, as far as anything was; the values are kept for the planes that hold them fixed.
+    """What was chosen, as far as anything was; the values are kept for the maps that hold them fixed.
 
     Attributes:
-        key: of `planes.KINDS`, or of its STRIPS.
+        key: of `winner_map.MAP_KINDS`, or of its STRIP_KINDS.
         metric: of the sweep's.
         fixed: what to hold fixed.
     """
@@ -72,7 +72,7 @@ class MapSelection:
         return replace(self, fixed={**self.fixed, axis: taken})
 
     def fitted_to(self, sweep: Sweep) -> MapSelection:
-        """With a plane and a metric that the sweep has; it must have a plane."""
+        """With a map and a metric that the sweep has; it must have a map."""
         offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
         return replace(
             self,
@@ -91,7 +91,7 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
-    """What a link asks of a sweep that has a plane, and one plain sentence for each value that it does not have."""
+    """What a link asks of a sweep that has a map, and one plain sentence for each value that it does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
     wanted = MapSelection(query.get("map", "").strip().lower(), query.get("metric", "").strip().lower(), at)
     selection = wanted.fitted_to(sweep)
@@ -280,8 +280,8 @@ def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float]
 def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
     """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
     column, row = column_and_row(x, y)
-    spot = drawn.rows[row][column]
-    fields = None if spot is None else _scenario_fields(spot.cell)
+    map_cell = drawn.rows[row][column]
+    fields = None if map_cell is None else _scenario_fields(map_cell.cell)
     if fields is not None:
         state.close_upload()
         link.change(**fields)
@@ -306,7 +306,7 @@ def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
         return _FITS
     if any(one.axis == "population" and len(one.options) > 1 for one in taken):
         return _SWITCHES
-    return _FOLLOWS if any(spot.regret >= 2 for spot in drawn.completed) else ""
+    return _FOLLOWS if any(map_cell.regret >= 2 for map_cell in drawn.completed) else ""
 
 
 def _click_help(drawn: WinnerMap) -> str:
