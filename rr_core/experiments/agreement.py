@@ -17,39 +17,42 @@ FAR_STANDARD_ERRORS = 3.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two runs compared in the cells, and by the estimators, that both have.
+    """Comparison of the mean errors of two runs, in the cells and for the estimators that both have.
+
+    A mean is compared in standard errors of the difference; means of a single collection have none and are not. When the
+    two runs are about different users, these have different errors on top of the noise: standard errors are then no
+    yardstick, and the ratio of the two means (the larger over the smaller) is.
 
     Attributes:
-        cells: cells that both have.
-        identical: equal settings, and every number of those cells equal bit for bit.
-        same_draws: both see the same collections, as far as the shorter one goes: their differences are then no matter
-            of chance, and smaller than independent ones.
-        same_users: both are about the same users; other ones have other errors, on top of the noise, and standard errors
-            are then no yardstick: the ratios are.
-        compared: means compared; those of a single collection have no standard error and are not.
-        beyond: of them, with a difference of more than FAR standard errors.
-        expected: how many would be, by chance alone, if all draws were independent and about normal.
-        largest: largest difference in standard errors (infinite where both have none and differ); nan if none is
-            compared.
-        where, estimator: of that difference.
-        ratio, typical: the larger one of two means over the smaller one, at most and in the middle (infinite where only
-            one is zero); nan if no cell is common.
-        ratio_where, ratio_estimator: of the largest.
+        n_common: number of cells that both runs have.
+        identical: whether the settings are equal, and every number of those cells is equal bit for bit.
+        same_collections: whether both see the same collections, as far as the shorter run goes; the differences are then
+            smaller than those of independent runs.
+        same_users: whether both are about the same users.
+        n_compared: number of means compared.
+        n_beyond: number of these whose difference exceeds FAR_STANDARD_ERRORS.
+        expected_beyond: expected number of these by chance alone, if all draws were independent and about normal.
+        largest_difference: largest difference in standard errors; infinite where two means without spread differ, nan if
+            none is compared.
+        difference_cell, difference_estimator: cell and estimator of the largest difference.
+        largest_ratio, median_ratio: largest and median ratio; infinite where only one mean is zero, nan if no cell is
+            common.
+        ratio_cell, ratio_estimator: cell and estimator of the largest ratio.
     """
 
-    cells: int
+    n_common: int
     identical: bool
-    same_draws: bool
+    same_collections: bool
     same_users: bool
-    compared: int
-    beyond: int
-    expected: float
-    largest: float
-    where: Cell | None
-    estimator: str
-    ratio: float
-    typical: float
-    ratio_where: Cell | None
+    n_compared: int
+    n_beyond: int
+    expected_beyond: float
+    largest_difference: float
+    difference_cell: Cell | None
+    difference_estimator: str
+    largest_ratio: float
+    median_ratio: float
+    ratio_cell: Cell | None
     ratio_estimator: str
 
 
@@ -75,21 +78,21 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     ratios = _ratios(mine.mean, theirs.mean)
     ratio, ratio_where, ratio_estimator = _largest(ratios, cells, names)
     return Agreement(
-        cells=len(cells),
+        n_common=len(cells),
         identical=bool(cells)
         and settings[0] == settings[1]
         and all(first.by_cell[cell].same(second.by_cell[cell]) for cell in cells),
-        same_draws=_equal(settings, "seed", "users", "people"),
+        same_collections=_equal(settings, "seed", "users", "people"),
         same_users=_same_users(settings),
-        compared=int(there.sum()),
-        beyond=int((distance > FAR_STANDARD_ERRORS).sum()),
-        expected=float(chance[there].sum()),
-        largest=largest,
-        where=where,
-        estimator=estimator,
-        ratio=ratio,
-        typical=float(np.median(ratios)) if ratios.size else float("nan"),
-        ratio_where=ratio_where,
+        n_compared=int(there.sum()),
+        n_beyond=int((distance > FAR_STANDARD_ERRORS).sum()),
+        expected_beyond=float(chance[there].sum()),
+        largest_difference=largest,
+        difference_cell=where,
+        difference_estimator=estimator,
+        largest_ratio=ratio,
+        median_ratio=float(np.median(ratios)) if ratios.size else float("nan"),
+        ratio_cell=ratio_where,
         ratio_estimator=ratio_estimator,
     )
 
@@ -116,8 +119,10 @@ class _Means:
 
 
 def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
-    """(cells, estimators) differences in standard errors, and the chance of one beyond FAR; nan where a standard
-    error is not known."""
+    """(cells, estimators) differences in standard errors, and the chance that one exceeds FAR_STANDARD_ERRORS.
+
+    Differences are nan where a standard error is not known.
+    """
     apart = np.abs(mine.mean - theirs.mean)
     variance = mine.variance + theirs.variance
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,13 +29,14 @@ PER_CATEGORY_METRICS = ("mse", "tv", "max")
 
 @dataclass(frozen=True, eq=False)
 class SimulatedErrors:
-    """The errors of every collection of a cell, in the order of the settings' metrics and estimators.
+    """Errors of every simulated collection of a cell, in the order of the settings' metrics and estimators.
 
     Attributes:
-        errors: (metrics, estimators, seeds).
-        zeros, negatives: (estimators, seeds) categories estimated as zero, and below zero.
+        errors: (metrics, estimators, seeds) errors.
+        zeros, negatives: (estimators, seeds) number of categories estimated as zero, and below zero.
         deviation: (estimators, k) sum over the collections of estimate minus truth; None without ``bias``.
-        total_squared: (estimators,) sum over the collections and categories of its square; None without ``bias``.
+        total_squared: (estimators,) sum of the squared deviations over collections and categories; None without
+            ``bias``.
         concentration: sum of the squared shares of the population: 1/k when uniform, 1 for a point mass.
     """
 
@@ -48,7 +49,7 @@ class SimulatedErrors:
 
 
 def rows_per_block(k: int) -> int:
-    """How many collections are drawn together."""
+    """Number of collections of k categories that are drawn together."""
     return next((rows for rows in _ROWS if rows * k <= _CATEGORIES), 1)
 
 
@@ -58,13 +59,18 @@ def simulate_cell(
     given: Mapping[str, Population] | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> SimulatedErrors | None:
-    """Collect, estimate and measure ``settings.seeds`` times; every estimator sees the same reports.
+    """Simulate ``settings.seeds`` collections, estimate from each and measure the errors.
+
+    Every estimator sees the same reports.
 
     Args:
         cell: which cell.
         settings: how it is measured.
         given: uploaded populations, by key.
-        stopped: asked after each block (some tens of milliseconds); when it says True there is no result.
+        stopped: called after each block (some tens of milliseconds); True ends the simulation.
+
+    Returns:
+        None when it was stopped.
 
     Raises:
         ValueError: naming the argument.

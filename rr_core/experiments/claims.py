@@ -302,13 +302,13 @@ def is_proved(found: tuple[Slopes, ...]) -> bool:
 
 def verdict_on(count: Count) -> Verdict:
     """What the cells behind a claim say of it."""
-    if not count.asked:
+    if not count.total:
         return "not tested"
-    if count.unsure == count.asked:
+    if count.undecided == count.total:
         return "not settled"
     if count.no == 0:
-        return "holds" if count.unsure == 0 else "not contradicted"
-    return _verdict_on_share(count.yes, count.asked)
+        return "holds" if count.undecided == 0 else "not contradicted"
+    return _verdict_on_share(count.yes, count.total)
 
 
 def has_errors(result: SweepResult, metric: str, *names: str) -> bool:
@@ -421,7 +421,7 @@ def _best_of_population(part: SweepResult) -> Claim:
 def _verdict_on_alternating(count: Count) -> Verdict:
     """Whether each of the two is better somewhere. One figure that shows only one of them speaks against nothing: the
     paper says that their ranking can change, and that they alternate over its settings together."""
-    if not count.asked:
+    if not count.total:
         return "not tested"
     if count.yes and count.no:
         return "holds"
@@ -448,10 +448,10 @@ def _close(result: SweepResult) -> Claim:
     """How far MLE* is from the best, where the three differ."""
     stand = standing(result, "mse", CLOSE)
     verdict: Verdict = "not settled"
-    if not stand.apart:
+    if not stand.n_different:
         verdict = "not tested"
-    elif stand.settled:
-        verdict = _verdict_on_share(stand.near, stand.apart)
+    elif stand.n_settled:
+        verdict = _verdict_on_share(stand.n_close, stand.n_different)
     return Claim(
         "close", verdict, evidence=Closeness(stand, any(cell.cell.uploaded for cell in result.cells))
     )
@@ -493,7 +493,7 @@ def _higher_nll(result: SweepResult, name: str) -> HigherNll:
 def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
     """Whether each answer is yes in half of the cells or more; it may be where the seeds do not settle it."""
     surely = [count.yes >= half for count in counts]
-    maybe = [count.yes + count.unsure >= half for count in counts]
+    maybe = [count.yes + count.undecided >= half for count in counts]
     if all(surely):
         return "holds"
     if all(maybe):

@@ -42,17 +42,17 @@ class CurveSelection:
         along: the horizontal axis.
         metric: one of the settings' metrics.
         measure: what of it, one of `measures`.
-        who: the populations; each with each of ``ks`` is a row of panels, where the sweep has it.
+        populations: the populations; each with each of ``ks`` is a row of panels, where the sweep has it.
         ks: numbers of categories; a population that the sweep has at one k only is drawn at that.
-        fixed: values of the axis not drawn; each is a column.
+        fixed_values: values of the axis not drawn; each is a column.
     """
 
     along: CurveAxis
     metric: str
     measure: Measure
-    who: tuple[PopulationId, ...]
+    populations: tuple[PopulationId, ...]
     ks: tuple[int, ...]
-    fixed: tuple[float, ...]
+    fixed_values: tuple[float, ...]
 
 
 def measures(settings: Settings, metric: str) -> tuple[Measure, ...]:
@@ -153,20 +153,20 @@ class Curves:
     """What a figure draws.
 
     Attributes:
-        choice: what was chosen.
+        selection: what was chosen.
         rows: one per population and k.
         seeds: collections behind every mean.
         band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
             errors of a paired difference to either side; "none" for PARTS.
-        cells: cells chosen that are done.
+        n_completed: cells chosen that are done.
         standing: how the three stand in them; None for PARTS, and without the three.
     """
 
-    choice: CurveSelection
+    selection: CurveSelection
     rows: tuple[PanelRow, ...]
     seeds: int
     band: Literal["seeds", "error", "none"]
-    cells: int
+    n_completed: int
     standing: Standing | None
 
 
@@ -187,7 +187,7 @@ def select_curves(
         result.by_cell[cell]
         for cells in groups
         for cell in cells
-        if cell in result.by_cell and getattr(cell, other_axis(choice.along)) in choice.fixed
+        if cell in result.by_cell and getattr(cell, other_axis(choice.along)) in choice.fixed_values
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
     errors = choice.measure not in PARTS
@@ -220,7 +220,7 @@ def _nearest(values: Sequence[float], axis: Literal["k", "epsilon", "n"]) -> flo
 def _groups(sweep: Sweep, choice: CurveSelection) -> list[list[Cell]]:
     """The cells of every row. A population that exists at one k only is not asked for another."""
     groups = []
-    for who in choice.who:
+    for who in choice.populations:
         by_k: dict[int, list[Cell]] = {}
         for cell in sweep.cells:
             if (cell.dist, cell.s) == who:
@@ -233,7 +233,7 @@ def _row(
     result: SweepResult, choice: CurveSelection, cells: list[Cell], populations: Mapping[str, Population]
 ) -> PanelRow:
     panels = []
-    for value in choice.fixed:
+    for value in choice.fixed_values:
         mine = sorted(
             (c for c in cells if getattr(c, other_axis(choice.along)) == value and c in result.by_cell),
             key=lambda c: getattr(c, choice.along),

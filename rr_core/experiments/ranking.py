@@ -30,25 +30,25 @@ FAMILY_LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Count:
-    """How many cells answer a question which way.
+    """Numbers of cells by their answer to a question on the order of mean errors.
 
     Attributes:
-        yes, no: cells where the seeds settle it.
-        unsure: cells where they do not.
-        equal: cells where the mean errors are equal, so that the question does not arise.
-        exceptions: the cells that say no.
+        yes, no: cells in which the collections settle the answer.
+        undecided: cells in which they do not.
+        equal: cells in which the mean errors are equal, so that the question does not arise.
+        exceptions: the cells that answer no.
     """
 
     yes: int
     no: int
-    unsure: int
+    undecided: int
     equal: int
     exceptions: tuple[Cell, ...]
 
     @property
-    def asked(self) -> int:
-        """Cells where the question arises."""
-        return self.yes + self.no + self.unsure
+    def total(self) -> int:
+        """Number of cells in which the question arises."""
+        return self.yes + self.no + self.undecided
 
 
 def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
@@ -76,10 +76,11 @@ class Leader:
     """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        best: those whose mean is the smallest, in the order of `comparison.VALID`: one, two that are equal, or all three.
-        possible: those that the seeds leave as the one with the smallest: ``best``, and any other that is not settled
-            to be larger than one of the three.
-        margin: the next larger mean error over the smallest, >= 1; 1 where all three are equal.
+        best: estimators with the smallest mean error, in the order of `comparison.VALID`; more than one where they are
+            equal.
+        possible: estimators whose expected error may be the smallest: those for which it is not settled that another's
+            is smaller.
+        margin: ratio of the second smallest mean error to the smallest, at least 1; 1 where all three are equal.
     """
 
     best: tuple[str, ...]
@@ -88,17 +89,19 @@ class Leader:
 
     @property
     def equal(self) -> bool:
-        """Whether the three means are equal, so that nobody leads."""
+        """Whether the three mean errors are equal."""
         return len(self.best) == len(VALID)
 
     @property
-    def sure(self) -> bool:
-        """Whether the seeds settle that ``best`` have the smallest, and nobody else."""
+    def settled(self) -> bool:
+        """Whether it is settled that those in ``best``, and no other, have the smallest error."""
         return not self.equal and self.possible == self.best
 
 
 def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
-    """Who leads in a cell, and by how much. Equal means share: rounding decides nothing.
+    """Which valid estimators have the smallest mean error in a cell, and by how much.
+
+    Means that differ by no more than rounding count as equal.
 
     Raises:
         ValueError: as `sign`.
@@ -115,7 +118,7 @@ def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
 
 
 def regret(result: SweepResult, cell: CellResult, metric: str, name: str) -> float:
-    """A valid estimator's mean error over the smallest of the three: 1 where it is the best."""
+    """Ratio of a valid estimator's mean error to the smallest of the three, at least 1."""
     return _ratio(_mean(result, cell, metric, name), min(_mean(result, cell, metric, one) for one in VALID))
 
 
@@ -160,7 +163,7 @@ def _count(result: SweepResult, metric: str, name: str, others: tuple[str, ...],
     return Count(
         yes=values.count(True),
         no=values.count(False),
-        unsure=values.count(None),
+        undecided=values.count(None),
         equal=len(result.cells) - len(values),
         exceptions=tuple(cell for cell, answer in answers.items() if answer is False),
     )
@@ -199,48 +202,56 @@ def _index(what: str, name: str, known: tuple[str, ...]) -> int:
 
 @dataclass(frozen=True)
 class Standing:
-    """Counts of cells.
+    """How the three valid estimators compare over the cells of a sweep; settled means settled by the collections, see
+    `sign`.
 
     Attributes:
-        cells: that are done.
-        sure: by estimator, where it alone has the smallest mean error and the seeds settle it.
-        shared: where two have the same smallest one and the seeds settle it against the third.
-        equal: where the mean errors of the three are equal; the rest is about the others.
-        near: where MLE*'s mean error is at most ``close`` times the smallest, by the means.
-        typical: MLE*'s mean error over the smallest in the middle cell, by the means; nan where none is apart.
-        behind: where the seeds settle that MLE*'s is not the smallest.
-        largest: its ratio to the smallest there, at most (infinite where the smallest is zero); 1 where there is none.
-        where: the cell of the largest.
+        n_completed: number of completed cells.
+        n_best: by estimator, number of cells in which it alone has the smallest mean error, settled.
+        n_shared: number of cells in which two share the smallest mean error, settled against the third.
+        n_equal: number of cells in which the three mean errors are equal; the rest is about the others.
+        n_close: number of cells in which MLE*'s mean error is at most ``close`` times the smallest, by the means.
+        median_ratio: median over the cells of MLE*'s mean error, relative to the smallest, by the means; nan where there
+            is no such cell.
+        n_beaten: number of cells in which it is settled that MLE*'s mean error is not the smallest.
+        worst_ratio: largest ratio of MLE*'s mean error to the smallest among these; infinite where the smallest is zero,
+            1 where there are none.
+        worst_cell: cell of the largest ratio; None where there is none.
     """
 
-    cells: int
-    sure: Mapping[str, int]
-    shared: int
-    equal: int
-    near: int
-    typical: float
-    behind: int
-    largest: float
-    where: Cell | None
+    n_completed: int
+    n_best: Mapping[str, int]
+    n_shared: int
+    n_equal: int
+    n_close: int
+    median_ratio: float
+    n_beaten: int
+    worst_ratio: float
+    worst_cell: Cell | None
 
     @property
-    def apart(self) -> int:
-        """Cells where the three differ."""
-        return self.cells - self.equal
+    def n_different(self) -> int:
+        """Number of completed cells in which the three mean errors differ."""
+        return self.n_completed - self.n_equal
 
     @property
-    def unsettled(self) -> int:
-        """Those of them where the seeds do not tell who has the smallest mean error."""
-        return self.apart - self.settled
+    def n_unsettled(self) -> int:
+        """Number of cells in which they differ and it is not settled whose is the smallest."""
+        return self.n_different - self.n_settled
 
     @property
-    def settled(self) -> int:
-        """Those of them where the seeds tell who has the smallest mean error."""
-        return sum(self.sure.values()) + self.shared
+    def n_settled(self) -> int:
+        """Number of cells in which it is settled whose is the smallest."""
+        return sum(self.n_best.values()) + self.n_shared
 
 
 def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
-    """Over all cells that are done.
+    """Compare the three valid estimators over all completed cells of a sweep.
+
+    Args:
+        result: a sweep, finished or not.
+        metric: one of its metrics.
+        close: largest ratio to the smallest mean error that counts as close.
 
     Raises:
         ValueError: when the sweep lacks the metric or one of the three.
@@ -251,15 +262,15 @@ def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
     behind = np.array(["mle_star" not in lead.possible for _, lead in apart], dtype=bool)
     most = int(np.where(behind, ratios, -np.inf).argmax()) if behind.any() else None
     return Standing(
-        cells=len(found),
-        sure={name: sum(lead.sure and lead.best == (name,) for _, lead in apart) for name in VALID},
-        shared=sum(lead.sure and len(lead.best) == 2 for _, lead in apart),
-        equal=len(found) - len(apart),
-        near=int((ratios <= close * (1 + TIE)).sum()),
-        typical=float(np.median(ratios)) if apart else np.nan,
-        behind=int(behind.sum()),
-        largest=1.0 if most is None else float(ratios[most]),
-        where=None if most is None else apart[most][0].cell,
+        n_completed=len(found),
+        n_best={name: sum(lead.settled and lead.best == (name,) for _, lead in apart) for name in VALID},
+        n_shared=sum(lead.settled and len(lead.best) == 2 for _, lead in apart),
+        n_equal=len(found) - len(apart),
+        n_close=int((ratios <= close * (1 + TIE)).sum()),
+        median_ratio=float(np.median(ratios)) if apart else np.nan,
+        n_beaten=int(behind.sum()),
+        worst_ratio=1.0 if most is None else float(ratios[most]),
+        worst_cell=None if most is None else apart[most][0].cell,
     )
 
 
@@ -269,30 +280,30 @@ _AXES: tuple[SweepAxis, ...] = ("epsilon", "n", "k", "s")
 
 @dataclass(frozen=True)
 class LeaderInterval:
-    """Neighbouring values of the axis at which the three stand the same.
+    """Neighbouring values of the axis at which the same estimators have the smallest mean error.
 
     Attributes:
-        first, last: values, equal where it is a single one.
-        best: who has the smallest mean error there, alone or shared, where the seeds settle it; all three where they
-            are equal; nobody where it is not settled.
-        opens, closes: whether the sweep has no value below or above it.
+        first, last: smallest and largest of the values.
+        best: estimators with the smallest mean error, settled; all three where they are equal, none where it is not
+            settled.
+        at_lower_end, at_upper_end: whether the interval holds the sweep's smallest or largest value.
     """
 
     first: float
     last: float
     best: tuple[str, ...]
-    opens: bool
-    closes: bool
+    at_lower_end: bool
+    at_upper_end: bool
 
 
 def varying_axis(cells: tuple[Cell, ...]) -> SweepAxis | None:
-    """The only thing in which some cells differ; None where it is no number, or not the only one."""
+    """The one numeric axis along which the cells differ; None where they differ in more, or in another thing."""
     varied = [axis for axis in _AXES if len({getattr(cell, axis) for cell in cells}) > 1]
     return varied[0] if len(varied) == 1 and len({cell.dist for cell in cells}) == 1 else None
 
 
 def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple[LeaderInterval, ...]:
-    """Of a sweep along ``axis``, from the smallest value to the largest; a value not run yet ends a stretch.
+    """Intervals of equal winners of a sweep along ``axis``, from the smallest value up; one not run ends one.
 
     Raises:
         ValueError: when the sweep lacks the metric or one of the three valid estimators.
@@ -314,4 +325,4 @@ def _settled_best(result: SweepResult, cell: Cell, metric: str) -> tuple[str, ..
     if done is None:
         return None
     lead = leading(result, done, metric)
-    return lead.best if lead.sure or lead.equal else ()
+    return lead.best if lead.settled or lead.equal else ()

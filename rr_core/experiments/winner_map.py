@@ -29,14 +29,14 @@ _DIGITS = 8  # of the digest that an uploaded population is known by
 
 @dataclass(frozen=True)
 class MapKind:
-    """Which axes a plane has: across, upwards, and those held fixed, in the order in which they are chosen."""
+    """The axes of a map: across, upwards, and the two held fixed, in the order in which they are chosen."""
 
     x: SweepAxis
     y: SweepAxis
     fixed: tuple[FixedName, FixedName]
 
     @property
-    def zipf(self) -> bool:
+    def zipf_only(self) -> bool:
         """Whether only Zipf populations are in it."""
         return "s" in (self.x, self.y)
 
@@ -47,7 +47,7 @@ MAP_KINDS: dict[str, MapKind] = {
     "n-k": MapKind("n", "k", ("population", "epsilon")),
     "n-s": MapKind("n", "s", ("k", "epsilon")),
 }
-# Of sweeps without a plane: one row, along any axis; upwards is what has one value, and nothing else is to be chosen.
+# Where no two axes vary together: one row, along any axis; upwards stands an axis with one value.
 STRIP_KINDS: dict[str, MapKind] = {
     "eps-n": MAP_KINDS["eps-n"],
     "n-k": MAP_KINDS["n-k"],
@@ -59,11 +59,17 @@ _ALL_KINDS = {**STRIP_KINDS, **MAP_KINDS}
 
 @dataclass(frozen=True)
 class FixedAxis:
-    """What an axis may be held fixed at, given the choices before it, and what is taken."""
+    """An axis that a map holds fixed.
+
+    Attributes:
+        axis: which one.
+        options: values it may be held at, given the values of the axes before it.
+        value: the one taken.
+    """
 
     axis: FixedName
     options: tuple[AxisValue, ...]
-    taken: AxisValue
+    value: AxisValue
 
 
 @dataclass(frozen=True)
@@ -71,49 +77,49 @@ class EstimatorError:
     """One estimator's error in a cell.
 
     Attributes:
-        estimator: which.
-        mean, standard_error: over the collections; the latter nan from one collection.
-        best, worst: in how many collections it was the best or the worst of the valid ones; see `CellResult`.
+        estimator: a key of `comparison.ESTIMATORS`.
+        mean, standard_error: mean error over the collections and its standard error; the latter nan from one collection.
+        n_best, n_worst: number of collections in which it was the best or the worst valid estimator, see `CellResult`.
     """
 
     estimator: str
     mean: float
     standard_error: float
-    best: float
-    worst: float
+    n_best: float
+    n_worst: float
 
 
 @dataclass(frozen=True, eq=False)
 class MapCell:
-    """One place of a plane.
+    """One cell of a map.
 
     Attributes:
-        cell: what lies there.
-        result: its numbers; None while it has not been run, and then the rest is empty.
-        lead: which valid estimators have the smallest mean error, and which may have it.
-        regret: mean error of MLE* over the smallest, where the collections settle that it is not the smallest; else 1;
-            nan where nothing was run.
-        errors: of all estimators of the sweep.
-        tied: collections in which all valid ones tied.
+        cell: the sweep's cell.
+        result: its numbers; None, and the rest empty, until it is completed.
+        leader: which valid estimators have the smallest mean error, and which may have it.
+        regret: ratio of MLE*'s mean error to the smallest, where it is settled that MLE*'s is not the smallest, else 1;
+            nan until the cell is completed.
+        errors: of every estimator of the sweep.
+        n_tied: number of collections in which all valid estimators tied.
     """
 
     cell: Cell
     result: CellResult | None = None
-    lead: Leader | None = None
+    leader: Leader | None = None
     regret: float = math.nan
     errors: tuple[EstimatorError, ...] = ()
-    tied: float = 0.0
+    n_tied: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class WinnerMap:
-    """A plane of a sweep in one metric.
+    """A map of a sweep in one metric.
 
     Attributes:
-        key: of KINDS or STRIPS.
-        metric: which error; "mse" is the sum over categories.
-        x, y: values along the axes, ascending; a strip has one of y.
-        rows: for each y, for each x, what lies there; None where the sweep has no such cell.
+        key: of MAP_KINDS or STRIP_KINDS.
+        metric: the error compared; "mse" is the sum over categories.
+        x, y: values along the axes, ascending; a strip has one value of y.
+        rows: the cells, by y and then by x; None where the sweep has no such cell.
     """
 
     key: str
@@ -127,34 +133,41 @@ class WinnerMap:
         return _ALL_KINDS[self.key]
 
     @property
-    def strip(self) -> bool:
-        """Whether it is one row, of which the value is held fixed too."""
+    def is_strip(self) -> bool:
+        """Whether the map is a single row."""
         return len(self.y) == 1
 
     @property
-    def spots(self) -> tuple[MapCell, ...]:
-        """All places that the sweep has, row by row."""
-        return tuple(spot for row in self.rows for spot in row if spot is not None)
+    def map_cells(self) -> tuple[MapCell, ...]:
+        """All cells, row by row."""
+        return tuple(map_cell for row in self.rows for map_cell in row if map_cell is not None)
 
     @property
-    def run(self) -> tuple[MapCell, ...]:
-        """Those that have been run."""
-        return tuple(spot for spot in self.spots if spot.result is not None)
+    def completed(self) -> tuple[MapCell, ...]:
+        """The cells that are completed, row by row."""
+        return tuple(map_cell for map_cell in self.map_cells if map_cell.result is not None)
 
     def regrets(self) -> Array:
-        """(y, x) regret of MLE*, see `MapCell`; nan where nothing was run."""
-        return np.array([[math.nan if spot is None else spot.regret for spot in row] for row in self.rows])
+        """(len(y), len(x)) regrets of MLE*, see `MapCell`; nan where no cell is completed."""
+        return np.array(
+            [[math.nan if map_cell is None else map_cell.regret for map_cell in row] for row in self.rows]
+        )
 
-    def place(self, x: float, y: float) -> tuple[float, float] | None:
-        """Column and row of a point between the places, both counted from 0 and not whole as a rule: logarithmic
-        between values of n and of k. None outside."""
+    def position(self, x: float, y: float) -> tuple[float, float] | None:
+        """Column and row of a point, counted from 0; None outside the map.
+
+        They are interpolated between the cells, linearly in epsilon and s, logarithmically in n and k.
+        """
         column, row = _between(self.kind.x, self.x, x), _between(self.kind.y, self.y, y)
         return None if column is None or row is None else (column, row)
 
 
 def axis_value(cell: Cell, axis: SweepAxis | FixedName) -> AxisValue:
-    """Where a cell lies along an axis. A population is a text that fits in a link: the exponent of a Zipf one, the
-    key of a shape or table, "weights:" and the begin of its digest for an uploaded one."""
+    """The value of an axis in a cell.
+
+    A population is a text that fits in a link: the exponent of a Zipf population, the key of a shape or table, and
+    "weights:" with the first digits of its digest for an uploaded one.
+    """
     if axis != "population":
         return float(getattr(cell, axis))
     if cell.dist == "zipf":
@@ -163,8 +176,11 @@ def axis_value(cell: Cell, axis: SweepAxis | FixedName) -> AxisValue:
 
 
 def map_kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Which planes some cells have: keys of KINDS with at least two values on both axes somewhere; where there is none
-    of them, keys of STRIPS with at least two values of x."""
+    """The kinds of maps that some cells have.
+
+    Keys of MAP_KINDS whose two axes take at least two values each with all else fixed; where there is none, keys of
+    STRIP_KINDS whose axis x does.
+    """
     cells = tuple(cells)
     return tuple(key for key in MAP_KINDS if _map_cells(cells, key)) or tuple(
         key for key in STRIP_KINDS if _strip_cells(cells, key)
@@ -180,11 +196,18 @@ def has_map(cells: Iterable[Cell]) -> bool:
 def fixed_axes(
     cells: Iterable[Cell], key: str, wanted: Mapping[FixedName, AxisValue]
 ) -> tuple[FixedAxis, FixedAxis]:
-    """What the two other axes of a plane may be held fixed at. Each takes what is wanted, where that is on offer, or
-    else the middle one; the options of the second depend on the first.
+    """The two axes that a map holds fixed, with their options and values.
+
+    Args:
+        cells: of the sweep.
+        key: of a map that they have, see `map_kinds`.
+        wanted: value of each axis; one that is missing or no option is replaced by the middle option.
+
+    Returns:
+        The two axes in the order in which they are chosen; the options of the second depend on the value of the first.
 
     Raises:
-        ValueError: when the cells have no such plane.
+        ValueError: when the cells have no such map.
     """
     rests = list(_cells_by_fixed(tuple(cells), key))
     found: list[FixedAxis] = []
@@ -202,10 +225,16 @@ def fixed_axes(
 def winner_map(
     result: SweepResult, key: str, metric: str, wanted: Mapping[FixedName, AxisValue]
 ) -> WinnerMap:
-    """The plane through a sweep, finished or not, where the other axes are fixed as `fixed_axes` takes them.
+    """The map of a sweep, finished or not.
+
+    Args:
+        result: the sweep.
+        key: kind of map, see `map_kinds`.
+        metric: one of the sweep's.
+        wanted: values of the other axes, see `fixed_axes`.
 
     Raises:
-        ValueError: when the sweep has no such plane or metric, or lacks one of the valid estimators.
+        ValueError: when the sweep has no such map or metric, or lacks one of the valid estimators.
     """
     settings = result.sweep.settings
     if metric not in settings.metrics:
@@ -213,7 +242,7 @@ def winner_map(
     if not set(VALID) <= set(settings.estimators):
         raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
     first, second = fixed_axes(result.sweep.cells, key, wanted)
-    cells = _cells_by_fixed(result.sweep.cells, key)[first.taken, second.taken]
+    cells = _cells_by_fixed(result.sweep.cells, key)[first.value, second.value]
     kind = _ALL_KINDS[key]
     at = {(axis_value(cell, kind.x), axis_value(cell, kind.y)): cell for cell in cells}
     x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
@@ -241,11 +270,11 @@ def _map_cell(result: SweepResult, cell: Cell, metric: str) -> MapCell:
 
 
 def _cells_by_fixed(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
-    """The cells of each plane of a kind, by what is held fixed."""
+    """The cells of every map of a kind, by the values held fixed."""
     offered = map_kinds(cells)
     if key not in offered:
         raise ValueError(
-            f"key must be one of the planes that the cells have, {', '.join(offered) or 'none'}, "
+            f"key must be one of the maps that the cells have, {', '.join(offered) or 'none'}, "
             f"got {_validate.short(key)}"
         )
     wide = _map_cells(cells, key) if key in MAP_KINDS else {}
@@ -273,7 +302,7 @@ def _groups(cells: tuple[Cell, ...], kind: MapKind) -> dict[tuple[AxisValue, Axi
     first, second = kind.fixed
     groups: dict[tuple[AxisValue, AxisValue], list[Cell]] = {}
     for cell in cells:
-        if cell.dist == "zipf" or not kind.zipf:
+        if cell.dist == "zipf" or not kind.zipf_only:
             groups.setdefault((axis_value(cell, first), axis_value(cell, second)), []).append(cell)
     return groups
 

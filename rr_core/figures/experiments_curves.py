@@ -96,7 +96,7 @@ class Scale:
             np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
             for name in ("mean", "low", "high")
         )
-        if (drawn.choice.metric, drawn.choice.measure) == ("nll", "level"):
+        if (drawn.selection.metric, drawn.selection.measure) == ("nll", "level"):
             return cls(*_with_room(low, high), logarithmic=False)
         positive = mean[mean > 0]
         if not positive.size:
@@ -155,9 +155,9 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
     seen = [panel.x for row in drawn.rows for panel in row.panels if panel.x.size]
     x = np.unique(np.concatenate(seen)) if seen else np.array([1.0, 10.0])
     least, most = float(x[0]), float(x[-1])
-    narrow = len(drawn.choice.fixed) > 2
-    title = "Users N" if drawn.choice.along == "n" else "Privacy ε"
-    if drawn.choice.along == "epsilon" and most <= _LINEAR_EPSILON * least:
+    narrow = len(drawn.selection.fixed_values) > 2
+    title = "Users N" if drawn.selection.along == "n" else "Privacy ε"
+    if drawn.selection.along == "epsilon" and most <= _LINEAR_EPSILON * least:
         room = 0.05 * (most - least) or 0.5
         ticks = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
         return axis(title, range=[least - room, most + room], **ticks)
@@ -242,7 +242,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         drawn: the curves; rows and columns beyond MOST_ROWS and MOST_COLUMNS are left out.
         here: the reader's own epsilon or N, drawn as a vertical line where it is within the axis.
     """
-    rows, columns = drawn.rows[:MOST_ROWS], drawn.choice.fixed[:MOST_COLUMNS]
+    rows, columns = drawn.rows[:MOST_ROWS], drawn.selection.fixed_values[:MOST_COLUMNS]
     grid = PanelGrid(len(rows), len(columns))
     x = horizontal(drawn)
     traces: list[dict[str, Any]] = []
@@ -268,7 +268,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         traces.append(_band_in_legend(drawn))
     shapes = []
     if here is not None and inside(here, x):
-        symbol = SYMBOLS[drawn.choice.along]
+        symbol = SYMBOLS[drawn.selection.along]
         traces.append(_here_in_legend(f"your {symbol} = {number(here, 6)}"))
         shapes = [
             _upright(here, f"x{grid.of_column(column)}", f"y{grid.of_errors(index)} domain")
@@ -299,9 +299,9 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
 
 def curves_reading(drawn: Curves) -> str:
     """The figure in one sentence: who surely has the smallest mean in how many cells, and how far MLE* is from it."""
-    choice = drawn.choice
+    choice = drawn.selection
     what = METRIC_NAMES[choice.metric].in_text
-    if not drawn.cells:
+    if not drawn.n_completed:
         return "No cell of these panels is computed yet, so there is nothing to see so far."
     if choice.measure == "excess":
         ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
@@ -310,24 +310,22 @@ def curves_reading(drawn: Curves) -> str:
         return f"{MEASURE_TITLES[choice.metric, choice.measure]}: {_ranges(drawn)}."
     stand = drawn.standing
     if stand is None:
-        return (
-            f"The {what} of each estimator over {counted(drawn.cells, 'cell')} along {SYMBOLS[choice.along]}."
-        )
-    parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.sure.items()]
-    parts += [f"two share it in {stand.shared}"] if stand.shared else []
-    parts += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
-    parts += [f"all equal in {stand.equal}"] if stand.equal else []
-    return f"Surely the smallest {what}, in {counted(drawn.cells, 'cell')}: {', '.join(parts)}{_far(stand)}."
+        return f"The {what} of each estimator over {counted(drawn.n_completed, 'cell')} along {SYMBOLS[choice.along]}."
+    parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.n_best.items()]
+    parts += [f"two share it in {stand.n_shared}"] if stand.n_shared else []
+    parts += [f"not settled in {stand.n_unsettled}"] if stand.n_unsettled else []
+    parts += [f"all equal in {stand.n_equal}"] if stand.n_equal else []
+    return f"Surely the smallest {what}, in {counted(drawn.n_completed, 'cell')}: {', '.join(parts)}{_far(stand)}."
 
 
 def _far(stand: Standing) -> str:
-    if stand.where is None:
+    if stand.worst_cell is None:
         return "; MLE*’s is nowhere surely above the smallest"
-    cell = stand.where
+    cell = stand.worst_cell
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
-    if math.isinf(stand.largest):
+    if math.isinf(stand.worst_ratio):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is up to {about(stand.largest)} the smallest ({where})"
+    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest ({where})"
 
 
 def _above(drawn: Curves, name: str) -> str:
@@ -350,7 +348,7 @@ def _means(drawn: Curves, name: str) -> Array:
 
 
 def _title(drawn: Curves) -> str:
-    kind = (drawn.choice.metric, drawn.choice.measure)
+    kind = (drawn.selection.metric, drawn.selection.measure)
     return f"{_SHORT_TITLES[kind]}<br>({'zoomed' if kind == ('nll', 'level') else 'log scale'})"
 
 
@@ -380,7 +378,7 @@ def _curves(
     panel = row.panels[column]
     if not panel.x.size:
         return
-    small = len(drawn.choice.fixed) > 1
+    small = len(drawn.selection.fixed_values) > 1
     if drawn.band != "none":
         for name, line in panel.curves.items():
             yield _band(name, panel.x, line, scale, place)
@@ -407,7 +405,7 @@ def _curves(
 
 
 def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
-    choice = drawn.choice
+    choice = drawn.selection
     third = "n" if choice.along == "epsilon" else "epsilon"
     kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
     band = (
@@ -415,7 +413,7 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
         if drawn.band in kinds
         else ""
     )
-    at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
+    at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed_values[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
         f"{MEASURE_TITLES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
@@ -493,7 +491,7 @@ def _heads(
     drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
-    symbol = SYMBOLS["n" if drawn.choice.along == "epsilon" else "epsilon"]
+    symbol = SYMBOLS["n" if drawn.selection.along == "epsilon" else "epsilon"]
     values = [f"{symbol} = {value:,.10g}" for value in columns]
     heads = []
     for index, row in enumerate(rows):

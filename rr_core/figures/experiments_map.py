@@ -26,8 +26,10 @@ _APART = 1.2  # between two names, in cells
 
 
 def level_borders(z: Array, levels: Sequence[float]) -> dict[float, list[Edge]]:
-    """The edges between two cells of z (rows, columns) of which one reaches a level and the other does not. An edge
-    that passes several levels is the highest one's; one beside a cell of nan is nobody's."""
+    """Edges between neighbouring cells of z (rows, columns) where one reaches a level and the other does not.
+
+    An edge that crosses several levels is drawn for the highest; edges next to a NaN cell are skipped.
+    """
     found: dict[float, list[Edge]] = {level: [] for level in levels}
     rows, columns = z.shape
     for row in range(rows):
@@ -49,8 +51,17 @@ def border_path(edges: Sequence[Edge]) -> Array:
 
 
 def label_position(edges: Sequence[Edge], taken: Sequence[Point]) -> Point | None:
-    """Where a border's name hides least: the middle of one of its edges, between two rows rather than between two
-    columns, not beside another name, and in the midst of the border. None where there is no room."""
+    """Column and row for the label of a border: the middle of one of its edges, at least _APART cells from other labels.
+
+    Edges between two rows come before edges between two columns, and then the one nearest to the border's centre.
+
+    Args:
+        edges: of the border.
+        taken: places of other labels.
+
+    Returns:
+        None where there is no room.
+    """
     middles = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in edges]
     centre = tuple(np.mean(middles, axis=0).tolist())
     free = [middle for middle in middles if all(math.dist(middle, other) >= _APART for other in taken)]
@@ -71,12 +82,12 @@ def times_sign(ratio: float) -> str:
     return f"{number(ratio, 3) if ratio < 100 or ratio >= 1e6 else format(ratio, ',.0f')}×"
 
 
-def cell_text(spot: MapCell) -> str:
+def cell_text(map_cell: MapCell) -> str:
     """What is written in a cell that was run: the winner and its margin in two digits, who shares, or who may win."""
-    lead = spot.lead
+    lead = map_cell.leader
     if lead is None or lead.equal:
         return "equal"
-    if is_unsettled(spot):
+    if is_unsettled(map_cell):
         return (
             "?"
             if len(lead.possible) == len(VALID)
@@ -89,77 +100,77 @@ def cell_text(spot: MapCell) -> str:
     return f"{_names(lead.best)[0]}<br>{by.replace('<', '&lt;')}"
 
 
-def is_unsettled(spot: MapCell) -> bool:
+def is_unsettled(map_cell: MapCell) -> bool:
     """Whether the three differ and the collections do not settle who wins."""
-    return spot.lead is not None and not spot.lead.equal and not spot.lead.sure
+    return map_cell.leader is not None and not map_cell.leader.equal and not map_cell.leader.settled
 
 
 def _names(names: tuple[str, ...]) -> list[str]:
     return [QUANTITIES[name].name for name in names]
 
 
-def cell_lines(spot: MapCell) -> str:
+def cell_lines(map_cell: MapCell) -> str:
     """The cell, in two lines."""
-    cell = spot.cell
+    cell = map_cell.cell
     return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{_capital(population_name(cell))}"
 
 
-def hover_text(plane: WinnerMap, spot: MapCell) -> str:
+def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
     """Everything that is known of a cell that was run, in lines short enough for a phone."""
-    result = spot.result
+    result = map_cell.result
     if result is None:
-        return f"{cell_lines(spot)}<br>not run yet"
-    lines = [*_verdict(spot), cell_lines(spot), f"{METRIC_TITLES[plane.metric]}:"]
-    for error in spot.errors:
+        return f"{cell_lines(map_cell)}<br>not run yet"
+    lines = [*_verdict(map_cell), cell_lines(map_cell), f"{METRIC_TITLES[drawn.metric]}:"]
+    for error in map_cell.errors:
         spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
         lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
-    if not math.isnan(spot.errors[0].standard_error):
+    if not math.isnan(map_cell.errors[0].standard_error):
         lines.append("(mean ± its standard error)")
     made = counted(result.seeds, "collection")
     lines.append(f"Best / worst of the {made}:")
-    ranks = [error for error in spot.errors if error.estimator in VALID]
+    ranks = [error for error in map_cell.errors if error.estimator in VALID]
     lines.append(
         ", ".join(
-            f"{QUANTITIES[one.estimator].name} {_count(one.best)} / {_count(one.worst)}" for one in ranks
+            f"{QUANTITIES[one.estimator].name} {_count(one.n_best)} / {_count(one.n_worst)}" for one in ranks
         )
     )
-    lines.append(f"all equal in {_count(spot.tied)}")
-    if spot.lead is not None and "mle_star" not in spot.lead.possible:
-        lines.append(f"MLE*'s error over the smallest: {times_sign(spot.regret)}")
+    lines.append(f"all equal in {_count(map_cell.n_tied)}")
+    if map_cell.leader is not None and "mle_star" not in map_cell.leader.possible:
+        lines.append(f"MLE*'s error over the smallest: {times_sign(map_cell.regret)}")
     return "<br>".join(lines)
 
 
-def fixed_values(plane: WinnerMap) -> str:
-    """What a plane holds fixed, and the value of its only row."""
-    if not plane.spots:
+def fixed_values(drawn: WinnerMap) -> str:
+    """What a map holds fixed, and the value of its only row, in words."""
+    if not drawn.map_cells:
         return ""
-    cell = plane.spots[0].cell
+    cell = drawn.map_cells[0].cell
     words: dict[FixedName | SweepAxis, str] = {
         "population": population_name(cell),
         "k": f"K = {cell.k:,}",
         "epsilon": f"ε = {cell.epsilon:g}",
         "n": f"N = {cell.n:,}",
     }
-    row = (plane.kind.y,) if plane.strip else ()
-    return ", ".join(words[name] for name in (*plane.kind.fixed, *row))
+    row = (drawn.kind.y,) if drawn.is_strip else ()
+    return ", ".join(words[name] for name in (*drawn.kind.fixed, *row))
 
 
-def map_reading(plane: WinnerMap) -> str:
+def map_reading(drawn: WinnerMap) -> str:
     """Counts of wins, and what MLE* costs where another wins."""
-    done = plane.run
-    fixed = _capital(fixed_values(plane))
+    done = drawn.completed
+    fixed = _capital(fixed_values(drawn))
     if not done:
-        return f"{fixed}: none of the {counted(len(plane.spots), 'cell')} of this map has been run yet."
-    leads = [spot.lead for spot in done if spot.lead is not None]
-    alone = {name: sum(lead.sure and lead.best == (name,) for lead in leads) for name in VALID}
+        return f"{fixed}: none of the {counted(len(drawn.map_cells), 'cell')} of this map has been run yet."
+    leads = [map_cell.leader for map_cell in done if map_cell.leader is not None]
+    alone = {name: sum(lead.settled and lead.best == (name,) for lead in leads) for name in VALID}
     of = counted(len(done), "cell")
-    if len(done) < len(plane.spots):
+    if len(done) < len(drawn.map_cells):
         of = f"the {of} run so far"
     text = (
-        f"{fixed}: of {of}, MLE* surely has the smallest {METRIC_NAMES[plane.metric].mean_in_text} in "
+        f"{fixed}: of {of}, MLE* surely has the smallest {METRIC_NAMES[drawn.metric].mean_in_text} in "
         f"{alone['mle_star']}, InvP in {alone['inv_p']}, InvN in {alone['inv_n']}"
     )
-    if shared := sum(lead.sure and len(lead.best) == 2 for lead in leads):
+    if shared := sum(lead.settled and len(lead.best) == 2 for lead in leads):
         text += f"; in {shared} two share it"
     if equal := sum(lead.equal for lead in leads):
         text += f"; in {equal} all three are equal"
@@ -169,7 +180,11 @@ def map_reading(plane: WinnerMap) -> str:
 
 
 def _cost(done: tuple[MapCell, ...]) -> str:
-    lost = [spot.regret for spot in done if spot.lead is not None and "mle_star" not in spot.lead.possible]
+    lost = [
+        map_cell.regret
+        for map_cell in done
+        if map_cell.leader is not None and "mle_star" not in map_cell.leader.possible
+    ]
     if not lost:
         return "MLE* is surely beaten in none"
     worst = max(lost)
@@ -178,11 +193,11 @@ def _cost(done: tuple[MapCell, ...]) -> str:
     return f"MLE* is surely beaten in {len(lost)}, where its error is up to {about(worst)} the smallest"
 
 
-def _verdict(spot: MapCell) -> list[str]:
-    lead = spot.lead
+def _verdict(map_cell: MapCell) -> list[str]:
+    lead = map_cell.leader
     if lead is None or lead.equal:
         return ["<b>All three are equal</b>"]
-    if not lead.sure:
+    if not lead.settled:
         return [f"<b>Not settled: {' or '.join(_names(lead.possible))}</b>", "may have the smallest error"]
     verb = "has" if len(lead.best) == 1 else "share"
     first = f"<b>{' and '.join(_names(lead.best))} {verb} the smallest error</b>"
@@ -240,28 +255,28 @@ def why_no_map(sweep: Sweep) -> str:
     return ""
 
 
-def map_figure(plane: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
+def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
     """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
     a click gives i and the upper end, see `column_and_row`.
 
     Args:
-        plane: what is drawn, finished or not.
+        drawn: the map, finished or not.
         here: the scenario's own values along x and y; not marked when they lie outside.
     """
-    lines, names = _borders(plane)
-    place = None if here is None else plane.place(*here)
-    traces = [*_legend(plane), _missing_cells(plane), _cells(plane), *lines]
+    lines, names = _borders(drawn)
+    place = None if here is None else drawn.position(*here)
+    traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
     if place is not None:
-        traces.append(_mark(plane, _free_corner(place, [(name["x"], name["y"]) for name in names])))
+        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names])))
     return figure(
         traces,
-        _axis(plane.kind.x, plane.x),
-        _axis(plane.kind.y, plane.y),
-        map_reading(plane),
+        _axis(drawn.kind.x, drawn.x),
+        _axis(drawn.kind.y, drawn.y),
+        map_reading(drawn),
         annotations=names,
         barmode="overlay",
         uniformtext={"mode": "hide", "minsize": 7},
-        height=(_STRIP_HEIGHT if plane.strip else min(max(60 * len(plane.y), 210), 460)) + 150,
+        height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
         dragmode=False,
@@ -296,8 +311,8 @@ def _tick(name: SweepAxis, value: float) -> str:
     return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.3g}M"
 
 
-def _bar(spots: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
-    columns, rows = (np.array([place[i] for place in spots], dtype=np.float64) for i in (0, 1))
+def _bar(map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
+    columns, rows = (np.array([place[i] for place in map_cells], dtype=np.float64) for i in (0, 1))
     return {
         "type": "bar",
         "x": columns,
@@ -311,62 +326,62 @@ def _bar(spots: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
     }
 
 
-def _cells_at(plane: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
+def _cells_at(drawn: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
     return {
-        (column, row): spot
-        for row, spots in enumerate(plane.rows)
-        for column, spot in enumerate(spots)
-        if spot is not None and (spot.result is not None) == done
+        (column, row): map_cell
+        for row, map_cells in enumerate(drawn.rows)
+        for column, map_cell in enumerate(map_cells)
+        if map_cell is not None and (map_cell.result is not None) == done
     }
 
 
-def _missing_cells(plane: WinnerMap) -> dict[str, Any]:
-    spots = _cells_at(plane, done=False)
+def _missing_cells(drawn: WinnerMap) -> dict[str, Any]:
+    map_cells = _cells_at(drawn, done=False)
     return _bar(
-        spots,
+        map_cells,
         name="not run yet",
         marker={"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}},
-        hovertext=[hover_text(plane, spot) for spot in spots.values()],
+        hovertext=[hover_text(drawn, map_cell) for map_cell in map_cells.values()],
         hoverinfo="text",
         textposition="none",
     )
 
 
-def _cells(plane: WinnerMap) -> dict[str, Any]:
-    spots = _cells_at(plane, done=True)
-    colours = [_colour(spot) for spot in spots.values()]
-    words = len(spots) <= _MOST_WORDS
+def _cells(drawn: WinnerMap) -> dict[str, Any]:
+    map_cells = _cells_at(drawn, done=True)
+    colours = [_colour(map_cell) for map_cell in map_cells.values()]
+    words = len(map_cells) <= _MOST_WORDS
     return _bar(
-        spots,
+        map_cells,
         name="cells",
         marker={
             "color": colours,
             "line": {"width": 0},
             "pattern": {
-                "shape": ["/" if is_unsettled(spot) else "" for spot in spots.values()],
+                "shape": ["/" if is_unsettled(map_cell) else "" for map_cell in map_cells.values()],
                 "fillmode": "overlay",
                 "size": 8,
                 "solidity": 0.25,
                 "fgopacity": 0.4,
             },
         },
-        text=[cell_text(spot) for spot in spots.values()] if words else None,
+        text=[cell_text(map_cell) for map_cell in map_cells.values()] if words else None,
         textposition="inside" if words else "none",
         insidetextanchor="middle",
         textangle=0,
         constraintext="inside",
         insidetextfont={"size": 15, "color": [_ink(colour) for colour in colours]},
-        hovertext=[hover_text(plane, spot) for spot in spots.values()],
+        hovertext=[hover_text(drawn, map_cell) for map_cell in map_cells.values()],
         hoverinfo="text",
     )
 
 
-def _colour(spot: MapCell) -> str:
+def _colour(map_cell: MapCell) -> str:
     """Of the winner: the paler, the closer the next one. MLE* stands for those that it shares with."""
-    lead = spot.lead
+    lead = map_cell.leader
     if lead is None or lead.equal:
         return _EQUAL
-    if not lead.sure:
+    if not lead.settled:
         return _UNSETTLED
     name = "mle_star" if "mle_star" in lead.best else lead.best[0]
     strength = min(math.log(lead.margin) / math.log(_FULL), 1.0)
@@ -408,12 +423,12 @@ def _legend_box(title: str) -> dict[str, Any]:
     }
 
 
-def _legend(plane: WinnerMap) -> list[dict[str, Any]]:
+def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
     found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
-    if any(spot.lead is not None and spot.lead.equal for spot in plane.spots):
+    if any(map_cell.leader is not None and map_cell.leader.equal for map_cell in drawn.map_cells):
         found.append(_key("all equal", _EQUAL))
-    if any(map(is_unsettled, plane.spots)):
+    if any(map(is_unsettled, drawn.map_cells)):
         found.append(_key("unsettled", _UNSETTLED, "/"))
     return found
 
@@ -430,9 +445,9 @@ def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
     }
 
 
-def _borders(plane: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _borders(drawn: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Borders of equal regret of MLE*, dark on light so that they show on every colour, and their names."""
-    found = level_borders(plane.regrets(), _LEVELS)
+    found = level_borders(drawn.regrets(), _LEVELS)
     traces, names, taken = [], [], list[Point]()
     for order, (level, edges) in enumerate(found.items()):
         columns, rows = border_path(edges)
@@ -452,7 +467,7 @@ def _borders(plane: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any
         place = label_position(edges, taken)
         if place is not None:
             taken.append(place)
-            names.append(_name((place[0], 0.5) if plane.strip else place, level))
+            names.append(_name((place[0], 0.5) if drawn.is_strip else place, level))
     return traces, names
 
 
@@ -469,8 +484,10 @@ def _name(place: Point, level: float) -> dict[str, Any]:
 
 
 def _free_corner(place: Point, names: Sequence[Point]) -> Point:
-    """The corner of a cell that is nearest to a place and has no line's name beside it. Within a cell a place means
-    little, and a mark must hide no words."""
+    """Corner of a cell for the scenario's mark: the nearest to its place that has no border's label next to it.
+
+    Within a cell the place means little, and the mark must hide no words.
+    """
     middle = (round(place[0]), round(place[1]))
     corners = [
         (middle[0] + right * _ASIDE, middle[1] + up * _ASIDE) for up, right in product((1, -1), repeat=2)
@@ -483,11 +500,11 @@ def _free_corner(place: Point, names: Sequence[Point]) -> Point:
     return min(free or corners, key=lambda corner: math.dist(corner, place))
 
 
-def _mark(plane: WinnerMap, place: Point) -> dict[str, Any]:
+def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"your {SYMBOLS[plane.kind.x]}, {SYMBOLS[plane.kind.y]}",
+        "name": f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

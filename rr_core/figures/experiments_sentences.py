@@ -149,10 +149,10 @@ def _of_fall(found: tuple[Slopes, ...]) -> str:
 
 
 def _of_growth(found: tuple[Slopes, ...], count: Count) -> str:
-    rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.unsure, "not settled"))
+    rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.undecided, "not settled"))
     return (
         f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above e^ε. Of "
-        f"{counted(count.asked, 'slope')} between the two largest K (1: in proportion), above {1 + SLOPE_TOLERANCE:g}: "
+        f"{counted(count.total, 'slope')} between the two largest K (1: in proportion), above {1 + SLOPE_TOLERANCE:g}: "
         f"{', '.join(f'{words} in {number}' for number, words in rest if number)}. By the means, the middle one first: "
         f"{_slopes(found)}."
     )
@@ -179,11 +179,11 @@ def _rate(share: float) -> str:
 
 def _answers(count: Count, yes: str, no: str) -> str:
     """In how many cells the answer is yes, and in how many no."""
-    if not count.asked:
+    if not count.total:
         return f"The three are equal in {_all(count.equal)}."
-    rest = ((count.no, no), (count.unsure, "the collections do not settle it"))
+    rest = ((count.no, no), (count.undecided, "the collections do not settle it"))
     parts = [
-        f"In {count.yes} of {counted(count.asked, 'cell')} {yes}",
+        f"In {count.yes} of {counted(count.total, 'cell')} {yes}",
         *(f"in {n} {what}" for n, what in rest if n),
     ]
     equal = f" In {count.equal} more the three are equal." if count.equal else ""
@@ -226,13 +226,13 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     text = _wins(found.standing)
     if found.shape == "moderate":
         text += _alternating(count)
-    elif count.asked:
+    elif count.total:
         text += f" {_surely_best('InvP' if found.shape == 'concentrated' else 'InvN', count)}"
     return text + _likeness(found.cell)
 
 
 def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
-    return _surely_best("InvP", count) if count.asked else _wins(found.standing)
+    return _surely_best("InvP", count) if count.total else _wins(found.standing)
 
 
 def _surely_best(name: str, count: Count) -> str:
@@ -241,18 +241,18 @@ def _surely_best(name: str, count: Count) -> str:
 
 def _wins(stand: Standing) -> str:
     """In how many cells each surely has the smallest mean."""
-    if not stand.apart:
+    if not stand.n_different:
         return _EQUAL
-    each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.sure.items())
-    rest = [f"two share it in {stand.shared}"] if stand.shared else []
-    rest += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
-    equal = f" (in {stand.equal} more they are equal)" if stand.equal else ""
-    return f"Surely the smallest mean, in {counted(stand.apart, 'cell')}{equal}: {', '.join([each, *rest])}."
+    each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.n_best.items())
+    rest = [f"two share it in {stand.n_shared}"] if stand.n_shared else []
+    rest += [f"not settled in {stand.n_unsettled}"] if stand.n_unsettled else []
+    equal = f" (in {stand.n_equal} more they are equal)" if stand.n_equal else ""
+    return f"Surely the smallest mean, in {counted(stand.n_different, 'cell')}{equal}: {', '.join([each, *rest])}."
 
 
 def _alternating(count: Count) -> str:
     """Of InvP against InvN."""
-    if not count.asked:
+    if not count.total:
         return ""
     more = f" Of the two, InvP is surely better in {count.yes}, InvN in {count.no}."
     return f"{more} That they change places is not seen here." if bool(count.yes) != bool(count.no) else more
@@ -270,21 +270,19 @@ def _likeness(cell: CellResult) -> str:
 
 
 def _of_closeness(stand: Standing) -> str:
-    if not stand.apart:
+    if not stand.n_different:
         return _EQUAL
-    if not stand.settled:
+    if not stand.n_settled:
         return "The collections settle in no cell which of the three is best."
-    middle = "hardly above" if alike(stand.typical) else times(stand.typical)
+    middle = "hardly above" if alike(stand.median_ratio) else times(stand.median_ratio)
     near = (
-        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.near} of "
-        f"{stand.apart}."
+        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.n_close} of "
+        f"{stand.n_different}."
     )
     largest = "Its mean error is nowhere surely above the smallest."
-    if stand.where is not None:
-        largest = (
-            f"Its mean error is up to {about(stand.largest)} the smallest (for {cell_name(stand.where)})."
-        )
-        if alike(stand.largest):
+    if stand.worst_cell is not None:
+        largest = f"Its mean error is up to {about(stand.worst_ratio)} the smallest (for {cell_name(stand.worst_cell)})."
+        if alike(stand.worst_ratio):
             largest = "Its mean error is nowhere surely above the smallest by 0.5% or more."
     return f"{largest} {near}"
 
@@ -315,9 +313,9 @@ def answer_in_words(result: SweepResult, metric: str) -> str:
 
 def _of_mse(result: SweepResult) -> str:
     stand, head = standing(result, "mse"), _head(result)
-    if not stand.apart:
-        return f"{head} in {_all_settings(stand.cells)} **the errors of the three are equal**."
-    if not stand.settled:
+    if not stand.n_different:
+        return f"{head} in {_all_settings(stand.n_completed)} **the errors of the three are equal**."
+    if not stand.n_settled:
         return f"{head} {_unsettled(result, stand)}"
     axis = varying_axis(result.sweep.cells)
     ranges = _ranges(result, axis) if axis else ""
@@ -345,8 +343,12 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
     seeds = result.sweep.settings.seeds
     if seeds == 1:
         return "one collection per setting cannot tell which estimate is best on average."
-    more = f" (in {stand.equal:,} more the three are equal)" if stand.equal else ""
-    where = f"any of {stand.apart:,} settings" if stand.apart > 1 else "the one setting where they differ"
+    more = f" (in {stand.n_equal:,} more the three are equal)" if stand.n_equal else ""
+    where = (
+        f"any of {stand.n_different:,} settings"
+        if stand.n_different > 1
+        else "the one setting where they differ"
+    )
     return (
         f"{seeds} collections per setting do not settle which estimate is best on average in {where}{more}."
     )
@@ -355,8 +357,8 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
 def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     """Who is best at which values of the only axis; empty where it changes too often for a sentence."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for stretch in leader_intervals(result, "mse", axis):
-        found.setdefault(stretch.best, []).append(_range(axis, stretch))
+    for interval in leader_intervals(result, "mse", axis):
+        found.setdefault(interval.best, []).append(_range(axis, interval))
     if sum(map(len, found.values())) > _MOST_RANGES:
         return ""
     best = ", ".join(
@@ -369,21 +371,21 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     return f"the smallest squared error on average is surely **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
-def _range(axis: SweepAxis, stretch: LeaderInterval) -> str:
-    symbol, first, last = SYMBOLS[axis], _written(axis, stretch.first), _written(axis, stretch.last)
-    if stretch.opens and stretch.closes:
+def _range(axis: SweepAxis, interval: LeaderInterval) -> str:
+    symbol, first, last = SYMBOLS[axis], _written(axis, interval.first), _written(axis, interval.last)
+    if interval.at_lower_end and interval.at_upper_end:
         return f"every {symbol}"
     if first == last:
         return f"{symbol} = {first}"
-    if stretch.opens or stretch.closes:
-        return f"{symbol} ≤ {last}" if stretch.opens else f"{symbol} ≥ {first}"
+    if interval.at_lower_end or interval.at_upper_end:
+        return f"{symbol} ≤ {last}" if interval.at_lower_end else f"{symbol} ≥ {first}"
     return f"{symbol} from {first} to {last}"
 
 
 def _counts(stand: Standing) -> str:
     """In how many settings each is best."""
-    wins = sorted(stand.sure.items(), key=lambda pair: -pair[1])
-    if stand.cells == 1 and not stand.shared:
+    wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
+    if stand.n_completed == 1 and not stand.n_shared:
         return f"the smallest squared error on average is surely **{_owners(wins[0][:1])[0]}**."
     each = [f"{_owners((name,))[0]} in {count:,}" for name, count in wins if count]
     if each:
@@ -391,43 +393,43 @@ def _counts(stand: Standing) -> str:
     if never := [name for name, count in wins if not count]:
         each.append(f"{_joined(_owners(never))} in none")
     rest = []
-    if stand.shared:
-        rest.append(f"in {stand.shared:,} two share it")
-    if stand.unsettled:
-        rest.append(f"in {stand.unsettled:,} the collections do not settle it")
-    if stand.equal:
-        rest.append(f"in {stand.equal:,} the three are equal")
+    if stand.n_shared:
+        rest.append(f"in {stand.n_shared:,} two share it")
+    if stand.n_unsettled:
+        rest.append(f"in {stand.n_unsettled:,} the collections do not settle it")
+    if stand.n_equal:
+        rest.append(f"in {stand.n_equal:,} the three are equal")
     more = f"; {', '.join(rest)}" if rest else ""
     return f"the smallest squared error on average is surely **{', '.join(each)}**{more}."
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
     """How MLE* does, where the three differ; nothing where it is surely the best throughout."""
-    if stand.sure["mle_star"] == stand.apart:
+    if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
     if not count.yes and not count.no:
         return f"MLE*'s error is {size}."
     worst = f"surely the worst in {count.no:,}" if count.no else "surely the worst in none"
-    if stand.apart == 1:
+    if stand.n_different == 1:
         worst = "surely the worst" if count.no else "surely not the worst"
-    open_ = f" ({count.unsure:,} not settled)" if count.unsure else ""
+    open_ = f" ({count.undecided:,} not settled)" if count.undecided else ""
     return f"MLE* is **{worst}**{open_}, and its error is {size}."
 
 
 def _size(stand: Standing, axis: SweepAxis | None) -> str:
     """MLE*'s error over the smallest."""
-    if stand.where is None:
+    if stand.worst_cell is None:
         return "nowhere surely above the smallest"
-    if alike(stand.largest):
+    if alike(stand.worst_ratio):
         return "nowhere surely 0.5% above the smallest"
-    prefix = "" if math.isinf(stand.largest) else "about "
-    largest = f"{prefix}**{roughly(stand.largest)}** the smallest"
+    prefix = "" if math.isinf(stand.worst_ratio) else "about "
+    largest = f"{prefix}**{roughly(stand.worst_ratio)}** the smallest"
     if axis:
-        largest += f" (at {SYMBOLS[axis]} = {_written(axis, getattr(stand.where, axis))})"
-    if stand.apart == 1:
+        largest += f" (at {SYMBOLS[axis]} = {_written(axis, getattr(stand.worst_cell, axis))})"
+    if stand.n_different == 1:
         return largest
-    usual = "hardly above it" if alike(stand.typical) else about(stand.typical)
+    usual = "hardly above it" if alike(stand.median_ratio) else about(stand.median_ratio)
     return f"up to {largest}, typically {usual}"
 
 
@@ -457,25 +459,26 @@ def _written(axis: SweepAxis, value: float) -> str:
 
 def agreement_in_words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
     """Whether two runs agree, in a few sentences."""
-    if not found.cells:
+    if not found.n_common:
         return "The two runs have **no cell in common**: there is nothing to compare."
-    shared = f"{counted(found.cells, 'cell')} in common"
+    shared = f"{counted(found.n_common, 'cell')} in common"
     if found.identical:
         return f"**The same, bit for bit**: {shared}, equal settings, equal numbers."
-    if not found.compared:
+    if not found.n_compared:
         return f"{shared}, but no standard errors: with one collection per cell nothing can be compared."
-    return f"{shared}, {counted(found.compared, 'mean')} compared. " + (
+    return f"{shared}, {counted(found.n_compared, 'mean')} compared. " + (
         _by_chance(found, first, second) if found.same_users else _by_ratio(found, first, second)
     )
 
 
 def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
     text = (
-        f"The largest difference is **{number(found.largest)} standard errors**{_place(found.where, found.estimator)}; "
-        f"**{found.beyond:,}** {'is' if found.beyond == 1 else 'are'} beyond {FAR_STANDARD_ERRORS:g}, where chance alone "
-        f"would put about {number(found.expected, 2)}."
+        f"The largest difference is **{number(found.largest_difference)} standard errors**"
+        f"{_place(found.difference_cell, found.difference_estimator)}; **{found.n_beyond:,}** "
+        f"{'is' if found.n_beyond == 1 else 'are'} beyond {FAR_STANDARD_ERRORS:g}, where chance alone would put about "
+        f"{number(found.expected_beyond, 2)}."
     )
-    if not found.same_draws:
+    if not found.same_collections:
         return text
     few = min(one.sweep.settings.seeds for one in (first, second))
     same = f"first {few:,} collections" if few > 1 else "first collection"
@@ -487,12 +490,14 @@ def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:
         why = "One is about fixed users and the other about their population: these are different errors"
-    if alike(found.ratio):
+    if alike(found.largest_ratio):
         return f"{why}; here by less than 0.5%."
-    typical = "the middle ratio is 1" if alike(found.typical) else f"{times(found.typical)} in the middle"
+    typical = (
+        "the middle ratio is 1" if alike(found.median_ratio) else f"{times(found.median_ratio)} in the middle"
+    )
     return (
-        f"{why}. One mean is up to **{times(found.ratio)}** the other{_place(found.ratio_where, found.ratio_estimator)}; "
-        f"{typical}."
+        f"{why}. One mean is up to **{times(found.largest_ratio)}** the other"
+        f"{_place(found.ratio_cell, found.ratio_estimator)}; {typical}."
     )
 
 

@@ -129,4 +129,4 @@ class House:
         gate = self.gate(number)
         while gate.waiting:
             gate.step()
-        self.wait(lambda: job.over)
+        self.wait(lambda: job.is_over)

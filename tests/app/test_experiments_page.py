@@ -93,7 +93,7 @@ def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
     for name, shown in NAMES.items():
         assert (
             f"{shown} {'surely has the smallest mean squared error ' * (shown == 'MLE*')}in "
-            f"{sum(lead.sure and lead.best == (name,) for lead in leads)}" in reading
+            f"{sum(lead.settled and lead.best == (name,) for lead in leads)}" in reading
         )
     assert f"in {sum(lead.equal for lead in leads)} all three are equal" in reading
     assert_claims(page, result)
@@ -173,7 +173,7 @@ def test_run_stop_resume_is_the_same_as_in_one_go(house):
     assert page.get("progress")[0].proto.value == 37
     job = seen(page).job
     press(page, "Stop")
-    house.wait(lambda: job.over)
+    house.wait(lambda: job.is_over)
     assert job.state == "stopped"
     checked(page.run())
     assert told(page) == []
@@ -235,7 +235,7 @@ def test_what_breaks_off_is_said_and_can_be_resumed(house, caplog):
     gate.step()
     house.wait(lambda: len(seen(page).result.cells) == 1)
     gate.waiting.pop(0)[0].set_exception(MemoryError("no more"))
-    house.wait(lambda: seen(page).job.over)
+    house.wait(lambda: seen(page).job.is_over)
     checked(page.run())
     (box,) = page.error
     assert "broke off after 1 of 8 cells" in box.value

@@ -24,10 +24,12 @@ UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
 
 def test_one_at_a_time_in_the_order_they_came(house):
     first, second, third = (
-        house.queue.ask(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
+        house.queue.join(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
     )
     house.gate(0, 8)
-    assert [house.queue.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+    assert [
+        house.queue.watch(job, name) for name, job in zip("abc", (first, second, third), strict=True)
+    ] == [
         0,
         1,
         2,
@@ -36,7 +38,9 @@ def test_one_at_a_time_in_the_order_they_came(house):
     house.finish(0, first)
     house.gate(1, 8)
     assert len(house.gates) == 2
-    assert [house.queue.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+    assert [
+        house.queue.watch(job, name) for name, job in zip("abc", (first, second, third), strict=True)
+    ] == [
         0,
         0,
         1,
@@ -49,7 +53,7 @@ def test_one_at_a_time_in_the_order_they_came(house):
 
 
 def test_progress_is_told_while_it_runs(house):
-    job = house.queue.ask(SWEEP, "a")
+    job = house.queue.join(SWEEP, "a")
     gate = house.gate(0, 8)
     gate.step()
     gate.step()
@@ -60,7 +64,7 @@ def test_progress_is_told_while_it_runs(house):
 
 
 def test_the_same_sweep_is_run_once_for_all(house):
-    jobs = [house.queue.ask(SWEEP, str(session)) for session in range(100)]
+    jobs = [house.queue.join(SWEEP, str(session)) for session in range(100)]
     assert len(set(map(id, jobs))) == 1
     house.gate(0, 8)
     for session in range(99):
@@ -68,23 +72,23 @@ def test_the_same_sweep_is_run_once_for_all(house):
     time.sleep(0.25)  # two looks at whether to stop
     assert jobs[0].state == "running"
     house.finish(0, jobs[0])
-    late = house.queue.ask(SWEEP, "late")
+    late = house.queue.join(SWEEP, "late")
     assert late.state == "finished"
     assert late.result is jobs[0].result
     assert len(house.gates) == 1
 
 
 def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
-    job = house.queue.ask(SWEEP, "a")
+    job = house.queue.join(SWEEP, "a")
     house.gate(0, 8)
     house.gates[0].step()
     house.wait(lambda: len(job.result.cells) == 1)
     house.queue.leave(job, "a")
-    house.wait(lambda: job.over)
+    house.wait(lambda: job.is_over)
     assert job.state == "stopped"
     assert house.gates[0].ended
     assert all(future.cancelled() for future, _, _ in house.gates[0].waiting)
-    again = house.queue.ask(SWEEP, "a", done=job.result)
+    again = house.queue.join(SWEEP, "a", done=job.result)
     assert again is not job
     house.gate(1, 7)
     assert len(house.gates[1].waiting) == 7
@@ -93,7 +97,7 @@ def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
 
 
 def test_one_that_waits_is_stopped_without_having_run(house):
-    first, second = house.queue.ask(SWEEP, "a"), house.queue.ask(OTHER, "b")
+    first, second = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
     house.gate(0, 8)
     house.queue.leave(second, "b")
     assert second.state == "stopped"
@@ -104,55 +108,55 @@ def test_one_that_waits_is_stopped_without_having_run(house):
 
 
 def test_a_stop_does_not_heed_sessions_that_are_gone(house):
-    job = house.queue.ask(SWEEP, "reloaded")
+    job = house.queue.join(SWEEP, "reloaded")
     house.gate(0, 8)
     house.now = 25
-    assert house.queue.ask(SWEEP, "a") is job
+    assert house.queue.join(SWEEP, "a") is job
     house.queue.leave(job, "a")
-    house.wait(lambda: job.over)
+    house.wait(lambda: job.is_over)
     assert job.state == "stopped"
 
 
 def test_what_is_under_way_is_told_but_no_upload(house):
-    job = house.queue.ask(SWEEP, "a")
-    house.queue.ask(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
-    assert house.queue.under_way(SWEEP.cells) is job
-    assert house.queue.under_way(UPLOADED.cells) is None
-    assert house.queue.under_way(SWEEP.cells[1:]) is None
+    job = house.queue.join(SWEEP, "a")
+    house.queue.join(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
+    assert house.queue.running_same_cells(SWEEP.cells) is job
+    assert house.queue.running_same_cells(UPLOADED.cells) is None
+    assert house.queue.running_same_cells(SWEEP.cells[1:]) is None
     house.finish(0, job)
-    assert house.queue.under_way(SWEEP.cells) is None
+    assert house.queue.running_same_cells(SWEEP.cells) is None
 
 
 def test_a_run_that_is_being_stopped_is_not_joined(house):
-    job = house.queue.ask(SWEEP, "a")
+    job = house.queue.join(SWEEP, "a")
     house.gate(0, 8)
     house.queue.leave(job, "a")
     house.wait(lambda: job.ending)
-    assert house.queue.ask(SWEEP, "b") is not job
+    assert house.queue.join(SWEEP, "b") is not job
 
 
 def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
-    lonely = house.queue.ask(SWEEP, "a")
+    lonely = house.queue.join(SWEEP, "a")
     house.gate(0, 8)
     house.now = 61
     time.sleep(0.25)
     assert lonely.state == "running"
-    house.queue.look(lonely, "a")
-    eager = house.queue.ask(OTHER, "b")
+    house.queue.watch(lonely, "a")
+    eager = house.queue.join(OTHER, "b")
     house.now = 120
-    house.queue.look(eager, "b")
+    house.queue.watch(eager, "b")
     time.sleep(0.25)
     assert lonely.state == "running"
     house.now = 122
-    house.wait(lambda: lonely.over)
+    house.wait(lambda: lonely.is_over)
     assert lonely.state == "stopped"
     house.finish(1, eager)
 
 
 def test_an_upload_is_shared_with_nobody_and_given_up(house):
     given = {UPLOAD.key: UPLOAD}
-    mine = house.queue.ask(UPLOADED, "a", populations=given)
-    theirs = house.queue.ask(UPLOADED, "b", populations=given)
+    mine = house.queue.join(UPLOADED, "a", populations=given)
+    theirs = house.queue.join(UPLOADED, "b", populations=given)
     assert mine is not theirs
     house.finish(0, mine)
     house.finish(1, theirs)
@@ -162,12 +166,12 @@ def test_an_upload_is_shared_with_nobody_and_given_up(house):
 
 
 def test_what_breaks_keeps_the_rest_and_does_not_hold_up_the_next(house, caplog):
-    job, after = house.queue.ask(SWEEP, "a"), house.queue.ask(OTHER, "b")
+    job, after = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
     gate = house.gate(0, 8)
     gate.step()
     house.wait(lambda: len(job.result.cells) == 1)
     gate.waiting.pop(0)[0].set_exception(MemoryError("no more"))
-    house.wait(lambda: job.over)
+    house.wait(lambda: job.is_over)
     assert job.state == "failed"
     assert len(job.result.cells) == 1
     house.finish(1, after)
@@ -179,9 +183,9 @@ def test_no_executor_is_a_failure_too(caplog):
     def refuse():
         raise OSError("no process can be started")
 
-    job = SweepQueue(refuse, lambda executor: None).ask(SWEEP, "a")
+    job = SweepQueue(refuse, lambda executor: None).join(SWEEP, "a")
     for _ in range(1000):
-        if job.over:
+        if job.is_over:
             break
         time.sleep(0.005)
     assert job.state == "failed"
@@ -190,15 +194,15 @@ def test_no_executor_is_a_failure_too(caplog):
 def test_only_the_latest_results_are_kept(house):
     sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(queue._MOST_RESULTS + 2)]
     for number, sweep in enumerate(sweeps):
-        house.finish(number, house.queue.ask(sweep, "a"))
+        house.finish(number, house.queue.join(sweep, "a"))
     assert list(house.queue._finished) == sweeps[2:]
 
 
 def test_processes_of_their_own():
     """The real pool: the same numbers, of low priority, gone at once when ended."""
     made = SweepQueue(queue.start_workers, queue.end_workers)
-    job = made.ask(SWEEP, "a")
-    while not job.over:
+    job = made.join(SWEEP, "a")
+    while not job.is_over:
         threading.Event().wait(0.02)
     assert job.result.same(run(SWEEP))
     executor = queue.start_workers()

@@ -46,13 +46,13 @@ def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
             far = FAR_STANDARD_ERRORS * math.hypot(*(side[1] / math.sqrt(side[2]) for side in sides))
             at_far = stats.ttest_ind_from_stats(far, *sides[0][1:], 0.0, *sides[1][1:], equal_var=False)
             chances.append(at_far.pvalue)
-    assert (found.cells, found.compared) == (8, 24)
-    assert found.largest == pytest.approx(max(distances.values()))
-    assert (found.where, found.estimator) == max(distances, key=distances.__getitem__)
-    assert found.beyond == sum(distance > 3 for distance in distances.values())
-    assert found.expected == pytest.approx(sum(chances))
+    assert (found.n_common, found.n_compared) == (8, 24)
+    assert found.largest_difference == pytest.approx(max(distances.values()))
+    assert (found.difference_cell, found.difference_estimator) == max(distances, key=distances.__getitem__)
+    assert found.n_beyond == sum(distance > 3 for distance in distances.values())
+    assert found.expected_beyond == pytest.approx(sum(chances))
     assert not found.identical
-    assert not found.same_draws
+    assert not found.same_collections
     assert found.same_users
 
 
@@ -63,22 +63,26 @@ def test_ratios_of_every_mean_that_both_have(first, second):
         for name, a, b in (("inv", 0, 0), ("inv_p", 2, 1), ("mle_star", 3, 2)):
             pair = mine.mean[1, a], theirs.mean[1, b]
             ratios[mine.cell, name] = max(pair) / min(pair)
-    assert found.ratio == pytest.approx(max(ratios.values()))
-    assert (found.ratio_where, found.ratio_estimator) == max(ratios, key=ratios.__getitem__)
-    assert found.typical == pytest.approx(np.median(list(ratios.values())))
+    assert found.largest_ratio == pytest.approx(max(ratios.values()))
+    assert (found.ratio_cell, found.ratio_estimator) == max(ratios, key=ratios.__getitem__)
+    assert found.median_ratio == pytest.approx(np.median(list(ratios.values())))
     back = agreement(second, first, "nll")
-    assert (back.ratio, back.typical, back.ratio_where) == (found.ratio, found.typical, found.ratio_where)
+    assert (back.largest_ratio, back.median_ratio, back.ratio_cell) == (
+        found.largest_ratio,
+        found.median_ratio,
+        found.ratio_cell,
+    )
 
 
 def test_the_same_run_is_the_same_bit_for_bit(first):
     again = agreement(first, ran(), "mse")
     assert again.identical
-    assert again.same_draws
-    assert (again.largest, again.beyond) == (0.0, 0)
-    assert (again.ratio, again.typical) == (1.0, 1.0)
+    assert again.same_collections
+    assert (again.largest_difference, again.n_beyond) == (0.0, 0)
+    assert (again.largest_ratio, again.median_ratio) == (1.0, 1.0)
     part = agreement(first, SweepResult(first.sweep, first.cells[:3]), "mse")
     assert part.identical
-    assert part.cells == 3
+    assert part.n_common == 3
 
 
 def test_one_number_apart_is_not_the_same(first):
@@ -87,7 +91,7 @@ def test_one_number_apart_is_not_the_same(first):
     changed = SweepResult(first.sweep, (*first.cells[:4], other, *first.cells[5:]))
     found = agreement(first, changed, "mse")
     assert not found.identical
-    assert found.largest == 0.0
+    assert found.largest_difference == 0.0
 
 
 def test_the_same_numbers_under_other_settings_are_not_the_same(first):
@@ -97,9 +101,9 @@ def test_the_same_numbers_under_other_settings_are_not_the_same(first):
 
 def test_more_seeds_of_the_same_stream_are_the_same_draws(first):
     found = agreement(first, ran(seeds=30), "mse")
-    assert found.same_draws
+    assert found.same_collections
     assert not found.identical
-    assert found.largest < 3
+    assert found.largest_difference < 3
 
 
 def test_a_difference_is_counted_from_three_standard_errors_on(first):
@@ -108,9 +112,9 @@ def test_a_difference_is_counted_from_three_standard_errors_on(first):
         moved = replace(first.cells[2], mean=first.cells[2].mean - times * error)
         changed = SweepResult(first.sweep, (*first.cells[:2], moved, *first.cells[3:]))
         found = agreement(first, changed, "mse")
-        assert found.beyond == beyond
-        assert found.largest == pytest.approx(times)
-        assert found.where == first.cells[2].cell
+        assert found.n_beyond == beyond
+        assert found.largest_difference == pytest.approx(times)
+        assert found.difference_cell == first.cells[2].cell
 
 
 @pytest.mark.parametrize(
@@ -131,19 +135,19 @@ def test_whether_both_are_about_the_same_users(mine, theirs, same):
 
 def test_nothing_in_common(first):
     found = agreement(first, ran(over(k=5, epsilon=1.0, n=(10, 20))), "mse")
-    assert (found.cells, found.compared, found.beyond, found.expected) == (0, 0, 0, 0)
+    assert (found.n_common, found.n_compared, found.n_beyond, found.expected_beyond) == (0, 0, 0, 0)
     assert not found.identical
-    assert math.isnan(found.largest)
-    assert math.isnan(found.ratio)
-    assert math.isnan(found.typical)
-    assert found.where is found.ratio_where is None
+    assert math.isnan(found.largest_difference)
+    assert math.isnan(found.largest_ratio)
+    assert math.isnan(found.median_ratio)
+    assert found.difference_cell is found.ratio_cell is None
 
 
 def test_one_seed_has_no_standard_error(first):
     found = agreement(first, ran(seeds=1), "mse")
-    assert (found.cells, found.compared, found.beyond) == (8, 0, 0)
-    assert math.isnan(found.largest)
-    assert found.ratio > 1
+    assert (found.n_common, found.n_compared, found.n_beyond) == (8, 0, 0)
+    assert math.isnan(found.largest_difference)
+    assert found.largest_ratio > 1
 
 
 def test_means_without_any_spread():
@@ -151,9 +155,18 @@ def test_means_without_any_spread():
     cells = over(dist="point", k=3, epsilon=20.0, n=5)
     one, another = (ran(cells, seed=seed, estimators=("inv_n", "inv_p")) for seed in (1, 9))
     found = agreement(one, another, "mse")
-    assert (found.compared, found.largest, found.expected, found.ratio) == (2, 0.0, 0.0, 1.0)
+    assert (found.n_compared, found.largest_difference, found.expected_beyond, found.largest_ratio) == (
+        2,
+        0.0,
+        0.0,
+        1.0,
+    )
     moved = SweepResult(another.sweep, (replace(another.cells[0], mean=another.cells[0].mean + 1.0),))
-    assert agreement(one, moved, "mse").largest == agreement(one, moved, "mse").ratio == math.inf
+    assert (
+        agreement(one, moved, "mse").largest_difference
+        == agreement(one, moved, "mse").largest_ratio
+        == math.inf
+    )
 
 
 def test_a_metric_that_one_run_lacks(first):

@@ -58,7 +58,7 @@ def made(real, means, error=1e-6, **changes):
 
 
 def answers(count):
-    return count.yes, count.no, count.unsure, count.equal
+    return count.yes, count.no, count.undecided, count.equal
 
 
 def test_who_is_surely_better(real):
@@ -87,14 +87,14 @@ def test_a_part_of_a_sweep_is_held_to_the_same_as_the_whole(real):
     whole, own = (stats.t.isf(0.05 / (2 * 3 * cells), df=39) for cells in (18, 9))
     between = 1 + (whole + own) / 2
     count = best_when(made(real, [(between, 1.0, 1.0)] * 18, error=1.0), "inv_p", "concentrated").count
-    assert (count.asked, count.unsure) == (9, 9)
+    assert (count.total, count.undecided) == (9, 9)
 
 
 def test_differences_that_are_all_the_same_settle_nothing(real):
     """Two collections that happen to be alike have a standard error of zero, and say nothing of a third."""
     result = made(real, [(1.0, 2.0, 1.5)], error=0.0)
     assert sign(result, result.cells[0], "mse", "inv_n", "inv_p") is None
-    assert not leading(result, result.cells[0], "mse").sure
+    assert not leading(result, result.cells[0], "mse").settled
 
 
 def test_one_seed_settles_nothing(real):
@@ -109,7 +109,7 @@ def test_counts(real):
     count = never_worst(result, "mse", "mle_star")
     assert answers(count) == (3, 1, 2, 1)
     assert count.exceptions == (result.cells[2].cell,)
-    assert count.asked == 6
+    assert count.total == 6
     assert answers(always_best(result, "mse", "mle_star")) == (1, 3, 2, 1)
     assert answers(always_best(result, "mse", "inv_n")) == (2, 2, 2, 1)
     assert answers(below(result, "mse", "inv_p", "inv_n")) == (1, 3, 2, 1)
@@ -130,7 +130,7 @@ def test_who_wins_and_by_how_much(real):
     assert [one.best for one in found] == [n, p, VALID, n, two, n, VALID]
     assert [one.possible for one in found] == [n, p, VALID, VALID, two, n, VALID]
     assert [one.margin for one in found] == pytest.approx([2, 2, 1, 1.01, 2, math.inf, 1])
-    assert [one.sure for one in found] == [True, True, False, False, True, True, False]
+    assert [one.settled for one in found] == [True, True, False, False, True, True, False]
     regrets = [regret(result, cell, "mse", "mle_star") for cell in result.cells]
     assert regrets == pytest.approx([2, 2, 1, 1.02, 1, math.inf, 1])
     assert regret(result, result.cells[1], "mse", "inv_p") == 1

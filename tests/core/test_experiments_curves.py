@@ -45,7 +45,14 @@ def result():
 
 def choice(**changes):
     return CurveSelection(
-        **{"along": "n", "metric": "mse", "measure": "sum", "who": BOTH, "ks": (5, 20), "fixed": (1.0, 2.0)}
+        **{
+            "along": "n",
+            "metric": "mse",
+            "measure": "sum",
+            "populations": BOTH,
+            "ks": (5, 20),
+            "fixed_values": (1.0, 2.0),
+        }
         | changes
     )
 
@@ -58,7 +65,7 @@ def test_rows_are_populations_times_k_and_columns_the_third_axis(result):
     drawn = select_curves(result, choice())
     assert [(row.cell.s, row.cell.k) for row in drawn.rows] == [(0.01, 5), (0.01, 20), (2.5, 5), (2.5, 20)]
     assert [len(row.panels) for row in drawn.rows] == [2] * 4
-    assert (drawn.cells, drawn.seeds, drawn.band) == (24, 12, "seeds")
+    assert (drawn.n_completed, drawn.seeds, drawn.band) == (24, 12, "seeds")
     for row in drawn.rows:
         for epsilon, panel in zip((1.0, 2.0), row.panels, strict=True):
             np.testing.assert_array_equal(panel.x, [50, 200, 1000])
@@ -72,7 +79,10 @@ def test_rows_are_populations_times_k_and_columns_the_third_axis(result):
 
 def test_along_epsilon(result):
     drawn = select_curves(
-        result, choice(along="epsilon", who=BOTH[:1], ks=(20,), fixed=(200,), metric="tv", measure="level")
+        result,
+        choice(
+            along="epsilon", populations=BOTH[:1], ks=(20,), fixed_values=(200,), metric="tv", measure="level"
+        ),
     )
     (row,) = drawn.rows
     (panel,) = row.panels
@@ -91,7 +101,9 @@ def test_per_category_is_the_sum_divided_by_k(result):
 
 
 def test_excess_is_the_paired_difference_from_mle_star_and_leaves_inv_out(result):
-    drawn = select_curves(result, choice(metric="nll", measure="excess", ks=(5,), who=BOTH[1:], fixed=(2.0,)))
+    drawn = select_curves(
+        result, choice(metric="nll", measure="excess", ks=(5,), populations=BOTH[1:], fixed_values=(2.0,))
+    )
     panel = drawn.rows[0].panels[0]
     assert list(panel.curves) == ["inv_n", "inv_p", "mle_star"]
     assert drawn.band == "error"
@@ -165,16 +177,16 @@ def test_a_partial_result_has_all_rows_and_the_points_that_are_done(result):
     np.testing.assert_array_equal(drawn.rows[0].panels[1].x, [50, 1000])
     assert drawn.rows[3].panels[0].x.size == 0
     assert drawn.rows[3].panels[0].curves["inv"].mean.shape == (0,)
-    assert drawn.cells == 8
+    assert drawn.n_completed == 8
     empty = select_curves(SweepResult(result.sweep, ()), choice())
-    assert (empty.cells, empty.standing.where, empty.standing.equal) == (0, None, 0)
+    assert (empty.n_completed, empty.standing.worst_cell, empty.standing.n_equal) == (0, None, 0)
 
 
 def test_who_wins_is_about_all_that_is_chosen_and_nothing_else(result):
-    drawn = select_curves(result, choice(ks=(20,), fixed=(1.0,)))
+    drawn = select_curves(result, choice(ks=(20,), fixed_values=(1.0,)))
     mine = tuple(c for c in result.cells if c.cell.k == 20 and c.cell.epsilon == 1)
     assert drawn.standing == standing(SweepResult(result.sweep, mine), "mse")
-    assert drawn.standing.cells == len(mine) > 0
+    assert drawn.standing.n_completed == len(mine) > 0
 
 
 def test_without_the_three_nobody_wins():
@@ -201,10 +213,10 @@ def test_a_population_at_one_k_only_is_drawn_at_that():
     )
     result = run(Sweep(cells, Settings(2, bias=False)), populations={given.key: given})
     start = default_selection(result.sweep)
-    assert start.who == (("zipf", 0.0), ("letters", 0.0), (given.key, 0.0))
+    assert start.populations == (("zipf", 0.0), ("letters", 0.0), (given.key, 0.0))
     drawn = select_curves(result, start, {given.key: given})
     assert [row.cell.k for row in drawn.rows] == [20, 26, 3]
-    assert drawn.cells == 6
+    assert drawn.n_completed == 6
     np.testing.assert_array_equal(drawn.rows[2].shares, [5 / 8, 2 / 8, 1 / 8])
 
 
@@ -241,7 +253,7 @@ def test_any_other_sweep_opens_with_what_a_figure_holds():
     )
     one = Sweep(over(s=1.0, k=(9, 70), epsilon=(0.5, 5.0), n=(10, 100, 1000)), Settings(metrics=("tv",)))
     assert default_selection(one) == CurveSelection("n", "tv", "level", (("zipf", 1.0),), (9, 70), (5.0,))
-    assert default_selection(Sweep((), SETTINGS)).who == ()
+    assert default_selection(Sweep((), SETTINGS)).populations == ()
 
 
 def test_populations_and_values_of_a_sweep():

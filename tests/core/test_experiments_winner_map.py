@@ -59,7 +59,7 @@ def test_populations_that_differ_little_have_different_names():
     )
 
 
-def test_which_planes_there_are():
+def test_which_maps_there_are():
     assert map_kinds(MAIN_GRID) == tuple(MAP_KINDS) == ("eps-n", "eps-s", "n-k", "n-s")
     assert map_kinds(PRESETS["1a"].cells) == ("n-s",)
     assert map_kinds(PRESETS["2b"].cells) == ("eps-s",)
@@ -94,7 +94,7 @@ def test_strips_where_there_is_no_plane(cells, keys):
     assert (why_no_map(Sweep(cells, THREE)) == "") == bool(keys)
     for key in keys:
         strip = winner_map(made(cells, [(1, 3, 2)] * len(cells)), key, "mse", {})
-        assert strip.strip
+        assert strip.is_strip
         assert len(strip.x) == 2
         assert len(strip.y) == len(strip.rows) == 1
         for x, spot in zip(strip.x, strip.rows[0], strict=True):
@@ -107,13 +107,13 @@ def test_strips_where_there_is_no_plane(cells, keys):
 def test_strips_of_several_populations():
     cells = over(dist=("uniform", "humps"), k=5, epsilon=(1.0, 2.0, 4.0), n=10)
     first, second = fixed_axes(cells, "eps-n", {"population": "uniform"})
-    assert (first.options, first.taken) == (("uniform", "humps"), "uniform")
+    assert (first.options, first.value) == (("uniform", "humps"), "uniform")
     assert second.options == (5,)
     found = winner_map(made(cells, []), "eps-n", "mse", {"population": "uniform"})
-    assert {spot.cell.dist for spot in found.spots} == {"uniform"}
-    assert found.place(3.0, 10) == pytest.approx((1.5, 0))
-    assert found.place(3.0, 11) is None
-    assert not winner_map(made(GRID, []), "eps-n", "mse", {}).strip
+    assert {spot.cell.dist for spot in found.map_cells} == {"uniform"}
+    assert found.position(3.0, 10) == pytest.approx((1.5, 0))
+    assert found.position(3.0, 11) is None
+    assert not winner_map(made(GRID, []), "eps-n", "mse", {}).is_strip
     with pytest.raises(ValueError, match="that the cells have, eps-n, got 'k-n'"):
         fixed_axes(cells, "k-n", {})
     with pytest.raises(ValueError, match="eps-n, eps-s, n-k, n-s, got 's-n'"):
@@ -133,11 +133,11 @@ def test_choices_take_the_middle_or_what_is_wanted():
     assert first == FixedAxis("population", ("0.01", "1.3", "2.5"), "1.3")
     assert second == FixedAxis("k", (50, 100, 1000, 5000), 1000)
     first, second = fixed_axes(MAIN_GRID, "n-k", {"population": "2.5", "epsilon": 3, "k": 77})
-    assert (first.taken, second.axis, second.taken) == ("2.5", "epsilon", 3)
+    assert (first.value, second.axis, second.value) == ("2.5", "epsilon", 3)
     first, second = fixed_axes(MAIN_GRID, "eps-s", {"k": 77, "n": 100.0})
-    assert (first.taken, second.taken) == (1000, 100)
+    assert (first.value, second.value) == (1000, 100)
     with pytest.raises(
-        ValueError, match="key must be one of the planes that the cells have, eps-n, eps-s, n-k, n-s"
+        ValueError, match="key must be one of the maps that the cells have, eps-n, eps-s, n-k, n-s"
     ):
         fixed_axes(MAIN_GRID, "k-n", {})
     with pytest.raises(ValueError, match="that the cells have, none, got 'eps-n'"):
@@ -152,8 +152,8 @@ def test_choices_depend_on_those_before_them():
     )
     first, second = fixed_axes(cells, "eps-n", {"population": "letters", "k": 10})
     assert first.options == ("1", "letters")
-    assert (second.options, second.taken) == ((26,), 26)
-    assert fixed_axes(cells, "eps-n", {"population": "uniform"})[0].taken == "letters"
+    assert (second.options, second.value) == ((26,), 26)
+    assert fixed_axes(cells, "eps-n", {"population": "uniform"})[0].value == "letters"
 
 
 @pytest.mark.parametrize("key", MAP_KINDS)
@@ -172,7 +172,7 @@ def test_each_place_holds_its_cell(key):
             (cell,) = [c for c in inside if (getattr(c, kind.x), getattr(c, kind.y)) == (x, y)]
             assert spot.cell == cell
             assert spot.result is result.by_cell[cell]
-        assert [spot.cell for spot in found.spots] == [spot.cell for row in found.rows for spot in row]
+        assert [spot.cell for spot in found.map_cells] == [spot.cell for row in found.rows for spot in row]
 
 
 def test_a_place_says_who_wins_and_what_mle_costs():
@@ -183,10 +183,10 @@ def test_a_place_says_who_wins_and_what_mle_costs():
     # Cells vary in n first.
     spots = [low[0], high[0], low[1], high[1], low[2], high[2]]
     alone = [("inv_n",), ("inv_p",), ("mle_star",)]
-    assert [spot.lead.best for spot in spots] == [*alone, VALID, ("inv_n",), ("inv_n",)]
-    assert [spot.lead.possible for spot in spots] == [*alone, VALID, VALID, ("inv_n",)]
-    assert [spot.lead.margin for spot in spots] == pytest.approx([2, 2, 2, 1, 1.001, math.inf])
-    assert [spot.lead.sure for spot in spots] == [True, True, True, False, False, True]
+    assert [spot.leader.best for spot in spots] == [*alone, VALID, ("inv_n",), ("inv_n",)]
+    assert [spot.leader.possible for spot in spots] == [*alone, VALID, VALID, ("inv_n",)]
+    assert [spot.leader.margin for spot in spots] == pytest.approx([2, 2, 2, 1, 1.001, math.inf])
+    assert [spot.leader.settled for spot in spots] == [True, True, True, False, False, True]
     # Where it is not settled that another is better, MLE* costs nothing that could be told.
     assert [spot.regret for spot in spots] == pytest.approx([2, 2, 1, 1, 1, math.inf])
     np.testing.assert_allclose(found.regrets(), [[2, 1, 1], [2, 1, math.inf]])
@@ -198,8 +198,8 @@ def test_the_numbers_are_those_of_the_metric():
     spot = winner_map(result, "eps-n", "nll", {}).rows[0][0]
     assert [(e.estimator, e.mean) for e in spot.errors] == [("inv_n", 20), ("inv_p", 30), ("mle_star", 10)]
     assert [e.standard_error for e in spot.errors] == [0.05] * 3
-    assert [(e.best, e.worst) for e in spot.errors] == [(0, 0), (1, 10), (2, 20)]
-    assert (spot.lead.best, spot.lead.margin, spot.tied) == (("mle_star",), 2, 5)
+    assert [(e.n_best, e.n_worst) for e in spot.errors] == [(0, 0), (1, 10), (2, 20)]
+    assert (spot.leader.best, spot.leader.margin, spot.n_tied) == (("mle_star",), 2, 5)
 
 
 def test_rounding_does_not_decide_between_two_that_are_the_same():
@@ -212,9 +212,9 @@ def test_rounding_does_not_decide_between_two_that_are_the_same():
     found = winner_map(made(cells, means, 0.1), "eps-n", "mse", {})
     spots = [found.rows[0][0], found.rows[1][0], found.rows[0][1], found.rows[1][1]]
     pairs = [("inv_p", "mle_star"), ("inv_n", "mle_star"), ("inv_p", "mle_star"), ("inv_n", "inv_p")]
-    assert [spot.lead.best for spot in spots] == pairs
-    assert [spot.lead.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
-    assert [spot.lead.sure for spot in spots] == [True, True, False, True]
+    assert [spot.leader.best for spot in spots] == pairs
+    assert [spot.leader.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
+    assert [spot.leader.settled for spot in spots] == [True, True, False, True]
     assert [spot.regret for spot in spots[:3]] == [1, 1, 1]
     assert spots[3].regret == pytest.approx(3)
 
@@ -222,14 +222,14 @@ def test_rounding_does_not_decide_between_two_that_are_the_same():
 def test_unfinished_sweeps_and_holes():
     cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
     empty = winner_map(made(cells, []), "eps-n", "mse", {})
-    assert (empty.run, len(empty.spots)) == ((), 4)
+    assert (empty.completed, len(empty.map_cells)) == ((), 4)
     assert np.isnan(empty.regrets()).all()
     one = winner_map(made(cells, [(1, 3, 2)]), "eps-n", "mse", {})
-    assert [spot.cell for spot in one.run] == [cells[0]]
+    assert [spot.cell for spot in one.completed] == [cells[0]]
     assert np.isnan(one.regrets()).sum() == 3
     holed = winner_map(made(cells[:3], [(1, 3, 2)] * 3), "eps-n", "mse", {})
     assert holed.rows[1][1] is None
-    assert len(holed.spots) == 3
+    assert len(holed.map_cells) == 3
     assert math.isnan(holed.regrets()[1, 1])
 
 
@@ -237,7 +237,7 @@ def test_wrong_questions():
     result = made(GRID, [(1, 2, 3)])
     with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
         winner_map(result, "eps-n", "tv", {})
-    with pytest.raises(ValueError, match="key must be one of the planes"):
+    with pytest.raises(ValueError, match="key must be one of the maps"):
         winner_map(result, "n-eps", "mse", {})
     two = replace(THREE, estimators=("inv_n", "mle_star"))
     with pytest.raises(ValueError, match="estimators must hold inv_n, inv_p, mle_star, got inv_n, mle_star"):
@@ -247,31 +247,36 @@ def test_wrong_questions():
 def test_a_point_between_the_places():
     result = made(over(s=(0.0, 1.0, 3.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000, 100_000)), [])
     along = winner_map(result, "eps-n", "mse", {})
-    assert along.place(1.0, 100) == (0, 0)
-    assert along.place(5.0, 100_000) == (2, 2)
-    assert along.place(3.5, 10_000) == pytest.approx((1.5, 1.5))  # linear, and logarithmic
-    assert along.place(1.25, 100 * math.sqrt(10)) == pytest.approx((0.25, 0.5))
+    assert along.position(1.0, 100) == (0, 0)
+    assert along.position(5.0, 100_000) == (2, 2)
+    assert along.position(3.5, 10_000) == pytest.approx((1.5, 1.5))  # linear, and logarithmic
+    assert along.position(1.25, 100 * math.sqrt(10)) == pytest.approx((0.25, 0.5))
     for outside in ((0.99, 500), (5.01, 500), (2.0, 99), (2.0, 100_001)):
-        assert along.place(*outside) is None
-    assert winner_map(result, "n-k", "mse", {}).place(1000, 20) == pytest.approx((1, 0.5))
-    assert winner_map(result, "n-s", "mse", {}).place(100, 2.0) == pytest.approx((0, 1.5))
-    assert winner_map(result, "eps-s", "mse", {}).place(2.0, 0.0) == (1, 0)
+        assert along.position(*outside) is None
+    assert winner_map(result, "n-k", "mse", {}).position(1000, 20) == pytest.approx((1, 0.5))
+    assert winner_map(result, "n-s", "mse", {}).position(100, 2.0) == pytest.approx((0, 1.5))
+    assert winner_map(result, "eps-s", "mse", {}).position(2.0, 0.0) == (1, 0)
 
 
 def test_a_real_sweep_and_one_of_many_categories():
     settings = Settings(3, metrics=("nll",), bias=False)
     result = run(Sweep(over(s=1.0, k=20, epsilon=(1.0, 4.0), n=(100, 1000)), settings))
     found = winner_map(result, "eps-n", "nll", {})
-    for spot in found.run:
+    for spot in found.completed:
         means = {error.estimator: error.mean for error in spot.errors}
         assert list(means) == ["inv", "inv_n", "inv_p", "mle_star"]
-        assert "mle_star" in spot.lead.best  # it is the maximum likelihood
+        assert "mle_star" in spot.leader.best  # it is the maximum likelihood
         assert spot.regret == 1
-        assert math.isnan(spot.errors[0].best)
+        assert math.isnan(spot.errors[0].n_best)
     large = over(s=1.0, k=1_400_000, epsilon=(1.0, 4.0), n=(100, 10**9))
-    assert len(winner_map(made(large, [(1, 2, 3)] * 4), "eps-n", "mse", {}).run) == 4
+    assert len(winner_map(made(large, [(1, 2, 3)] * 4), "eps-n", "mse", {}).completed) == 4
 
 
 def test_the_main_grid_before_its_first_cell():
     found = winner_map(SweepResult(Sweep(MAIN_GRID, MAIN_SETTINGS), ()), "eps-n", "mse", {})
-    assert (len(found.x), len(found.y), found.spots[0].cell.k, found.spots[0].cell.s) == (10, 5, 1000, 1.3)
+    assert (len(found.x), len(found.y), found.map_cells[0].cell.k, found.map_cells[0].cell.s) == (
+        10,
+        5,
+        1000,
+        1.3,
+    )

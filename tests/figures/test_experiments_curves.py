@@ -28,7 +28,9 @@ def swept() -> SweepResult:
 
 
 def drawn(**changes) -> Curves:
-    start = replace(default_selection(swept().sweep), along="n", ks=(5, 40), fixed=(1.0, 2.0), measure="sum")
+    start = replace(
+        default_selection(swept().sweep), along="n", ks=(5, 40), fixed_values=(1.0, 2.0), measure="sum"
+    )
     return select_curves(swept(), replace(start, **changes))
 
 
@@ -40,7 +42,9 @@ def curves(figure, name):
 @pytest.mark.parametrize("along", ["n", "epsilon"])
 def test_every_panel_is_where_it_belongs(metric, along):
     fixed = (1.0, 2.0) if along == "n" else (500, 5000)
-    shown = drawn(metric=metric, measure="sum" if metric == "mse" else "level", along=along, fixed=fixed)
+    shown = drawn(
+        metric=metric, measure="sum" if metric == "mse" else "level", along=along, fixed_values=fixed
+    )
     figure = paper_figure(shown)
     check(figure)
     assert len(shown.rows) == 5
@@ -95,12 +99,12 @@ def test_every_row_and_column_says_what_it_is():
         "ε = 1",
         "ε = 2",
     ]
-    one = paper_figure(drawn(fixed=(3.0,), ks=(5,), who=(("zipf", 2.5),)))
+    one = paper_figure(drawn(fixed_values=(3.0,), ks=(5,), populations=(("zipf", 2.5),)))
     assert [note.text for note in one.layout.annotations] == ["<b>Zipf s = 2.5</b>, K = 5, ε = 3"]
 
 
 def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
-    shown = drawn(fixed=(1.0,), ks=(5,), who=(("zipf", 0.01),))
+    shown = drawn(fixed_values=(1.0,), ks=(5,), populations=(("zipf", 0.01),))
     figure = paper_figure(shown)
     bands = [t for t in figure.data if t.name == "band"]
     assert [t.legendgroup for t in bands] == list(ESTIMATORS)
@@ -114,7 +118,7 @@ def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
 
 
 def test_an_excess_has_mle_star_on_a_line_marked_0():
-    shown = drawn(metric="nll", measure="excess", fixed=(1.0,), ks=(40,), who=(("zipf", 2.5),))
+    shown = drawn(metric="nll", measure="excess", fixed_values=(1.0,), ks=(40,), populations=(("zipf", 2.5),))
     figure = paper_figure(shown)
     check(figure)
     assert curves(figure, "inv") == []
@@ -132,7 +136,7 @@ def test_an_excess_has_mle_star_on_a_line_marked_0():
 
 
 def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
-    shown = drawn(metric="nll", measure="level", who=(("zipf", 2.5),), ks=(5,), fixed=(1.0,))
+    shown = drawn(metric="nll", measure="level", populations=(("zipf", 2.5),), ks=(5,), fixed_values=(1.0,))
     axis = paper_figure(shown).layout.yaxis
     assert axis.type is None
     assert axis.title.text == "NLL (nats)<br>(zoomed)"
@@ -154,7 +158,7 @@ def test_the_legend_names_everything_once():
 )
 def test_the_readers_own_place_is_an_upright_line_in_every_panel(along, here, there):
     fixed = (1.0, 2.0) if along == "n" else (500, 5000)
-    figure = paper_figure(drawn(along=along, fixed=fixed), here)
+    figure = paper_figure(drawn(along=along, fixed_values=fixed), here)
     lines_ = figure.layout.shapes or ()
     assert len(lines_) == (5 * 2 if there else 0)
     assert all(shape.x0 == shape.x1 == here for shape in lines_)
@@ -174,27 +178,27 @@ def test_estimators_look_as_everywhere():
 
 
 def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
-    shown = drawn(ks=(40,), fixed=(1.0,), who=(("zipf", 2.5),))
+    shown = drawn(ks=(40,), fixed_values=(1.0,), populations=(("zipf", 2.5),))
     stand = replace(
         shown.standing,
-        cells=9,
-        sure={"inv_n": 1, "inv_p": 2, "mle_star": 0},
-        shared=1,
-        equal=2,
-        largest=7.5,
-        where=shown.rows[0].cell,
+        n_completed=9,
+        n_best={"inv_n": 1, "inv_p": 2, "mle_star": 0},
+        n_shared=1,
+        n_equal=2,
+        worst_ratio=7.5,
+        worst_cell=shown.rows[0].cell,
     )
-    shown = replace(shown, cells=9, standing=stand)
+    shown = replace(shown, n_completed=9, standing=stand)
     head = "Surely the smallest mean squared error, in 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, not "
     assert reading(paper_figure(shown)) == (
         f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest "
-        f"(ε = 1, N = {stand.where.n:,}, Zipf s = 2.5)."
+        f"(ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
     )
-    infinite = replace(shown, standing=replace(stand, largest=float("inf")))
+    infinite = replace(shown, standing=replace(stand, worst_ratio=float("inf")))
     assert "the smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
-    nowhere = replace(shown, standing=replace(stand, largest=1.0, where=None))
+    nowhere = replace(shown, standing=replace(stand, worst_ratio=1.0, worst_cell=None))
     assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above the smallest.")
-    shown = replace(shown, cells=3)
+    shown = replace(shown, n_completed=3)
     unranked = paper_figure(replace(shown, standing=None))
     check(unranked)
     assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
@@ -223,7 +227,7 @@ def test_no_more_than_can_be_read():
     sweep = Sweep(cells, Settings(2, metrics=("mse",), bias=False))
     result, choice = (
         SweepResult(sweep, ()),
-        replace(default_selection(sweep), along="n", fixed=tuple(range(1, 9))),
+        replace(default_selection(sweep), along="n", fixed_values=tuple(range(1, 9))),
     )
     figure = paper_figure(select_curves(result, choice))
     check(figure)
@@ -259,7 +263,7 @@ def test_a_single_cell_and_errors_that_are_all_zero():
 @pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
 def test_every_axis_has_ticks_between_its_ends(factor):
     for spread in (1.0, 1.5, 8.0, 1e3, 1e8):
-        shown = drawn(ks=(5,), fixed=(1.0,), who=(("zipf", 2.5),))
+        shown = drawn(ks=(5,), fixed_values=(1.0,), populations=(("zipf", 2.5),))
         row = shown.rows[0]
         line = replace(row.panels[0].curves["inv"], mean=np.array([1, 1, spread]) * factor)
         line = replace(line, low=line.mean, high=line.mean)

@@ -186,8 +186,8 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
     result = stored_result(MAIN_GRID)
     spots = []
     for population, k in product(("0.01", "1.3", "2.5"), (50, 100, 1000, 5000)):
-        spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).spots
-    won = [spot.lead.best for spot in spots if not is_unsettled(spot)]
+        spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).map_cells
+    won = [spot.leader.best for spot in spots if not is_unsettled(spot)]
     assert (
         f"over all 3 populations: the smallest squared error on average is surely **InvP's in {won.count(('inv_p',))} "
         f"settings, InvN's in {won.count(('inv_n',))}, MLE\\*'s in {won.count(('mle_star',))}**; in "
@@ -369,10 +369,12 @@ def test_random_sweeps_say_what_their_numbers_mean():
 
         drawn = select_curves(result, default_selection(result.sweep))
         of = [
-            m for cell, m in zip(CELLS, means, strict=False) if cell.n == 1000 or len(drawn.choice.fixed) > 1
+            m
+            for cell, m in zip(CELLS, means, strict=False)
+            if cell.n == 1000 or len(drawn.selection.fixed_values) > 1
         ]
         text = curves_reading(drawn)
-        if drawn.cells == len(of) > 0:
+        if drawn.n_completed == len(of) > 0:
             known_here = counts([meaning(m, error, len(CELLS)) for m in of])
             for name, shown in _SHOWN.items():
                 assert told(text, rf"{shown} in (\d+)") == known_here[name], text
@@ -403,7 +405,7 @@ def test_the_map_and_its_cells_say_what_the_numbers_mean(error):
         means = [random_means(rng) for _ in cells]
         found = winner_map(made(cells, means, error), "eps-n", "mse", {})
         figure = map_figure(found)
-        by_cell = {spot.cell: spot for spot in found.spots}
+        by_cell = {spot.cell: spot for spot in found.map_cells}
         known = [meaning(m, error, len(cells)) for m in means]
         total, text = counts([(set(b), set(p)) for b, p in known]), reading(figure)
         assert told(text, r"MLE\* surely has the smallest mean squared error in (\d+)") == total["mle_star"]

@@ -86,15 +86,16 @@ _MOST_RESULTS = 8  # finished results, of a few megabytes each at most
 
 @dataclass(eq=False)
 class Job:
-    """A sweep to be run, running, or run.
+    """A sweep in the queue.
 
     Attributes:
         sweep: what is run.
-        populations: uploaded ones its cells ask for, by key; given up when the run is over.
-        result: what is done of it so far.
+        populations: uploaded populations of its cells, by key; dropped when the run is over.
+        result: the cells completed so far.
         state: "stopped" and "failed" leave a partial result.
-        progress: how far it is; None until it runs.
-        watchers: sessions that asked for it, and when each last looked.
+        progress: the last report; None until it runs.
+        watchers: time at which each session that asked for it last looked, in seconds.
+        ending: whether it was told to stop, and is not yet over.
     """
 
     sweep: Sweep
@@ -103,20 +104,21 @@ class Job:
     state: State = "waiting"
     progress: Progress | None = None
     watchers: dict[str, float] = field(default_factory=dict)
-    ending: bool = False  # told to stop, and not yet over
+    ending: bool = False
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.state in ("stopped", "finished", "failed")
 
 
 @dataclass(eq=False)
 class SweepQueue:
-    """All runs of a server.
+    """All runs of a server; safe to use from several threads.
 
     Attributes:
-        start, end: make the executor of one run, and end it at once.
-        clock: seconds.
+        start: makes the executor of one run.
+        end: ends an executor at once.
+        clock: current time in seconds.
     """
 
     start: Callable[[], Executor]
@@ -127,7 +129,7 @@ class SweepQueue:
     _at_work: bool = False
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def ask(
+    def join(
         self,
         sweep: Sweep,
         watcher: str,
@@ -156,12 +158,12 @@ class SweepQueue:
             return job
 
     def _same(self, sweep: Sweep) -> Job | None:
-        """A run of this sweep that one may join."""
+        """The run of this sweep that a session may join."""
         return next(
             (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
         )
 
-    def look(self, job: Job, watcher: str) -> int:
+    def watch(self, job: Job, watcher: str) -> int:
         """Note that a session looks at its run.
 
         Returns:
@@ -172,13 +174,17 @@ class SweepQueue:
                 job.watchers[watcher] = self.clock()
             return self._jobs.index(job) if job in self._jobs else 0
 
-    def under_way(self, cells: tuple[Cell, ...]) -> Job | None:
-        """A run of these cells that waits or runs and can be joined."""
+    def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
+        """A run of these cells, about no upload, that waits or runs; None where there is none."""
         with self._lock:
             return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
 
     def leave(self, job: Job, watcher: str) -> None:
-        """A session presses Stop: the run ends at once, unless others asked for it too and look at it."""
+        """A session presses Stop.
+
+        Unless another session that still looks asked for the run too, it ends: at once when it waits, and at its next
+        report of progress, a fraction of a second later, when it runs.
+        """
         with self._lock:
             now = self.clock()
             job.watchers = {
@@ -199,15 +205,17 @@ class SweepQueue:
             self._do(job)
 
     def _do(self, job: Job) -> None:
-        def told(progress: Progress) -> bool:
-            job.progress, job.result = progress, progress.so_far
-            return self._unwanted(job)
+        def report(progress: Progress) -> bool:
+            with self._lock:
+                job.progress, job.result = progress, progress.so_far
+                job.ending = self._is_unwanted(job)
+                return job.ending
 
         state: State = "failed"
         executor = None
         try:
             executor = self.start()
-            job.result = run(job.sweep, executor, told, job.result, job.populations)
+            job.result = run(job.sweep, executor, report, job.result, job.populations)
             state = "finished" if job.result.finished else "stopped"
         except Exception:
             _LOG.exception("a sweep broke off")
@@ -217,12 +225,10 @@ class SweepQueue:
             with self._lock:
                 self._close(job, state)
 
-    def _unwanted(self, job: Job) -> bool:
-        """Whether everybody left, or nobody looks while others wait."""
-        with self._lock:
-            seen = max(job.watchers.values(), default=-float("inf"))
-            job.ending = not job.watchers or (len(self._jobs) > 1 and self.clock() - seen > _PATIENCE)
-            return job.ending
+    def _is_unwanted(self, job: Job) -> bool:
+        """Whether every session left, or none has looked for _PATIENCE seconds while other runs wait."""
+        last = max(job.watchers.values(), default=-float("inf"))
+        return not job.watchers or (len(self._jobs) > 1 and self.clock() - last > _PATIENCE)
 
     def _close(self, job: Job, state: State) -> None:
         if state == "finished" and not job.populations:

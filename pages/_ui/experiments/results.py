@@ -194,7 +194,7 @@ def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
     here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
     figure = paper_figure(drawn, here)
     chart.show(figure, "exp_curves")
-    if len(drawn.rows) > MOST_ROWS or len(choice.fixed) > MOST_COLUMNS:
+    if len(drawn.rows) > MOST_ROWS or len(choice.fixed_values) > MOST_COLUMNS:
         st.caption(
             f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
             f"{SYMBOLS[other_axis(choice.along)]} above."
@@ -220,14 +220,14 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
     start = default_selection(sweep, view.preset)
     ask = _Pickers(view.key)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        who = ask.some("Populations", populations_of(sweep), start.who, _population_names(sweep))
+        who = ask.some("Populations", populations_of(sweep), start.populations, _population_names(sweep))
         along = start.along
         if view.preset is None and min(len(axis_values(sweep, axis)) for axis in _ALONG) > 1:
             along = ask.one("Along", tuple(_ALONG), along, _ALONG.__getitem__)
         ks = ask.one_or_all("K", axis_values(sweep, "k"), start.ks, "{:,}".format)
         third = other_axis(along)
         fixed = axis_values(sweep, third)
-        opening = start.fixed if along == start.along else fixed[len(fixed) // 2 :][:1]
+        opening = start.fixed_values if along == start.along else fixed[len(fixed) // 2 :][:1]
         form = "{:g}".format if third == "epsilon" else "{:,}".format
         wider = "One value gives wider panels: a phone needs them."
         fixed = ask.one_or_all(SYMBOLS[third], fixed, opening, form, wider)
@@ -316,7 +316,7 @@ def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
 
 
 def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
-    about = choice.who, choice.metric
+    about = choice.populations, choice.metric
     rows = cached(result, ("findings", *about), lambda: _claims_on_screen(result, *about))
     if not rows:
         return
@@ -369,7 +369,7 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
         return
     found = agreement(view.result, second, choice.metric)
     st.markdown(starred(agreement_in_words(found, view.result, second)))
-    if found.cells:
+    if found.n_common:
         _two_figures(view, name, second, choice)
 
 
@@ -378,10 +378,10 @@ def _two_figures(view: SweepView, name: str, second: SweepResult, choice: CurveS
     pairs = ((view.name, view.result, "exp_beside_first"), (name, second, "exp_beside_second"))
     common = _common(view.result, second)
     third = axis_values(common.sweep, other_axis(choice.along))
-    fixed = tuple(value for value in choice.fixed if value in third)[:1] or third[:1]
+    fixed = tuple(value for value in choice.fixed_values if value in third)[:1] or third[:1]
     how = [m for m in measures(second.sweep.settings, choice.metric) if m == choice.measure]
-    narrow = replace(choice, fixed=fixed, measure=(how or ["level"])[0])
-    if not select_curves(common, narrow, view.populations).cells:
+    narrow = replace(choice, fixed_values=fixed, measure=(how or ["level"])[0])
+    if not select_curves(common, narrow, view.populations).n_completed:
         narrow = replace(default_selection(common.sweep), metric=choice.metric, measure=narrow.measure)
     for column, (title, result, key) in zip(st.columns(2), pairs, strict=True):
         with column:

@@ -89,7 +89,7 @@ class Run:
     @property
     def active(self) -> bool:
         """Whether it waits or runs."""
-        return self.job is not None and not self.job.over
+        return self.job is not None and not self.job.is_over
 
     @property
     def failed(self) -> bool:
@@ -207,7 +207,7 @@ def resume(run: Run) -> None:
     if active() is not None:
         return
     run.populations = populations_of(run.sweep)
-    run.job = _queue().ask(run.sweep, _session().me, run.result, run.populations)
+    run.job = _queue().join(run.sweep, _session().me, run.result, run.populations)
 
 
 def populations_of(sweep: Sweep) -> dict[str, Population]:
@@ -233,7 +233,7 @@ def stop(run: Run) -> None:
 
 def same_cells_running(sweep: Sweep) -> Job | None:
     """A run of the same cells that another session asked for, and that pressing Run with its settings would join."""
-    return _queue().under_way(sweep.cells)
+    return _queue().running_same_cells(sweep.cells)
 
 
 def active() -> Run | None:
@@ -247,7 +247,7 @@ def active() -> Run | None:
 def ahead(run: Run) -> int:
     """How many runs of others come before one that waits; noting that somebody looks at it."""
     assert run.job is not None
-    return _queue().look(run.job, _session().me)
+    return _queue().watch(run.job, _session().me)
 
 
 _EVERY = 1.5  # seconds between two looks at a run

@@ -56,23 +56,23 @@ _METRICS = {name: population_names.of_cell for name, population_names in METRIC_
 
 @dataclass(frozen=True)
 class MapSelection:
-    """What was chosen, as far as anything was; the values are kept for the planes that hold them fixed.
+    """What was chosen, as far as anything was; the values are kept for the maps that hold them fixed.
 
     Attributes:
-        key: of `planes.KINDS`, or of its STRIPS.
+        key: of `winner_map.MAP_KINDS`, or of its STRIP_KINDS.
         metric: of the sweep's.
-        at: what to hold fixed.
+        fixed: what to hold fixed.
     """
 
     key: str = ""
     metric: str = ""
-    at: Mapping[FixedName, AxisValue] = field(default_factory=dict)
+    fixed: Mapping[FixedName, AxisValue] = field(default_factory=dict)
 
-    def fixed_at(self, axis: FixedName, taken: AxisValue) -> MapSelection:
-        return replace(self, at={**self.at, axis: taken})
+    def with_fixed(self, axis: FixedName, taken: AxisValue) -> MapSelection:
+        return replace(self, fixed={**self.fixed, axis: taken})
 
-    def fitted(self, sweep: Sweep) -> MapSelection:
-        """With a plane and a metric that the sweep has; it must have a plane."""
+    def fitted_to(self, sweep: Sweep) -> MapSelection:
+        """With a map and a metric that the sweep has; it must have a map."""
         offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
         return replace(
             self,
@@ -86,15 +86,15 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
     query: dict[str, str | None] = dict.fromkeys(PARAMETERS)
     query |= {"map": selection.key, "metric": selection.metric}
     return query | {
-        _FIXED_PARAMETERS[one.axis]: value_in_link(one.taken) for one in taken if len(one.options) > 1
+        _FIXED_PARAMETERS[one.axis]: value_in_link(one.value) for one in taken if len(one.options) > 1
     }
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
-    """What a link asks of a sweep that has a plane, and one plain sentence for each value that it does not have."""
+    """What a link asks of a sweep that has a map, and one plain sentence for each value that it does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
     wanted = MapSelection(query.get("map", "").strip().lower(), query.get("metric", "").strip().lower(), at)
-    selection = wanted.fitted(sweep)
+    selection = wanted.fitted_to(sweep)
     notes = []
     for name, label, mine, theirs, known in (
         ("map", "map", selection.key, wanted.key, MAP_LABELS),
@@ -107,10 +107,10 @@ def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tu
         _note(
             AXIS_LABELS[one.axis],
             query[_FIXED_PARAMETERS[one.axis]],
-            value_in_words(one.axis, one.taken, populations),
+            value_in_words(one.axis, one.value, populations),
         )
-        for one in fixed_axes(sweep.cells, selection.key, selection.at)
-        if one.axis in at and at[one.axis] != one.taken
+        for one in fixed_axes(sweep.cells, selection.key, selection.fixed)
+        if one.axis in at and at[one.axis] != one.value
     ]
     return selection, tuple(notes)
 
@@ -199,11 +199,11 @@ def section(view: SweepView, scenario: Scenario) -> None:
         _keep_in_link(dict.fromkeys(PARAMETERS))
         st.caption(markdown(reason))
         return
-    selection = _selections().get(view.key, MapSelection()).fitted(sweep)
-    taken = fixed_axes(sweep.cells, selection.key, selection.at)
+    selection = _selections().get(view.key, MapSelection()).fitted_to(sweep)
+    taken = fixed_axes(sweep.cells, selection.key, selection.fixed)
     _widgets(view, selection, taken)
     _keep_in_link(to_query(selection, taken))
-    drawn = winner_map(view.result, selection.key, selection.metric, selection.at)
+    drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     here = _scenario_point(drawn, scenario)
     chart.show(map_figure(drawn, here), "exp_map", partial(_clicked, drawn))
     lines = (_click_help(drawn), _mark_help(drawn, here, scenario), _task(drawn, taken))
@@ -232,7 +232,10 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
                 offered,
                 format_func=MAP_LABELS.__getitem__,
                 **_bound(
-                    view, "of", selection.key, lambda key: MapSelection(key, selection.metric, selection.at)
+                    view,
+                    "of",
+                    selection.key,
+                    lambda key: MapSelection(key, selection.metric, selection.fixed),
                 ),
             )
         for one in taken:
@@ -242,7 +245,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
                     one.options,
                     format_func=partial(value_in_words, one.axis, populations=names),
                     width=200 if one.axis == "population" else 120,
-                    **_bound(view, one.axis, one.taken, partial(selection.fixed_at, one.axis)),
+                    **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),
                 )
         if len(metrics) > 1:
             st.segmented_control(
@@ -253,7 +256,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
                     view,
                     "metric",
                     selection.metric,
-                    lambda metric: MapSelection(selection.key, metric, selection.at),
+                    lambda metric: MapSelection(selection.key, metric, selection.fixed),
                 ),
             )
 
@@ -269,7 +272,7 @@ def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapS
 
 
 def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
-    if drawn.kind.zipf and scenario.dist != "zipf":
+    if drawn.kind.zipf_only and scenario.dist != "zipf":
         return None
     return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
 
@@ -277,8 +280,8 @@ def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float]
 def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
     """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
     column, row = column_and_row(x, y)
-    spot = drawn.rows[row][column]
-    fields = None if spot is None else _scenario_fields(spot.cell)
+    map_cell = drawn.rows[row][column]
+    fields = None if map_cell is None else _scenario_fields(map_cell.cell)
     if fields is not None:
         state.close_upload()
         link.change(**fields)
@@ -303,11 +306,11 @@ def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
         return _FITS
     if any(one.axis == "population" and len(one.options) > 1 for one in taken):
         return _SWITCHES
-    return _FOLLOWS if any(spot.regret >= 2 for spot in drawn.run) else ""
+    return _FOLLOWS if any(map_cell.regret >= 2 for map_cell in drawn.completed) else ""
 
 
 def _click_help(drawn: WinnerMap) -> str:
-    cell = drawn.spots[0].cell
+    cell = drawn.map_cells[0].cell
     if _scenario_fields(cell) is not None:
         return "**Click a cell** (on a touch screen tap it twice) to open it on the page **Estimators**."
     if cell.dist == POINT:
@@ -320,9 +323,9 @@ def _click_help(drawn: WinnerMap) -> str:
 
 def _mark_help(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Scenario) -> str:
     """What of the scenario is not the map's, where its place is marked."""
-    if here is None or drawn.place(*here) is None:
+    if here is None or drawn.position(*here) is None:
         return ""
-    mine, cell = _scenario_cell(scenario), drawn.spots[0].cell
+    mine, cell = _scenario_cell(scenario), drawn.map_cells[0].cell
     words = {
         "population": population_name(mine),
         "k": f"K = {mine.k:,}",

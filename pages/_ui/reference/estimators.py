@@ -25,14 +25,14 @@ def main_grid() -> dict[str, Any]:
     grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
     return {
         "n_settings": len(MAIN_GRID),
-        "n_apart": grid.apart,
-        "n_unsettled": grid.unsettled,
+        "n_apart": grid.n_different,
+        "n_unsettled": grid.n_unsettled,
         "n_collections": MAIN_SETTINGS.seeds,
-        "n_close": grid.near,
+        "n_close": grid.n_close,
         "close": _CLOSE,
-        "typical_ratio": grid.typical,
-        "largest_ratio": grid.largest,
-        "surely_best": grid.sure,
+        "typical_ratio": grid.median_ratio,
+        "largest_ratio": grid.worst_ratio,
+        "surely_best": grid.n_best,
     }
 
 

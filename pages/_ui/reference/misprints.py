@@ -45,7 +45,7 @@ def _concentrated() -> dict[str, int]:
     assert count is not None
     users = [cell.n for cell in count.exceptions]
     return {
-        "n_settings": count.asked,
+        "n_settings": count.total,
         "n_best": count.yes,
         "n_not_best": count.no,
         "fewest_users": min(users),
