@@ -18,7 +18,7 @@ figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, v
 page.lead(figure, "estimators")
 error_table.show(
     result,
-    draw.population.labels,
+    draw,
     "**Try:** make the population concentrated (Zipf s = 2.5), then nearly uniform (s = 0.01), and press **Repeat** "
     "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
 )

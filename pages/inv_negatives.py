@@ -33,9 +33,10 @@ columns[3].metric("The lowest", percent(found.lowest) if found.count else "none"
 
 st.subheader("Would more users help?")
 st.markdown(
-    "**For a category that somebody has, yes.** It expects more than N·q reports, and with more and more users its "
-    "chance of getting fewer tends to zero. **For one that nobody has, no.** It expects N·q reports, and a count falls "
-    "below its own expectation with a chance that tends to one half; only the size of its negatives tends to zero."
+    "**For a category that somebody has, in the end yes.** It expects more than N·q reports, and with more and more "
+    "users its chance of getting fewer tends to zero, though it may rise on the way. **For one that nobody has, no.** It "
+    "expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; only the "
+    "size of its negatives tends to zero."
 )
 st.markdown(more_users(page.work.expected_negatives))
 st.caption("By the law of the reports; more users have the same shares as these.")
@@ -44,7 +45,11 @@ chart.show(chance_against_users(scenario.n, draw.mechanism, observed.share), "ne
 left, right = st.columns(2)
 left.metric("Chance that an empty category goes negative", percent(exact))
 seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
-right.metric(f"Seen in {observed.looks:,} looks", seen)
+right.metric(
+    "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
+    seen,
+    help="± one standard error, at most: looks at several categories of one collection share its reports.",
+)
 if observed.emptied:
     st.caption(
         "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."

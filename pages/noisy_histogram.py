@@ -34,7 +34,8 @@ columns[3].metric("Bars inside their 95% band", percent(summary.inside_band))
 
 st.markdown(
     "**Try:** drag **Privacy ε** to the left: the brown marks draw together at the even share N/K, whatever the truth. "
-    "Press **New draw** for other users and other noise: how many blue bars leave their bands?"
+    f"Press **New draw** for {'' if draw.of_table else 'other users and '}other noise: how many blue bars leave their "
+    "bands?"
 )
 downloads.row(page.work, figure, "noisy_histogram")
 

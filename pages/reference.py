@@ -7,10 +7,10 @@ from pages._ui.reference import parts
 
 open_reading("reference", "What does this symbol, name or formula mean?")
 
-wanted = parts.ask()
+query = parts.search_box()
 part = parts.pick()
-if wanted:
-    parts.found(wanted)
+if query:
+    parts.search_results(query)
 else:
-    st.caption(f"**{part.name}**: {part.promise}.")
+    st.caption(f"**{part.name}**: {part.about}.")
     part.show()

@@ -42,9 +42,9 @@ sections.table(found, shown, order)
 st.subheader("Does this ε fit the reports?")
 floor = sections.fit(found)
 st.subheader("Which estimate to report?")
-errors = sections.advice(found)
+sections.advice(found)
 intervals.section()
-downloads.row(found, shown, [lead, floor, *errors])
+downloads.row(found, shown, [lead, floor])
 warehouse.section()
 
 if to_run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core._validate import Array
 from rr_core.errors import (
     max_error,
-    negative_log_likelihood,
     report_loss,
     squared_error,
     total_variation,
@@ -29,7 +28,7 @@ from rr_core.estimators import (
     mle_star,
 )
 from rr_core.mechanism import RandomizedResponse
-from rr_core.optimality import level_gap
+from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
 from rr_core.scenario import Draw
 
@@ -45,9 +44,14 @@ VALID = ("inv_n", "inv_p", "mle_star")  # the three that always give a distribut
 
 Target = Literal["users", "population"]
 METRICS = ("mse", "tv", "max", "nll")
+# By which the estimators of one draw are ranked: "above" is the NLL above MLE*'s, whose differences are not lost in the
+# entropy of the reports.
+RANKED = ("mse", "tv", "max", "above")
 
-# Errors this close are equal: with no negatives the three repairs coincide up to rounding.
+# Means of many errors this close are equal: with no negatives the three repairs coincide up to rounding.
 TIE = 1e-9
+# How far rounding may move a share of up to one.
+ULPS = 32 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,8 @@ class Comparison:
             distribution they were drawn from.
         truth: (k,) that target.
         estimates: (k,) by estimator.
-        errors: by metric ("mse" the sum over categories, "tv", "max", "nll" per report), then estimator.
+        errors: by metric ("mse" the sum over categories, "tv", "max", "nll" per report, and "above", how far that is
+            above MLE*'s), then estimator.
         zeros: number of categories set to zero by each estimator (for Inv: exactly zero).
         certificate: optimality gap of MLE*; zero up to rounding proves it is the maximum likelihood.
     """
@@ -76,12 +81,16 @@ class Comparison:
         return np.flatnonzero(self.estimates[name] == 0)[:most]
 
     def best(self, metric: str) -> tuple[str, ...]:
-        """The valid estimators with the smallest error; all three when they tie."""
-        return ranked(np.array([self.errors[metric][name] for name in VALID]))[0]
+        """The valid estimators with the smallest error, by a metric of RANKED; all three when they tie."""
+        return self._ranks(metric)[0]
 
     def worst(self, metric: str) -> tuple[str, ...]:
         """The valid estimators with the largest error; none when all three tie."""
-        return ranked(np.array([self.errors[metric][name] for name in VALID]))[1]
+        return self._ranks(metric)[1]
+
+    def _ranks(self, metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        valid = {one: np.array([self.errors[one][name] for name in VALID]) for one in RANKED}
+        return ranked(valid[metric], rounding(metric, valid))
 
 
 def truth_of(draw: Draw, target: Target) -> Array:
@@ -92,15 +101,14 @@ def truth_of(draw: Draw, target: Target) -> Array:
 
 
 def measure(
-    reports: NDArray[np.int64], estimate: Array, truth: Array, mechanism: RandomizedResponse
+    reports: NDArray[np.int64], estimate: Array, best: Array, truth: Array, mechanism: RandomizedResponse
 ) -> dict[str, Array]:
-    """Every metric of one estimator, one number per row of ``reports`` (..., k)."""
-    total = reports.sum(axis=-1)
+    """Every metric of RANKED for one estimator, one number per row of ``reports`` (..., k); ``best`` is MLE*."""
     return {
         "mse": squared_error(estimate, truth),
         "tv": total_variation(estimate, truth),
         "max": max_error(estimate, truth),
-        "nll": negative_log_likelihood(reports, estimate, mechanism) / total,
+        "above": loss_above(reports, estimate, best, mechanism),
     }
 
 
@@ -128,17 +136,40 @@ def compare(draw: Draw, target: Target = "users") -> Comparison:
             for name, theta in on_levels.items()
         },
     }
+    best = on_levels["mle_star"]
+    errors["above"] = {
+        name: float(loss_above(levels.values[0], theta, best, mechanism, levels.multiplicities[0]))
+        for name, theta in on_levels.items()
+    }
     zeros = {name: int((levels.multiplicities[0] * (theta == 0)).sum()) for name, theta in on_levels.items()}
-    certificate = float(level_gap(levels, on_levels["mle_star"][None], mechanism)[0])
+    certificate = float(level_gap(levels, best[None], mechanism)[0])
     return Comparison(target, truth, estimates, errors, zeros, certificate)
 
 
-def ranked(errors: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Best and worst of the three valid estimators; near-equal errors share, a three-way tie has no worst."""
-    slack = TIE * max(float(np.abs(errors).max()), 1e-300)
-    best = tuple(name for name, error in zip(VALID, errors, strict=True) if error <= errors.min() + slack)
+def rounding(metric: str, errors: Mapping[str, Array]) -> Array:
+    """(..., estimators) by how much each error may be off for rounding alone.
+
+    Args:
+        metric: of RANKED.
+        errors: by metric, (..., estimators).
+
+    Shares are right to ULPS, so the sum or the largest of their errors is as well; what is squared moves by twice itself
+    times that.
+    """
+    moved = np.ones_like(errors[metric])
+    if metric == "mse":
+        moved = 2 * errors["max"] + ULPS
+    elif metric == "above":
+        moved = np.sqrt(2 * np.maximum(errors["above"], 0.0)) + ULPS
+    slack: Array = ULPS * moved
+    return slack
+
+
+def ranked(errors: Array, slack: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Best and worst of the three valid estimators; errors that differ from the smallest or the largest by no more
+    than ``slack`` share, and a three-way tie has no worst. (3,) each."""
+    at_least, at_most = errors.min(), errors.max() - slack[errors.argmax()]
+    best = tuple(name for name, low in zip(VALID, errors - slack, strict=True) if low <= at_least)
     if len(best) == len(VALID):
         return best, ()
-    return best, tuple(
-        name for name, error in zip(VALID, errors, strict=True) if error >= errors.max() - slack
-    )
+    return best, tuple(name for name, error in zip(VALID, errors, strict=True) if error >= at_most)

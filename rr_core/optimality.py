@@ -1,9 +1,12 @@
-"""The certificate of optimality: a computable bound on how far the likelihood of a distribution is from its maximum."""
+"""How far the likelihood of a distribution is from its maximum: a bound that needs no maximum (the certificate), and
+the distance from MLE* itself."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -59,6 +62,55 @@ def level_gap(levels: Profile, theta: Array, mechanism: RandomizedResponse) -> A
         factors = redraw + phi * (mechanism.truth / seen)
     gap: Array = np.where(levels.multiplicities > 0, factors, -np.inf).max(axis=-1) - 1
     return gap
+
+
+def loss_above(
+    counts: NDArray[Any],
+    theta: Array,
+    best: Array,
+    mechanism: RandomizedResponse,
+    multiplicities: Array | float = 1.0,
+) -> Array:
+    """Negative log-likelihood per report of ``theta`` less that of MLE*, in nats, without cancellation.
+
+    With x = (p - q)(theta - best)/(q + (p - q) best) it is sum phi (x - log(1 + x)) - sum phi x. On the support of MLE*
+    phi/(q + (p - q) best) is the same r everywhere, and both sum to one; so the last sum is only over the categories
+    that MLE* sets to zero, -sum (r - phi/q)(p - q) theta: no term is negative where ``theta`` is a distribution.
+
+    Args:
+        counts: (..., m) whole numbers of reports.
+        theta: (..., m) an estimate whose entries sum to one; Inv may be negative, and then fits better than MLE*.
+        best: (..., m) MLE* of the same counts.
+        mechanism: the randomized response that produced the reports.
+        multiplicities: (..., m) number of categories with each of these counts, where they are levels.
+
+    Returns:
+        (...) zero for MLE* itself; infinite where a category that was reported has probability zero.
+    """
+    truth, blur = mechanism.truth, mechanism.positive_blur
+    n = (multiplicities * counts).sum(axis=-1, keepdims=True)
+    size = (multiplicities * (best > 0)).sum(axis=-1, keepdims=True)
+    total = (multiplicities * np.where(best > 0, counts, 0)).sum(axis=-1, keepdims=True)
+    change = truth * (theta - best) / (blur + truth * best)
+    bent = counts * np.where(counts > 0, _above_log(change), 0.0)
+    # N (r - phi/q)(p - q), in whole numbers until the last step.
+    slope = truth * (blur * (total - size * counts) - truth * counts) / (blur * (truth + size * blur))
+    dropped = np.where(best > 0, 0.0, slope * theta)
+    above: Array = (multiplicities * (bent + dropped)).sum(axis=-1) / n[..., 0]
+    return above
+
+
+def _above_log(x: Array) -> Array:
+    """x - log(1 + x), accurate near zero: with r = x/(2 + x) it is r (x - 2 r^2 (1/3 + r^2/5 + r^4/7 ...))."""
+    with np.errstate(divide="ignore"):
+        plain = x - np.log1p(np.maximum(x, -1.0))
+    ratio = np.where(np.abs(x) < 0.25, x / (2 + x), 0.0)
+    square = ratio * ratio
+    series = np.zeros_like(ratio)
+    for odd in range(19, 1, -2):
+        series = series * square + 1 / odd
+    near: Array = ratio * (x - 2 * square * series)
+    return np.where(np.abs(x) < 0.25, near, plain)
 
 
 def frequencies(levels: Profile) -> Array:

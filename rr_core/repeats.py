@@ -12,7 +12,7 @@ from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS, METRICS, TIE, VALID, Target, measure, ranked, truth_of
+from rr_core.comparison import ESTIMATORS, RANKED, VALID, Target, measure, ranked, rounding, truth_of
 from rr_core.law import most_negative
 from rr_core.scenario import Draw
 
@@ -20,6 +20,9 @@ from rr_core.scenario import Draw
 _CELLS_PER_STEP = 400_000
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is told at all.
 _LEVEL, _FEWEST = 0.001, 10
+_ROUNDING = (
+    1e-13  # of a mean square: what is left of it without its mean, where all collections were the same
+)
 
 
 @dataclass(eq=False)
@@ -29,7 +32,7 @@ class Repeats:
     Attributes:
         target: "users" (the same users report again) or "population" (new users each time).
         done: collections so far.
-        errors: by metric, (done, 4) in the order of ESTIMATORS.
+        errors: by metric of RANKED, (done, 4) in the order of ESTIMATORS.
         best, worst: by metric, how many times each valid estimator had the smallest or largest error; ties
             are shared in equal parts, and a three-way tie counts for nobody.
         tied: by metric, how many collections were such a three-way tie.
@@ -40,10 +43,10 @@ class Repeats:
     target: Target
     truth: Array
     done: int = 0
-    errors: dict[str, Array] = field(default_factory=lambda: {m: np.empty((0, 4)) for m in METRICS})
+    errors: dict[str, Array] = field(default_factory=lambda: {m: np.empty((0, 4)) for m in RANKED})
     best: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
     worst: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
-    tied: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METRICS, 0))
+    tied: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKED, 0))
     with_negatives: int = 0
     empty_negative: Array = field(default_factory=lambda: np.empty(0))
     _deviation: Array = field(default_factory=lambda: np.empty(0))
@@ -64,19 +67,30 @@ class Repeats:
 
     def _spread(self, index: int, raw_bias2: float) -> float:
         mse = float(self.errors["mse"][:, index].mean())
-        return (mse - raw_bias2) * self.done / (self.done - 1) if self.done > 1 else float("nan")
+        if self.done == 1:
+            return math.nan
+        within = mse - raw_bias2
+        return within * self.done / (self.done - 1) if within > _ROUNDING * mse else 0.0
 
     def least_mean(self, metric: str) -> tuple[str, ...]:
         """The valid estimators whose mean error may be the smallest: by a paired t test, at _LEVEL two-sided, theirs is
-        not above the smallest one seen. One name: the order is settled. With fewer than ten collections all three."""
-        if self.done < _FEWEST:
+        not above the smallest one seen. One name: the order is settled. With fewer than ten collections all three;
+        but any collection tells who fits worse than MLE*."""
+        valid, slack = self.errors[metric][:, 1:], self._rounding(metric)
+        if metric == "above":  # MLE* is never above itself, so one collection in which another is settles it
+            settled = np.any(valid > slack, axis=0)
+        elif self.done < _FEWEST:
             return VALID
-        valid = self.errors[metric][:, 1:]
-        excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
-        mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / math.sqrt(self.done)
-        needed = np.maximum(-special.stdtrit(self.done - 1, _LEVEL / 2) * error, TIE * np.abs(valid).max())
-        settled = mean > needed
-        return tuple(name for name, above in zip(VALID, settled, strict=True) if not above)
+        else:
+            excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
+            excess[np.abs(excess) <= slack] = 0.0
+            mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / math.sqrt(self.done)
+            settled = mean > -special.stdtrit(self.done - 1, _LEVEL / 2) * error
+        return tuple(name for name, above in zip(VALID, settled.tolist(), strict=True) if not above)
+
+    def _rounding(self, metric: str) -> Array:
+        """(done, 3) how far the valid estimators' errors may be off."""
+        return rounding(metric, {name: errors[:, 1:] for name, errors in self.errors.items()})
 
     def most_often_best(self, metric: str) -> tuple[str, ...]:
         """The valid estimators that may be the best most often: those whose number of wins is not below the largest
@@ -117,24 +131,27 @@ def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats
 
 def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
     truths, reports = draw.repeat(first, how_many, new_users=result.target == "population")
-    measured = []
-    for index, estimator in enumerate(ESTIMATORS.values()):
-        estimate = estimator(reports, draw.mechanism)
-        measured.append(measure(reports, estimate, result.truth, draw.mechanism))
+    estimates = {name: estimator(reports, draw.mechanism) for name, estimator in ESTIMATORS.items()}
+    measured = [
+        measure(reports, estimate, estimates["mle_star"], result.truth, draw.mechanism)
+        for estimate in estimates.values()
+    ]
+    for index, estimate in enumerate(estimates.values()):
         result._deviation[index] += (estimate - result.truth).sum(axis=0)
-    for metric in METRICS:
-        errors = np.stack([one[metric] for one in measured], axis=-1)
-        result.errors[metric] = np.concatenate([result.errors[metric], errors])
-        for row in errors[:, 1:]:
-            _score(result, metric, row)
+    errors = {metric: np.stack([one[metric] for one in measured], axis=-1) for metric in RANKED}
+    valid = {metric: of_all[:, 1:] for metric, of_all in errors.items()}
+    for metric in RANKED:
+        result.errors[metric] = np.concatenate([result.errors[metric], errors[metric]])
+        for row, slack in zip(valid[metric], rounding(metric, valid), strict=True):
+            _score(result, metric, row, slack)
     below = reports <= most_negative(draw.scenario.n, draw.mechanism)
     result.with_negatives += int(below.any(axis=-1).sum())
     result.empty_negative = np.concatenate([result.empty_negative, _share_of_empty(below, truths == 0)])
     result.done += how_many
 
 
-def _score(result: Repeats, metric: str, errors: Array) -> None:
-    best, worst = ranked(errors)
+def _score(result: Repeats, metric: str, errors: Array, slack: Array) -> None:
+    best, worst = ranked(errors, slack)
     if not worst:
         result.tied[metric] += 1
         return
@@ -154,4 +171,4 @@ def _share_of_empty(below: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Array
 
 
 def _tally() -> dict[str, dict[str, float]]:
-    return {metric: dict.fromkeys(VALID, 0.0) for metric in METRICS}
+    return {metric: dict.fromkeys(VALID, 0.0) for metric in RANKED}

@@ -74,7 +74,7 @@ class Scenario:
         population = self.population() if population is None else population
         if population.k != self.k:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
-        if population.counts is not None and self.n == population.total:
+        if population.counts is not None and self.n == population.total:  # see Draw.of_table
             return Users(population, population.counts)
         rng = self.stream(Stream.USERS)
         return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, rng)))
@@ -104,7 +104,10 @@ class Scenario:
         """
         scenario, notes = default or cls(), []
         for field in ALL_FIELDS:
-            if field.parameter in query:
+            if field.name == "k" and scenario.dist in TABLES:
+                note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
+                notes += [note] if note else []
+            elif field.parameter in query:
                 value, note = field.parse(query[field.parameter], getattr(scenario, field.name))
                 changes: dict[str, Any] = {field.name: value}
                 scenario = replace(scenario, **changes)
@@ -145,6 +148,11 @@ class Draw:
         """(k,) shares of these users, the truth the estimates are after."""
         shares: Array = self.true_counts / self.scenario.n
         return shares
+
+    @property
+    def of_table(self) -> bool:
+        """Whether the users are the very people of the population's table: the same under every seed."""
+        return self.scenario.n == self.population.total
 
     def repeat(self, first: int, how_many: int, *, new_users: bool = False) -> tuple[NDArray, NDArray]:
         """Further collections of the same scenario: true counts and reports, (how_many, k) each.
@@ -255,6 +263,16 @@ FIELDS = (
 ALL_FIELDS: tuple[Choice | Number, ...] = (Choice(), *FIELDS)
 
 
+def other_k(text: str, k: int, whose: str) -> str:
+    """The sentence about a link's number of categories where ``whose`` table has ``k``; none where they agree."""
+    try:
+        if not text.strip() or float(text) == k:
+            return ""
+    except ValueError:
+        pass  # no number is another one, too
+    return f"The link's Categories K is {_cut(text)}, but {whose} has {k:,} categories; these are used."
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= 24 else text[:23] + "…"
 
@@ -268,7 +286,7 @@ class Preset:
     why: str
 
 
-# Its users are (8, 1, 1, 0): `rr_core.misprints_averages` counts the exact mean errors out.
+# Its users are (8, 1, 1, 0): `rr_core.misprints.counterexamples` counts the exact mean errors out.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 22)
 
 PRESETS = (
@@ -276,7 +294,7 @@ PRESETS = (
     Preset(
         "Blog: K = 10, ε = ln 3",
         Scenario("zipf", 10, 1.0, math.log(3), 100_000, 1),
-        "the worked example of the blog post on debiasing k-RR",
+        "K, ε and N of the example in a blog post on debiasing k-RR, which does not give its population",
     ),
     Preset(
         "Paper: near uniform (s = 0.01)",

@@ -66,8 +66,9 @@ class EmptyShare:
         return self.negative / self.looks
 
     def standard_error(self, chance: float) -> float:
-        """How far the share typically is from the exact ``chance``. The share itself would not do in its place:
-        after a single look it says 0 or 1, without any error."""
+        """Standard error of the share, at most: that of as many independent looks, when the exact ``chance`` is known.
+        Counts of one collection sum to N, so its looks are negatively associated and their mean varies less. (The share
+        would not do in place of the chance: after a single look it says 0 or 1, without any error.)"""
         return math.sqrt(chance * (1 - chance) / self.looks)
 
 

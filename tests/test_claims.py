@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.claims.sentences import ROOT, claims, sentences, strings
+from tests.claims.sentences import ROOT, claims, sentences, strings, texts
 
 TABLES = sorted((ROOT / "tests" / "claims").glob("*.toml"))
 NO_CLAIM = {
@@ -83,6 +83,15 @@ raise ValueError("an exception is never read")
         "never {}",
     ]
     assert list(sentences("One. Two is best.\n- Three\nis it.")) == ["One.", "Two is best.", "Three is it."]
+
+
+def test_the_reader_of_sentences_reads_data_files(tmp_path: Path) -> None:
+    file = tmp_path / "texts.toml"
+    entry = "text = 'At most {{a.b.0:number 4}} of $\\frac{1}{2}$.'\nmore = [{ x = 'It is best.' }]\n"
+    file.write_text(f"name = 'Some'\n\n[[term]]\n{entry}", encoding="utf-8")
+    assert list(texts(file)) == [(1, "Some"), (4, "At most {} of $\\frac{1}{2}$."), (5, "It is best.")]
+    read = {claim.where.partition(":")[0] for claim in claims()}
+    assert {f"rr_core/data/reference/{part}.toml" for part in ("glossary", "formulas", "misprints")} <= read
 
 
 if __name__ == "__main__":

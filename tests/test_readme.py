@@ -58,7 +58,8 @@ def test_the_python_example_runs() -> None:
 
 
 def test_the_files_it_points_to_exist() -> None:
-    for name in re.findall(r"`((?:rr_core|pages|tests|\.streamlit)[\w./]*)`", README):
+    text = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:rr_core|pages|tests|\.streamlit|[A-Z]+\.md)[\w./]*)`", text):
         assert (ROOT / name).exists(), name
 
 

@@ -10,11 +10,10 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.csv_files import csv_bytes, untouched
-from pages._ui.safe_text import csv_cell
 from pages._ui.state import Origin
 from pages._ui.upload_script import reader
 from pages._ui.work import Work
+from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._ui.safe_text import markdown
-from rr_core.comparison import ESTIMATORS, METRICS, VALID, Comparison, Target
+from rr_core.comparison import ESTIMATORS, RANKED, ULPS, VALID, Comparison, Target
 from rr_core.figures.labels import plain_names
 from rr_core.figures.style import QUANTITIES, number
+from rr_core.scenario import Draw
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {
@@ -21,8 +22,9 @@ _ROWS = {
     "mse": "Squared error",
     "tv": "Total variation",
     "max": "Largest error",
-    "nll": "NLL per report",
+    "above": "… above MLE\\*'s",
 }
+_FEWEST, _MOST = 4, 15  # digits
 
 
 def pick_target() -> Target:
@@ -37,15 +39,19 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None:
+def show(result: Comparison, draw: Draw, closing: str) -> None:
     """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
 
     All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
-    rows = {_ROWS[metric]: _cells(result, metric) for metric in METRICS}
+    rows = {_ROWS[metric]: _cells(result, metric) for metric in RANKED}
     rows["… per category"] = [number(result.errors["mse"][name] / len(result.truth)) for name in ESTIMATORS]
+    rows["NLL per report"] = [
+        "≈ 0" if 0 < abs(loss) <= ULPS else number(loss, 7) for loss in result.errors["nll"].values()
+    ]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
-    order = [_ROWS["mse"], "… per category", *(_ROWS[metric] for metric in METRICS[1:]), "Set to zero"]
+    nll = ("NLL per report", _ROWS["above"])
+    order = [_ROWS["mse"], "… per category", _ROWS["tv"], _ROWS["max"], *nll, "Set to zero"]
     names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
     # A markdown table costs the browser a tenth of what st.table does.
     lines = ["| Error |", "|:--|", *(f"| {row} |" for row in order)]
@@ -53,11 +59,13 @@ def show(result: Comparison, labels: Sequence[str] | None, closing: str) -> None
         cells = [f" **{name}** |", "--:|", *(f" {rows[row][i]} |" for row in order)]
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
+    against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
     st.markdown(
-        f"{table}\n\n{_zeroed(result, labels)}\n\n"
-        f"Errors against {_AGAINST[result.target]}. ▲ best and ▼ worst of the three that are distributions; Inv may "
-        "be negative and is shown for comparison. Squared error is summed over categories; its mean per category is "
-        "what the paper's figures show. NLL: negative log-likelihood in nats; lower fits the reports better.\n\n"
+        f"{table}\n\n{_zeroed(result, draw.population.labels)}\n\n"
+        f"Errors against {against}. ▲ best and ▼ worst of the three that are distributions; Inv may "
+        "be negative and is shown for comparison. Errors that differ by rounding alone share a mark. Squared error is "
+        "summed over categories; its mean per category is what the paper's figures show. NLL: negative log-likelihood "
+        "in nats; lower fits the reports better.\n\n"
         "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can fit the reports better by more than "
         f"its certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
         f"{closing}"
@@ -76,12 +84,19 @@ def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
 
 
 def _cells(result: Comparison, metric: str) -> list[str]:
-    """One row: the error of every estimator, best and worst marked unless all tie."""
-    best, worst = result.best(metric), result.worst(metric)
-    marks = {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst else {}
-    errors = result.errors[metric]
-    digits = 7 if metric == "nll" else 4
-    # As many digits as it takes to tell the best from the worst.
-    while worst and digits < 12 and number(errors[best[0]], digits) == number(errors[worst[0]], digits):
+    """One row: the error of every estimator, best and worst marked unless all tie.
+
+    As many digits as it takes to tell the three apart where they differ by more than rounding.
+    """
+    best, worst, errors = result.best(metric), result.worst(metric), dict(result.errors[metric])
+    for alike, choose in ((best, min), (worst, max)):
+        errors |= dict.fromkeys(alike, choose((errors[name] for name in alike), default=0.0))
+    digits, different = _FEWEST, len({errors[name] for name in VALID})
+    while digits < _MOST and len({number(errors[name], digits) for name in VALID}) < different:
         digits += 1
-    return [number(errors[name], digits) + marks.get(name, "") for name in ESTIMATORS]
+    marks = {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst else {}
+    nothing = ULPS if metric in ("tv", "max") else ULPS**2
+    return [
+        ("≈ 0" if 0 < abs(error) <= nothing else number(error, digits)) + marks.get(name, "")
+        for name, error in errors.items()
+    ]

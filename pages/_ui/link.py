@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
 from rr_core.populations import TABLES, UPLOAD
-from rr_core.scenario import ALL_FIELDS, Scenario
+from rr_core.scenario import ALL_FIELDS, Scenario, other_k
 
 _PARAMETERS = tuple(field.parameter for field in ALL_FIELDS)
 _STALE_SECONDS = 2.0
@@ -37,6 +37,7 @@ class _Link:
     before: Scenario | None = None  # what links already on screen may carry, just after a change
     changed: float = 0.0
     arrived: bool = False
+    k_of_file: str = ""  # what the link said of a file that is not here yet
     own: dict[str, str | None] = field(default_factory=dict)
 
 
@@ -73,6 +74,9 @@ def change(**fields: Any) -> None:
     if fields.get("dist") in TABLES:
         fields["k"] = len(TABLES[fields["dist"]].rows)
     link.before, link.changed, link.notes = link.scenario, time.monotonic(), ()
+    if fields.get("dist") == UPLOAD:
+        note = other_k(link.k_of_file, fields["k"], "your file")
+        link.notes, link.k_of_file = (note,) if note else (), ""
     link.scenario = replace(link.scenario, **fields)
 
 
@@ -116,15 +120,20 @@ def _in_address() -> dict[str, str]:
 
 
 def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
-    scenario, notes = Scenario.from_query(query)
     uploaded = state.uploaded()
+    if uploaded is not None and query.get("dist") == UPLOAD:
+        others = {name: text for name, text in query.items() if name != "k"}
+        scenario, notes = Scenario.from_query(others)
+        k = uploaded.population.k
+        note = other_k(query.get("k", ""), k, "your file")
+        return replace(scenario, k=k), (note, *notes) if note else notes
+    scenario, notes = Scenario.from_query(query)
     if scenario.dist != UPLOAD:
         state.close_upload()
         return scenario, notes
-    if uploaded is None:
-        state.open_upload(keep_users="n" in query)
-        return replace(scenario, dist="zipf"), (STAYED, *notes)
-    return replace(scenario, k=uploaded.population.k), notes
+    state.open_upload(keep_users="n" in query)
+    _link().k_of_file = query.get("k", "")
+    return replace(scenario, dist="zipf"), (STAYED, *notes)
 
 
 def _from_history() -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import chart, long_run
+from pages._ui.safe_text import starred
 from pages._ui.work import Work
-from rr_core.comparison import METRICS, Target
+from rr_core.comparison import RANKED, Target
 from rr_core.figures.repeated import METRIC_TITLES, bias_and_variance, error_distribution, wins
 from rr_core.populations import UPLOAD
 from rr_core.repeats import Repeats, repeat
@@ -79,6 +80,10 @@ def _run(work: Work, target: Target, about: tuple[Any, ...], times: int) -> None
         shared[about, times] = st.session_state["_repeat_run"]
 
 
+def _title(metric: str) -> str:
+    return starred(METRIC_TITLES[metric])
+
+
 @st.cache_resource(show_spinner=False)
 def _finished() -> dict[tuple[Any, int], _Run]:
     """Finished runs, for the whole class: a scenario that one student ran is there for the next."""
@@ -90,7 +95,7 @@ def _show(run: _Run) -> None:
     if result.done < run.asked:
         long_run.stopped(result.done, run.asked, "collections")
     metric = st.segmented_control(
-        "Error measure", METRICS, default="mse", format_func=METRIC_TITLES.__getitem__, key="repeat_metric"
+        "Error measure", RANKED, default="mse", format_func=_title, key="repeat_metric"
     )
     metric = metric or "mse"
     chart.show(error_distribution(result, metric), "error_distribution")

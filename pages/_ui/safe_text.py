@@ -2,19 +2,15 @@
 
 Labels come from strangers' files. They are kept as they are (`tables` removes only control
 characters) and made safe at the moment they are shown: one function per place they go to. Pure
-functions, no Streamlit. What charts need is in `rr_core.figures.labels`.
+functions, no Streamlit. What charts need is in `rr_core.figures.labels`, what CSV files need in `rr_core.io.csv_files`.
 """
 
 from __future__ import annotations
 
 import re
 
-from rr_core.figures.labels import plain
+from rr_core.plain_text import plain
 
-_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-# The first characters that make a spreadsheet evaluate a cell; the last four are the full-width
-# forms, which some spreadsheets accept as well.
-_FORMULA_START = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 # Where a bare address or mail address would be made a link, escaped or not: a joiner there breaks it.
 _AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=[.])|(?=@)", re.IGNORECASE)
 _JOINER = "\u2060"
@@ -33,15 +29,3 @@ def markdown(text: str, max_length: int = 400) -> str:
 def starred(text: str) -> str:
     """Our own markdown with MLE* in it, whose asterisk must not begin italics."""
     return text.replace("MLE*", "MLE\\*")
-
-
-def csv_cell(label: str) -> str:
-    """A label for a CSV cell that no spreadsheet will run as a formula.
-
-    Text whose first visible character is one of ``= + - @`` (or a tab or line break) gets an
-    apostrophe in front; plain numbers such as -9000 are left alone. Quoting is the writer's work.
-    """
-    if _PLAIN_NUMBER.fullmatch(label.strip()):
-        return label
-    starts_badly = label.startswith(_FORMULA_START) or label.lstrip().startswith(_FORMULA_START)
-    return "'" + label if starts_badly else label

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -74,6 +73,7 @@ def _categories(scenario: Scenario) -> None:
             limits.S_MIN,
             limits.S_MAX,
             step=0.01,
+            format="%.2f" if scenario.s == round(scenario.s, 2) else "%.6g",
             help="Share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
             **_shows("s", scenario.s),
         )
@@ -83,10 +83,10 @@ def _privacy(scenario: Scenario) -> None:
     mechanism = scenario.mechanism
     st.select_slider(
         "Privacy ε",
-        _EPSILONS,
-        format_func=lambda epsilon: f"{epsilon:g}",
+        _stops("epsilon", _EPSILONS, scenario.epsilon),
+        format_func="{:.6g}".format,
         help="Privacy budget. One report changes the odds between any two answers by at most e^ε.",
-        **_shows("epsilon", _nearest(_EPSILONS, scenario.epsilon), slot="slider"),
+        **_shows("epsilon", scenario.epsilon, slot="slider"),
     )
     st.caption(
         "← more private · more accurate →  \n"
@@ -105,10 +105,10 @@ def _privacy(scenario: Scenario) -> None:
 def _users(scenario: Scenario) -> None:
     st.select_slider(
         "Users N",
-        _USERS,
+        _stops("n", _USERS, scenario.n),
         format_func=_power,
         help="How many people report, one report each.",
-        **_shows("n", _nearest(_USERS, scenario.n), slot="slider"),
+        **_shows("n", scenario.n, slot="slider"),
     )
     st.number_input("Exact N", limits.N_MIN, limits.N_MAX, **_shows("n", scenario.n, slot="box"))
 
@@ -160,11 +160,20 @@ def _reset() -> None:
     link.change(**asdict(Scenario()))
 
 
-def _nearest(grid: Sequence[float], value: float) -> Any:
-    """The grid's point nearest to a positive value, by ratio."""
-    i = bisect_left(grid, value)
-    return min(grid[max(i - 1, 0) : i + 1], key=lambda point: abs(math.log(point / value)))
+def _stops(field: str, grid: Sequence[float], value: float) -> list[Any]:
+    """The stops of a slider: its grid, and the last value from a link or a box that is not on it, which it shows too.
+
+    That one stays when the slider moves on, so that its stops do not shift under the hand.
+    """
+    key = f"_stop_{field}"
+    if value not in grid:
+        st.session_state[key] = value
+    return sorted({*grid, st.session_state.get(key, value)})
 
 
 def _power(n: int) -> str:
-    return "10" + str(len(str(n)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    """10⁶ for a power of ten from ten on, any other number in full."""
+    zeros = str(n)[1:]
+    if not zeros or zeros.strip("0") or str(n)[0] != "1":
+        return f"{n:,}"
+    return "10" + str(len(zeros)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -60,6 +60,11 @@ def upper_tail(counts: Array, n: int, chance: float) -> Array:
     return np.where(counts == 0, 1.0, tail)
 
 
+def lower_tail(count: int, n: int, chance: float) -> float:
+    """Pr(Binomial(n, chance) <= count), as an incomplete beta function."""
+    return float(special.betaincc(count + 1.0, n - count, chance)) if count < n else 1.0
+
+
 def _holm(p_values: Array, multiplicities: NDArray[np.int64], k: int) -> Array:
     """Holm's adjusted p-values per level, from levels in order of decreasing p-value.
 

@@ -22,6 +22,7 @@ from scipy import special
 from rr_core import streams
 from rr_core._validate import Array
 from rr_core.collected.above_zero import upper_tail
+from rr_core.collected.extremes import Extremes, extremes
 from rr_core.collected.replicates import Progress, checked_plan, new_users, simulate
 from rr_core.collected.reports import Counts, Levels, collected, level_between
 from rr_core.estimators import mle_rule, mle_star
@@ -32,6 +33,7 @@ from rr_core.streams import Stream
 
 _ROUNDING = 8 * np.finfo(np.float64).eps
 _NOTHING = -6.0  # the score where MLE* drops no category: below every other value that matters
+_SPARSE = 1.0  # N q, below which the likelihood ratio serves as its own score
 _STEP = 1.002  # the smallest plausible epsilon is found to this factor
 
 
@@ -42,7 +44,8 @@ class FitTest:
     Attributes:
         statistic: likelihood ratio, twice the log-likelihood of the observed frequencies over that of MLE*, in nats.
         dropped: how many categories MLE* sets to zero.
-        score: the statistic as a normal score, given how many were dropped; large when epsilon is too small.
+        score: the statistic as a normal score, given how many were dropped; large when epsilon is too small. Below
+            N q = 1 the statistic itself.
         p_value: share of the simulated scores that are at least as large, the observed one counted in.
         null: (done,) simulated scores.
         null_lowest: (done,) the fewest reports of a category in each simulated collection.
@@ -50,6 +53,8 @@ class FitTest:
         floor: N q, the fewest reports that any category is expected to get.
         lowest: the fewest reports of a category that were collected.
         below: how many categories have fewer reports than ``floor``.
+        ceiling: N p, the most reports that any category is expected to get.
+        extremes: exact bounds on the chance of the most and of the fewest reports, which need no simulation.
     """
 
     statistic: float
@@ -63,6 +68,12 @@ class FitTest:
     floor: float
     lowest: int
     below: int
+    ceiling: float
+    extremes: Extremes
+
+    def rejects(self, level: float) -> bool:
+        """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
+        return self.p_value <= level or self.extremes.too_many or self.extremes.too_few
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,11 @@ def fit_test(
     depends on the population (`normal_score`), and compared with collections simulated from `null_shares`.
     Without the score the size of the test, 5% asked for, came out between 0% and 28%. With it: see
     `fit_measured`. Where every category is well above zero nothing is dropped, the p-value is 1, and no test
-    has anything to say.
+    has anything to say. Among many categories it hardly notices a single one with far more reports than N p, or
+    far fewer than N q: `extremes` does. Below N q = 1 the statistic serves as its own score: there the simulated
+    collections have more categories without a report than the real one, whose rare categories are lost a second time,
+    and the score falls with the number of those: with K = 20, N = 40 and epsilon = 6 it rejected a right epsilon in
+    every collection.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -169,6 +184,8 @@ def fit_test(
         floor=n * mechanism.q,
         lowest=int(checked.min()),
         below=int((checked < n * mechanism.q).sum()),
+        ceiling=n * mechanism.p,
+        extremes=extremes(checked, mechanism),
     )
 
 
@@ -202,7 +219,7 @@ def plausible_epsilon(
     replicates: int = 300,
     progress: Progress | None = None,
 ) -> PlausibleEpsilon:
-    """The smallest epsilon that `fit_test` does not reject, by bisection on log epsilon.
+    """The smallest epsilon that `FitTest.rejects` does not reject, by bisection on log epsilon.
 
     The same random streams serve every epsilon, so that the p-value moves little else than with epsilon.
     About 14 tests: one or two seconds at k = 1,000.
@@ -231,7 +248,7 @@ def plausible_epsilon(
         nonlocal spent
         test = fit_test(counts, RandomizedResponse(k, epsilon), replicates, seed=seed, progress=tell)
         spent += test.done
-        return test.p_value > level
+        return not test.rejects(level)
 
     low, high = EPSILON_APP_MIN if above is None else above, EPSILON_APP_MAX
     if low >= high or not fits(high):
@@ -248,4 +265,5 @@ def plausible_epsilon(
 
 def _statistics(rows: Counts, mechanism: RandomizedResponse) -> tuple[Array, NDArray[np.int64], Array]:
     ratio, dropped = likelihood_ratio(profile(rows, table_size(rows)), mechanism)
-    return ratio, dropped, normal_score(ratio, dropped)
+    sparse = rows[0].sum() * mechanism.q < _SPARSE
+    return ratio, dropped, ratio if sparse else normal_score(ratio, dropped)

@@ -1,4 +1,4 @@
-"""Whether two runs say the same: the differences of their means, in units of what chance explains, and their ratios."""
+"""Whether two runs agree: the differences of their means, in units of what chance explains, and their ratios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rr_core.experiments.grid import Cell, Settings
 from rr_core.experiments.run import SweepResult
 
 # Standard errors from which a difference is counted.
-FAR = 3.0
+FAR_STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
         same_draws=_equal(settings, "seed", "users", "people"),
         same_users=_same_users(settings),
         compared=int(there.sum()),
-        beyond=int((distance > FAR).sum()),
+        beyond=int((distance > FAR_STANDARD_ERRORS).sum()),
         expected=float(chance[there].sum()),
         largest=largest,
         where=where,
@@ -125,7 +125,7 @@ def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
         freedom = variance**2 / (
             mine.variance**2 / (mine.seeds - 1) + theirs.variance**2 / (theirs.seeds - 1)
         )
-        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR), 0.0)
+        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR_STANDARD_ERRORS), 0.0)
     return distance, chance
 
 

@@ -1,19 +1,19 @@
-"""One cell of a sweep: all its collections, estimated and measured."""
+"""One cell of a sweep: its collections are simulated, estimated, measured and summarised; and what that costs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.comparison import RULES
+from rr_core.comparison import RULES, TIE, VALID
 from rr_core.errors import report_loss
 from rr_core.experiments.grid import Cell, Settings
-from rr_core.experiments.levels import levels_of
-from rr_core.experiments.noise import Collector
+from rr_core.experiments.simulation import Collector, profile_of_rows
 from rr_core.populations import Population
 from rr_core.profile import Profile, table_size
 from rr_core.sampling import Counts
@@ -24,11 +24,11 @@ _ROWS = (100, 50, 20, 10, 5, 2)
 _CATEGORIES = 100_000
 
 # The metrics that need an estimate of every category; "nll" needs one of every level.
-PER_CATEGORY = ("mse", "tv", "max")
+PER_CATEGORY_METRICS = ("mse", "tv", "max")
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class SimulatedErrors:
     """The errors of every collection of a cell, in the order of the settings' metrics and estimators.
 
     Attributes:
@@ -52,12 +52,12 @@ def rows_per_block(k: int) -> int:
     return next((rows for rows in _ROWS if rows * k <= _CATEGORIES), 1)
 
 
-def draws(
+def simulate_cell(
     cell: Cell,
     settings: Settings,
     given: Mapping[str, Population] | None = None,
     stopped: Callable[[], bool] | None = None,
-) -> Draws | None:
+) -> SimulatedErrors | None:
     """Collect, estimate and measure ``settings.seeds`` times; every estimator sees the same reports.
 
     Args:
@@ -70,7 +70,7 @@ def draws(
         ValueError: naming the argument.
     """
     collector = Collector.of(cell, settings, given or {})
-    measure = _Measure(settings, collector)
+    measure = _Accumulator(settings, collector)
     size = rows_per_block(cell.k)
     for number, first in enumerate(range(0, settings.seeds, size)):
         measure.add(collector.block(number, size), first)
@@ -79,8 +79,8 @@ def draws(
     return measure.result()
 
 
-class _Measure:
-    """The growing `Draws` of one cell."""
+class _Accumulator:
+    """The growing `SimulatedErrors` of one cell."""
 
     def __init__(self, settings: Settings, collector: Collector) -> None:
         self._settings, self._mechanism, self._truth = settings, collector.mechanism, collector.truth
@@ -91,26 +91,26 @@ class _Measure:
         self._deviation = np.zeros((estimators, self._truth.size)) if settings.bias else None
         self._squared = np.zeros(estimators) if settings.bias else None
         self._concentration = float((collector.theta**2).sum())
-        self._by_category = settings.bias or bool(set(settings.metrics) & set(PER_CATEGORY))
+        self._by_category = settings.bias or bool(set(settings.metrics) & set(PER_CATEGORY_METRICS))
 
     def add(self, reports: Counts, first: int) -> None:
         """Measure a block; what lies beyond the number of seeds is drawn but not counted."""
-        levels, size = levels_of(reports), table_size(reports)
+        levels, size = profile_of_rows(reports), table_size(reports)
         wanted = min(len(reports), self._settings.seeds - first)
         at = slice(first, first + wanted)
         for index, name in enumerate(self._settings.estimators):
             rule = RULES[name](levels, self._mechanism)
             on_levels = rule.at(levels.values)
-            self._zeros[index, at] = _number_of(levels, on_levels == 0)[:wanted]
-            self._negatives[index, at] = _number_of(levels, on_levels < 0)[:wanted]
+            self._zeros[index, at] = _count_categories(levels, on_levels == 0)[:wanted]
+            self._negatives[index, at] = _count_categories(levels, on_levels < 0)[:wanted]
             measured = self._nll(levels, on_levels)
             if self._by_category:
                 measured |= self._over_categories(index, rule.apply(reports, size), wanted)
             for metric, name_of in enumerate(self._settings.metrics):
                 self._errors[metric, index, at] = measured[name_of][:wanted]
 
-    def result(self) -> Draws:
-        return Draws(
+    def result(self) -> SimulatedErrors:
+        return SimulatedErrors(
             self._errors, self._zeros, self._negatives, self._deviation, self._squared, self._concentration
         )
 
@@ -136,7 +136,167 @@ class _Measure:
         return measured
 
 
-def _number_of(levels: Profile, where: NDArray[np.bool_]) -> Array:
+def _count_categories(levels: Profile, where: NDArray[np.bool_]) -> Array:
     """(rows,) categories on the levels where a condition holds."""
     number: Array = (levels.multiplicities * where).sum(axis=-1)
     return number
+
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class CellResult:
+    """One cell over all seeds; arrays in the order of the settings' metrics and estimators, read-only.
+
+    Attributes:
+        cell: which.
+        seeds: collections made.
+        mean: (metrics, estimators) mean error; "mse" is the sum over categories, see `per_category`.
+        standard_error: (metrics, estimators) of that mean; nan from one collection.
+        quantiles: (5, metrics, estimators) at QUANTILES, interpolated linearly.
+        difference, difference_error: (metrics, estimators, estimators) mean of the first one's error minus the
+            second one's on the same reports, and its standard error.
+        best, worst: (metrics, estimators) in how many collections a valid estimator had the smallest or the largest
+            error; near-equal errors share, and when all tie it counts for nobody. nan for Inv.
+        beaten: (metrics, estimators) in how many another valid estimator's error was smaller, ties aside.
+        tied: (metrics,) in how many the valid ones all tied.
+        bias2, variance: (estimators,) summed over categories, each unbiased (so that the squared bias may come out
+            slightly negative); they add up to the mean "mse". nan from one collection, or when not asked for.
+        zeros, negatives: (estimators,) mean number of categories estimated as zero, and below zero.
+        concentration: sum of the squared shares of the population.
+    """
+
+    cell: Cell
+    seeds: int
+    mean: Array
+    standard_error: Array
+    quantiles: Array
+    difference: Array
+    difference_error: Array
+    best: Array
+    worst: Array
+    beaten: Array
+    tied: Array
+    bias2: Array
+    variance: Array
+    zeros: Array
+    negatives: Array
+    concentration: float
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            getattr(self, name).flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # arrays arrive writeable from another process
+
+    def per_category(self, squared: Array) -> Array:
+        """A sum of squares over the categories as the mean per category that the paper's figures show."""
+        mean: Array = squared / self.cell.k
+        return mean
+
+    def same(self, other: CellResult) -> bool:
+        """Whether every number is the same, bit for bit (nan equals nan)."""
+        scalars = all(getattr(self, n) == getattr(other, n) for n in ("cell", "seeds", "concentration"))
+        return scalars and all(
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True) for name in ARRAYS
+        )
+
+
+ARRAYS = tuple(field.name for field in fields(CellResult) if field.type == "Array")
+
+
+def compute_cell(cell: Cell, settings: Settings, given: Mapping[str, Population] | None = None) -> CellResult:
+    """Collect, estimate, measure and sum up one cell; arguments as in `cell.draws`."""
+    drawn = simulate_cell(cell, settings, given)
+    assert drawn is not None  # nobody asked it to stop
+    return summarise(cell, settings, drawn)
+
+
+def summarise(cell: Cell, settings: Settings, drawn: SimulatedErrors) -> CellResult:
+    """The result of a cell from its draws."""
+    errors, seeds = drawn.errors, settings.seeds
+    difference = errors[:, :, None, :] - errors[:, None, :, :]
+    bias2, variance = _bias_and_variance(drawn, seeds)
+    return CellResult(
+        cell=cell,
+        seeds=seeds,
+        mean=errors.mean(axis=-1),
+        standard_error=_standard_error(errors),
+        quantiles=np.quantile(errors, QUANTILES, axis=-1),
+        difference=difference.mean(axis=-1),
+        difference_error=_standard_error(difference),
+        **_ranking(errors, settings),
+        bias2=bias2,
+        variance=variance,
+        zeros=drawn.zeros.mean(axis=-1),
+        negatives=drawn.negatives.mean(axis=-1),
+        concentration=drawn.concentration,
+    )
+
+
+def _standard_error(errors: Array) -> Array:
+    seeds = errors.shape[-1]
+    if seeds == 1:
+        return np.full(errors.shape[:-1], np.nan)
+    error: Array = errors.std(axis=-1, ddof=1) / np.sqrt(seeds)
+    return error
+
+
+def _bias_and_variance(drawn: SimulatedErrors, seeds: int) -> tuple[Array, Array]:
+    """Squared bias and variance, summed over categories. The square of a mean over the seeds holds its own
+    variance, which is taken off."""
+    if drawn.deviation is None or drawn.total_squared is None or seeds == 1:
+        nothing = np.full(drawn.zeros.shape[0], np.nan)
+        return nothing, nothing.copy()
+    raw = ((drawn.deviation / seeds) ** 2).sum(axis=-1)
+    variance = (drawn.total_squared - seeds * raw) / (seeds - 1)
+    return raw - variance / seeds, variance
+
+
+def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
+    """How often each valid estimator was best, worst and beaten, and how often all tied."""
+    valid = [i for i, name in enumerate(settings.estimators) if name in VALID]
+    shape = errors.shape[:2]
+    counts: dict[str, Array] = {name: np.full(shape, np.nan) for name in ("best", "worst", "beaten")}
+    counts["tied"] = np.zeros(shape[:1])
+    if not valid:
+        return counts
+    ranked = errors[:, valid]
+    slack = TIE * np.maximum(np.abs(ranked).max(axis=1, keepdims=True), 1e-300)
+    best = ranked <= ranked.min(axis=1, keepdims=True) + slack
+    worst = ranked >= ranked.max(axis=1, keepdims=True) - slack
+    tie = best.all(axis=1, keepdims=True)
+    for name, held in (("best", best), ("worst", worst)):
+        counts[name][:, valid] = np.where(tie, 0.0, held / held.sum(axis=1, keepdims=True)).sum(axis=-1)
+    counts["beaten"][:, valid] = (~best).sum(axis=-1)
+    counts["tied"] = tie[:, 0].sum(axis=-1).astype(np.float64)
+    return counts
+
+
+# Seconds on one core of an ordinary machine (measured): per cell, per block, per category and collection, per user
+# thrown one by one. Estimates are within a factor of three; the time left is told from work already done.
+_PER_CELL, _PER_BLOCK, _PER_THROWN = 1.5e-3, 0.7e-3, 6e-9
+_DRAWN, _LEVELS, _ESTIMATED, _SUMMED = 25e-9, 10e-9, 5e-9, 3e-9
+_MOST_THROWN = 5  # per category
+
+
+def expected_cell_seconds(cell: Cell, settings: Settings) -> float:
+    """Expected seconds of one cell on one core."""
+    rows = rows_per_block(cell.k)
+    blocks = -(-settings.seeds // rows)
+    thrown = min(cell.n * (1 - cell.mechanism.keep), _MOST_THROWN * cell.k)
+    busy = min(cell.n, cell.k)  # categories with users of their own
+    passes = 0.0
+    if settings.bias or set(settings.metrics) & set(PER_CATEGORY_METRICS):
+        passes = _ESTIMATED + _SUMMED * (settings.bias + bool({"tv", "max"} & set(settings.metrics)))
+    per_category = _LEVELS + passes * len(settings.estimators)
+    return (
+        _PER_CELL
+        + blocks * _PER_BLOCK
+        + blocks
+        * rows
+        * (cell.k * per_category + (busy + min(cell.n, cell.k)) * _DRAWN + thrown * _PER_THROWN)
+    )

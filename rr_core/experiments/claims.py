@@ -1,56 +1,193 @@
-"""What the paper claims of the estimators, held against a sweep: each claim with its evidence and a verdict.
+"""What the paper claims of the estimators, held against a sweep: a verdict on each claim, with the numbers behind it.
 
 A verdict speaks of the cells that were run, and of no others. Cells where the mean errors are equal are not counted for
-or against.
+or against. The sentences are made in `rr_core.figures.experiments_sentences`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy import special
 
+from rr_core._validate import Array
 from rr_core.comparison import VALID
-from rr_core.experiments.compared import FAMILY_LEVEL, Count, always_best, below, never_worst
-from rr_core.experiments.names import ESTIMATOR_NAMES
+from rr_core.experiments.cell import CellResult
+from rr_core.experiments.grid import Cell
+from rr_core.experiments.ranking import (
+    FAMILY_LEVEL,
+    Count,
+    Standing,
+    always_best,
+    below,
+    never_worst,
+    sign,
+    standing,
+)
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.shapes import shape_of
-from rr_core.experiments.slopes import Along, Slopes, slopes
-from rr_core.experiments.wording import counted, minus
 
 # "not contradicted": true where the seeds settle it, and they do not everywhere; "not settled": they do nowhere.
 Verdict = Literal[
     "holds", "not contradicted", "mostly holds", "depends", "does not hold", "not settled", "not tested"
 ]
+ClaimKey = Literal[
+    "never_worst",
+    "lowest_nll",
+    "inv_p_best",
+    "inv_n_best",
+    "order_n",
+    "order_k",
+    "best_of_population",
+    "kosarak",
+    "close",
+    "poorer_fit",
+]
+Shape = Literal["concentrated", "moderate", "near uniform"]
+SlopeAxis = Literal["n", "k"]
+
+# How concentrated a population is, in the three words of the paper, which gives them no numbers: these are ours. Sum of
+# squared shares from which a population is concentrated, and the number of equally common categories with the
+# same sum, as a share of k, from which it is near uniform. Of the paper's, Zipf s = 2.5 has a sum of 0.58, s = 1.3 one
+# of 0.09 to 0.15, and s = 0.01 is as even as 0.9999 k equally common categories.
+CONCENTRATED, NEAR_UNIFORM = 0.5, 0.9
+# A mean error of up to this many times the smallest one counts as close to it.
+CLOSE = 1.5
+KOSARAK = 41_270  # categories of the paper's click-stream
+# A slope that is above the one claimed by no more than this agrees with it.
+SLOPE_TOLERANCE = 0.1
 
 # From this share of the cells a claim with exceptions mostly holds.
 _MOSTLY = 0.9
-# A slope that is above the one claimed by no more than this agrees with it.
-_NEAR = 0.1
 # Whose mean squared error is proved to be of order 1/N: Inv's is exactly a constant over N for fixed users, and InvP,
 # its projection on a convex set that holds the truth, is never farther from the truth.
 _PROVED = ("inv", "inv_p")
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim.
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Slopes d log(error) / d log(n or k) of one estimator, one per group of cells that differ in nothing else.
 
     Attributes:
-        key: name in code.
-        paper: what the paper says.
-        verdict: what this sweep says of it.
-        evidence: the numbers behind the verdict, in sentences.
-        count: the cells behind it; None where it is not about cells.
+        along: "n" or "k".
+        estimator: whose.
+        groups: per group, the axes that its cells share, as text.
+        fitted: (groups,) least squares over all values of the axis.
+        last: (groups,) between the two largest values: nearer to what holds in the limit.
+        error: (groups,) standard error of ``last``, by that of the two means; nan from one collection.
+        seeds: collections behind every mean.
     """
 
-    key: str
-    paper: str
+    along: SlopeAxis
+    estimator: str
+    groups: tuple[str, ...]
+    fitted: Array
+    last: Array
+    error: Array
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Collections:
+    """Single collections that speak for or against a claim.
+
+    Attributes:
+        total: collections in all cells.
+        against: in how many MLE* was the worst (two that are the worst together count half), or did not fit best.
+        tied: in how many all three tied.
+    """
+
+    total: int
+    against: float
+    tied: int
+
+
+@dataclass(frozen=True)
+class BestOfShape:
+    """How one estimator does on all populations of one shape.
+
+    Attributes:
+        estimator: of whom it is claimed that it is best.
+        shape: of the populations.
+        rival: of InvN and InvP the other one.
+        against_rival: in which cells the estimator's mean error is smaller than its rival's.
+    """
+
+    estimator: str
+    shape: Shape
+    rival: str
+    against_rival: Count
+
+
+@dataclass(frozen=True)
+class BestOfPopulation:
+    """Who wins on one population.
+
+    Attributes:
+        cell: any of its cells.
+        shape: of the population.
+        standing: of the three, over its cells.
+    """
+
+    cell: CellResult
+    shape: Shape
+    standing: Standing
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far MLE* is from the best of the three.
+
+    Attributes:
+        standing: of the three, ``close`` being CLOSE.
+        uploaded: whether a histogram from outside is among the populations.
+    """
+
+    standing: Standing
+    uploaded: bool
+
+
+@dataclass(frozen=True)
+class HigherNll:
+    """How much worse one estimator fits the reports than MLE*.
+
+    Attributes:
+        estimator: which.
+        n_cells: cells that are done.
+        n_higher: cells where its mean negative log-likelihood is surely higher.
+        largest: largest mean difference among these, in nats per report; nan where there is none.
+        cell: of that difference.
+    """
+
+    estimator: str
+    n_cells: int
+    n_higher: int
+    largest: float
+    cell: Cell | None
+
+
+Evidence = (
+    Collections | BestOfShape | BestOfPopulation | Closeness | tuple[Slopes, ...] | tuple[HigherNll, ...]
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper.
+
+    Attributes:
+        key: which one.
+        verdict: what this sweep says of it.
+        count: the cells, or for "order_k" the slopes, behind the verdict; None where it is not about these.
+        evidence: more numbers behind the verdict; None where it was not tested.
+    """
+
+    key: ClaimKey
     verdict: Verdict
-    evidence: str
     count: Count | None = None
+    evidence: Evidence | None = None
 
 
 def claims(result: SweepResult) -> tuple[Claim, ...]:
@@ -65,59 +202,71 @@ def claims(result: SweepResult) -> tuple[Claim, ...]:
     )
 
 
+def figure_claims(result: SweepResult, metric: str) -> tuple[Claim, ...]:
+    """The paper's statements about a figure of ``metric``, population by population, then about MLE*.
+
+    Whether MLE* is "close" goes by the means (at most CLOSE times the smallest); who is best, worst or lower where the
+    seeds settle it, see `ranking.sign`. A histogram from outside is judged by its shape; that the paper found it alike
+    for a data set with as many categories is beside the point.
+
+    Returns:
+        Nothing for a metric that the paper does not speak of, before the first cell, and without the three valid
+        estimators.
+    """
+    if not has_errors(result, metric, *VALID):
+        return ()
+    if metric == "mse":
+        parts = tuple(_by_population(result))
+        return (
+            *map(_best_of_population, parts),
+            *(_kosarak(part) for part in parts if _as_kosarak(part.cells[0].cell)),
+            mle_never_worst(result),
+            _close(result),
+        )
+    return (mle_lowest_nll(result), _poorer_fit(result)) if metric == "nll" else ()
+
+
 def mle_never_worst(result: SweepResult) -> Claim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
-    `rr_core.misprints_averages`, and so it does not "hold"."""
-    paper = "MLE* is never the worst of the three on average."
-    if not has(result, "mse", *VALID):
-        return _untested("never_worst", paper)
+    `rr_core.misprints.counterexamples`, and so it does not "hold"."""
+    if not has_errors(result, "mse", *VALID):
+        return Claim("never_worst", "not tested")
     count = never_worst(result, "mse", "mle_star")
-    place = _place(result, "mse", "mle_star")
-    drawn = sum(cell.seeds for cell in result.cells)
-    worst = sum(float(cell.worst[place]) for cell in result.cells)
-    evidence = _sentence(count, "MLE* is surely not the worst", "it surely is") + (
-        f" In single collections it is the worst in {_rate(worst / drawn)} of {drawn:,}."
-    )
     verdict = verdict_on(count)
-    return Claim("never_worst", paper, "not contradicted" if verdict == "holds" else verdict, evidence, count)
+    return Claim(
+        "never_worst",
+        "not contradicted" if verdict == "holds" else verdict,
+        count,
+        _collections(result, "mse", "worst"),
+    )
 
 
 def mle_lowest_nll(result: SweepResult) -> Claim:
     """MLE* has the lowest negative log-likelihood of the three in every single draw, as it must."""
-    paper = "MLE* always has the lowest negative log-likelihood."
-    if not has(result, "nll", *VALID):
-        return _untested("lowest_nll", paper)
-    place = _place(result, "nll", "mle_star")
-    drawn = sum(cell.seeds for cell in result.cells)
-    beaten = sum(int(cell.beaten[place]) for cell in result.cells)
-    tied = sum(int(cell.tied[place[0]]) for cell in result.cells)
-    evidence = (
-        f"InvN or InvP had a lower one in {beaten:,} of {counted(drawn, 'collection')}; in {tied:,} all three tied. "
-        "MLE* is the maximum likelihood, so this checks the computation more than the claim."
-    )
-    return Claim("lowest_nll", paper, "does not hold" if beaten else "holds", evidence)
+    if not has_errors(result, "nll", *VALID):
+        return Claim("lowest_nll", "not tested")
+    drawn = _collections(result, "nll", "beaten")
+    return Claim("lowest_nll", "does not hold" if drawn.against else "holds", evidence=drawn)
 
 
 def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> Claim:
-    """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape."""
-    key, paper = f"{name}_best", f"{ESTIMATOR_NAMES[name]} is best where the population is {shape}."
+    """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape.
+
+    Args:
+        result: a sweep.
+        name: "inv_p" or "inv_n".
+        shape: of the populations.
+    """
+    key: ClaimKey = "inv_p_best" if name == "inv_p" else "inv_n_best"
     cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
-    if not cells or not has(result, "mse", *VALID):
-        return _untested(key, paper)
+    if not cells or not has_errors(result, "mse", *VALID):
+        return Claim(key, "not tested")
     part = SweepResult(result.sweep, cells)
     count = always_best(part, "mse", name)
     rival = "inv_n" if name == "inv_p" else "inv_p"
-    against = below(part, "mse", name, rival)
-    evidence = _sentence(count, f"{ESTIMATOR_NAMES[name]} is surely best", "surely another") + (
-        f" Against {ESTIMATOR_NAMES[rival]} alone: surely better in {against.yes}, surely worse in {against.no}."
+    return Claim(
+        key, verdict_on(count), count, BestOfShape(name, shape, rival, below(part, "mse", name, rival))
     )
-    if count.exceptions:
-        users, budgets = ([getattr(cell, axis) for cell in count.exceptions] for axis in ("n", "epsilon"))
-        evidence += (
-            f" The exceptions lie at N = {_span(min(users), max(users), ',')} and "
-            f"ε = {_span(min(budgets), max(budgets), 'g')}."
-        )
-    return Claim(key, paper, verdict_on(count), evidence, count)
 
 
 def order_in_n(result: SweepResult) -> Claim:
@@ -126,19 +275,10 @@ def order_in_n(result: SweepResult) -> Claim:
     Section 5.4 says it of all four estimators; of Inv and InvP it is a theorem (see `_PROVED`), which a finite sweep
     cannot contradict: its slopes say how near N is to that limit.
     """
-    paper = "At a fixed K and ε the mean squared error falls like 1/N, or faster."
-    found = _slopes(result, "n")
+    found = _all_slopes(result, "n")
     if not found:
-        return _untested("order_n", paper)
-    proved = any(one.estimator in _PROVED for one in found)
-    evidence = (
-        "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it "
-        "is a theorem. "
-        if proved
-        else ""
-    )
-    evidence += f"Slopes between the two largest N, by the means, the middle one first: {_each(found)}."
-    return Claim("order_n", paper, "holds" if proved else "not settled", evidence)
+        return Claim("order_n", "not tested")
+    return Claim("order_n", "holds" if is_proved(found) else "not settled", evidence=found)
 
 
 def order_in_k(result: SweepResult) -> Claim:
@@ -148,30 +288,92 @@ def order_in_k(result: SweepResult) -> Claim:
     like 1/k, and Inv's error grows like k^2/N once k is large beside e^epsilon; k/N is right where p - q is held fixed.
     Valid estimators cannot err by more than 2 and so flatten out, with few users.
     """
-    paper = "At a fixed ε and N it grows at most in proportion to K."
-    found = _slopes(result, "k")
+    found = _all_slopes(result, "k")
     if not found:
-        return _untested("order_k", paper)
-    count = _above(found, 1 + _NEAR)
-    rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.unsure, "not settled"))
-    evidence = (
-        f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above e^ε. Of "
-        f"{counted(count.asked, 'slope')} between the two largest K (1: in proportion), above {1 + _NEAR:g}: "
-        f"{', '.join(f'{words} in {number}' for number, words in rest if number)}. By the means, the middle one first: "
-        f"{_each(found)}."
+        return Claim("order_k", "not tested")
+    count = _count_slopes(found, 1 + SLOPE_TOLERANCE)
+    return Claim("order_k", verdict_on(count), count, found)
+
+
+def is_proved(found: tuple[Slopes, ...]) -> bool:
+    """Whether one of the estimators has a proof that its mean squared error is of order 1/N."""
+    return any(one.estimator in _PROVED for one in found)
+
+
+def verdict_on(count: Count) -> Verdict:
+    """What the cells behind a claim say of it."""
+    if not count.asked:
+        return "not tested"
+    if count.unsure == count.asked:
+        return "not settled"
+    if count.no == 0:
+        return "holds" if count.unsure == 0 else "not contradicted"
+    return _verdict_on_share(count.yes, count.asked)
+
+
+def has_errors(result: SweepResult, metric: str, *names: str) -> bool:
+    """Whether a sweep has cells that are done, and measured this error of these estimators."""
+    settings = result.sweep.settings
+    return bool(result.cells) and metric in settings.metrics and set(names) <= set(settings.estimators)
+
+
+def shape_of(cell: CellResult) -> Shape:
+    """How concentrated a population is, by the sum of the squared shares alone, whatever the population is called."""
+    if cell.concentration >= CONCENTRATED:
+        return "concentrated"
+    return "near uniform" if 1 / (cell.cell.k * cell.concentration) >= NEAR_UNIFORM else "moderate"
+
+
+def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -> Slopes:
+    """Slopes of the log mean error along log n or log k, one per group of cells that differ in nothing else.
+
+    Only groups with at least three values of the axis, and no mean of zero (where nothing was ever estimated wrong).
+    """
+    m = result.sweep.settings.metrics.index(metric)
+    e = result.sweep.settings.estimators.index(estimator)
+    groups: dict[str, list[CellResult]] = {}
+    for cell in result.cells:
+        groups.setdefault(_shared_axes(cell, along), []).append(cell)
+    names, fitted, last, errors = [], [], [], []
+    for name, cells in groups.items():
+        points = sorted(
+            (getattr(cell.cell, along), float(cell.mean[m, e]), float(cell.standard_error[m, e]))
+            for cell in cells
+        )
+        if len(points) < 3 or any(mean <= 0 for _, mean, _ in points):
+            continue
+        at, means, spread = np.array(points, dtype=np.float64).T
+        x, y, relative = np.log(at), np.log(means), spread / means
+        centred = x - x.mean()
+        names.append(name)
+        fitted.append(float((centred * y).sum() / (centred**2).sum()))
+        last.append(float((y[-1] - y[-2]) / (x[-1] - x[-2])))
+        errors.append(float(np.hypot(relative[-1], relative[-2]) / (x[-1] - x[-2])))
+    return Slopes(
+        along,
+        estimator,
+        tuple(names),
+        np.array(fitted),
+        np.array(last),
+        np.array(errors),
+        result.sweep.settings.seeds,
     )
-    return Claim("order_k", paper, verdict_on(count), evidence)
 
 
-def _slopes(result: SweepResult, along: Along) -> list[Slopes]:
+def _shared_axes(cell: CellResult, along: SlopeAxis) -> str:
+    axes = [axis for axis in ("dist", "s", "k", "epsilon", "n") if axis != along]
+    return " ".join(f"{axis}={getattr(cell.cell, axis)}" for axis in axes)
+
+
+def _all_slopes(result: SweepResult, along: SlopeAxis) -> tuple[Slopes, ...]:
     """Of every estimator that has some, those with a proof first."""
-    if not has(result, "mse"):
-        return []
+    if not has_errors(result, "mse"):
+        return ()
     names = sorted(result.sweep.settings.estimators, key=lambda name: name not in _PROVED)
-    return [found for name in names if (found := slopes(result, "mse", along, name)).groups]
+    return tuple(found for name in names if (found := slopes(result, "mse", along, name)).groups)
 
 
-def _above(found: list[Slopes], claimed: float) -> Count:
+def _count_slopes(found: tuple[Slopes, ...], claimed: float) -> Count:
     """How many slopes are surely not above a value, and how many surely are: a two-sided test of each, with
     Bonferroni's correction."""
     many = sum(len(one.groups) for one in found)
@@ -185,69 +387,115 @@ def _above(found: list[Slopes], claimed: float) -> Count:
     return Count(yes, no, many - yes - no, 0, ())
 
 
-def _each(found: list[Slopes]) -> str:
-    """The slopes of every estimator: the middle one, and between which they lie."""
-    parts = []
-    for one in found:
-        low, middle, high = (minus(f"{slope:.2f}") for slope in np.quantile(one.last, (0, 0.5, 1)))
-        spread = f" (from {low} to {high})" if len(one.groups) > 1 else ""
-        parts.append(f"{ESTIMATOR_NAMES[one.estimator]} {middle}{spread}")
-    return ", ".join(parts)
+def _collections(result: SweepResult, metric: str, against: Literal["worst", "beaten"]) -> Collections:
+    """In how many single collections MLE* was the worst, or was beaten."""
+    settings = result.sweep.settings
+    m, e = settings.metrics.index(metric), settings.estimators.index("mle_star")
+    return Collections(
+        total=sum(cell.seeds for cell in result.cells),
+        against=sum(float(getattr(cell, against)[m, e]) for cell in result.cells),
+        tied=sum(int(cell.tied[m]) for cell in result.cells),
+    )
 
 
-def _rate(share: float) -> str:
-    """A share of single collections; those that two are the worst of together count half."""
-    if share == 0:
-        return "none"
-    if share < 1e-4:
-        return "less than 0.01%"
-    return f"{share:.2%}" if share == 1 or share < 0.9999 else "more than 99.99%"
+def _by_population(result: SweepResult) -> Iterator[SweepResult]:
+    groups: dict[tuple[str, float], list[CellResult]] = {}
+    for cell in result.cells:
+        groups.setdefault((cell.cell.dist, cell.cell.s), []).append(cell)
+    for cells in groups.values():
+        yield SweepResult(result.sweep, tuple(cells))
 
 
-def _sentence(count: Count, yes: str, no: str) -> str:
-    if not count.asked:
-        return f"The three are equal in {_all(count.equal)}."
-    rest = ((count.no, no), (count.unsure, "the collections do not settle it"))
-    parts = [
-        f"In {count.yes} of {counted(count.asked, 'cell')} {yes}",
-        *(f"in {n} {what}" for n, what in rest if n),
-    ]
-    said = ", ".join(parts)
-    return said + (f". In {count.equal} more the three are equal." if count.equal else ".")
+def _best_of_population(part: SweepResult) -> Claim:
+    """What the paper expects of a population of this shape, and who wins there."""
+    first = part.cells[0]
+    shape = shape_of(first)
+    evidence = BestOfPopulation(first, shape, standing(part, "mse"))
+    if shape == "moderate":
+        count = below(part, "mse", "inv_p", "inv_n")
+        return Claim("best_of_population", _verdict_on_alternating(count), count, evidence)
+    count = always_best(part, "mse", "inv_p" if shape == "concentrated" else "inv_n")
+    return Claim("best_of_population", verdict_on(count), count, evidence)
 
 
-def _all(cells: int) -> str:
-    return f"all {cells:,} cells" if cells > 1 else "the only cell"
-
-
-def _span(low: float, high: float, form: str) -> str:
-    first, last = format(low, form), format(high, form)
-    return first if first == last else f"{first} to {last}"
-
-
-def verdict_on(count: Count) -> Verdict:
-    """What the cells behind a claim say of it."""
+def _verdict_on_alternating(count: Count) -> Verdict:
+    """Whether each of the two is better somewhere. One figure that shows only one of them speaks against nothing: the
+    paper says that their ranking can change, and that they alternate over its settings together."""
     if not count.asked:
         return "not tested"
-    if count.unsure == count.asked:
-        return "not settled"
-    if count.no == 0:
-        return "holds" if count.unsure == 0 else "not contradicted"
-    if count.yes == 0:
+    if count.yes and count.no:
+        return "holds"
+    return "not contradicted" if count.yes or count.no else "not settled"
+
+
+def _as_kosarak(cell: Cell) -> bool:
+    return cell.uploaded and cell.k == KOSARAK
+
+
+def _kosarak(part: SweepResult) -> Claim:
+    """Of a histogram with as many categories as the paper's click-stream, which may be it or another."""
+    count = always_best(part, "mse", "inv_p")
+    first = part.cells[0]
+    return Claim(
+        "kosarak",
+        verdict_on(count),
+        count,
+        BestOfPopulation(first, shape_of(first), standing(part, "mse")),
+    )
+
+
+def _close(result: SweepResult) -> Claim:
+    """How far MLE* is from the best, where the three differ."""
+    stand = standing(result, "mse", CLOSE)
+    verdict: Verdict = "not settled"
+    if not stand.apart:
+        verdict = "not tested"
+    elif stand.settled:
+        verdict = _verdict_on_share(stand.near, stand.apart)
+    return Claim(
+        "close", verdict, evidence=Closeness(stand, any(cell.cell.uploaded for cell in result.cells))
+    )
+
+
+def _verdict_on_share(yes: int, of: int) -> Verdict:
+    if yes == of:
+        return "holds"
+    if not yes:
         return "does not hold"
-    return "mostly holds" if count.yes / count.asked >= _MOSTLY else "depends"
+    return "mostly holds" if yes / of >= _MOSTLY else "depends"
 
 
-def has(result: SweepResult, metric: str, *names: str) -> bool:
-    """Whether a sweep has cells that are done, and measured this error of these estimators."""
+def _poorer_fit(result: SweepResult) -> Claim:
+    """How much worse the other two fit the reports."""
+    names = ("inv_n", "inv_p")
+    counts = [below(result, "nll", "mle_star", name) for name in names]
+    return Claim(
+        "poorer_fit",
+        _verdict_on_often(counts, len(result.cells) / 2),
+        evidence=tuple(_higher_nll(result, name) for name in names),
+    )
+
+
+def _higher_nll(result: SweepResult, name: str) -> HigherNll:
     settings = result.sweep.settings
-    return bool(result.cells) and metric in settings.metrics and set(names) <= set(settings.estimators)
+    place = (
+        settings.metrics.index("nll"),
+        settings.estimators.index(name),
+        settings.estimators.index("mle_star"),
+    )
+    higher = [cell for cell in result.cells if sign(result, cell, "nll", "mle_star", name) == -1]
+    if not higher:
+        return HigherNll(name, len(result.cells), 0, float("nan"), None)
+    most = max(higher, key=lambda cell: float(cell.difference[place]))
+    return HigherNll(name, len(result.cells), len(higher), float(most.difference[place]), most.cell)
 
 
-def _place(result: SweepResult, metric: str, name: str) -> tuple[int, int]:
-    settings = result.sweep.settings
-    return settings.metrics.index(metric), settings.estimators.index(name)
-
-
-def _untested(key: str, paper: str) -> Claim:
-    return Claim(key, paper, "not tested", "This sweep has no cells that bear on it.")
+def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
+    """Whether each answer is yes in half of the cells or more; it may be where the seeds do not settle it."""
+    surely = [count.yes >= half for count in counts]
+    maybe = [count.yes + count.unsure >= half for count in counts]
+    if all(surely):
+        return "holds"
+    if all(maybe):
+        return "not contradicted" if any(surely) else "not settled"
+    return "depends" if any(maybe) else "does not hold"

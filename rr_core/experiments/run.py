@@ -10,10 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rr_core.experiments.cell import draws
-from rr_core.experiments.cost import seconds
+from rr_core.experiments.cell import CellResult, compute_cell, expected_cell_seconds, simulate_cell, summarise
 from rr_core.experiments.grid import Cell, Settings, Sweep
-from rr_core.experiments.summary import CellResult, measured, summed_up
 from rr_core.populations import Population
 
 # Seconds of work handed to an executor at a time, by `cost.seconds`: the smaller, the sooner a stop frees it.
@@ -65,13 +63,13 @@ class Progress:
 
 
 # Told how far the run is, at least every 100 ms or so; True asks to stop.
-Told = Callable[[Progress], bool]
+ProgressCallback = Callable[[Progress], bool]
 
 
 def run(
     sweep: Sweep,
     executor: Executor | None = None,
-    progress: Told | None = None,
+    progress: ProgressCallback | None = None,
     done: SweepResult | None = None,
     populations: Mapping[str, Population] | None = None,
 ) -> SweepResult:
@@ -105,15 +103,18 @@ def run(
 def expected_seconds(sweep: Sweep, workers: int = 1, done: SweepResult | None = None) -> float:
     """A rough estimate, before it starts, of how long a sweep takes on an ordinary machine."""
     known = done.by_cell if done else {}
-    return sum(seconds(cell, sweep.settings) for cell in sweep.cells if cell not in known) / workers
+    return (
+        sum(expected_cell_seconds(cell, sweep.settings) for cell in sweep.cells if cell not in known)
+        / workers
+    )
 
 
-def several(
+def compute_cells(
     cells: tuple[Cell, ...], settings: Settings, given: Mapping[str, Population], ticket: str
 ) -> list[CellResult]:
     """The results of some cells: what a worker does at a time. Dask takes calls with equal arguments for one task,
     which one run would cancel for all; the ``ticket`` of a run keeps its calls apart."""
-    return [measured(cell, settings, given) for cell in cells]
+    return [compute_cell(cell, settings, given) for cell in cells]
 
 
 @dataclass
@@ -123,7 +124,7 @@ class _Run:
     sweep: Sweep
     done: SweepResult | None
     given: Mapping[str, Population]
-    progress: Told | None
+    progress: ProgressCallback | None
     found: dict[Cell, CellResult] = field(default_factory=dict)
     began: float = field(default_factory=time.perf_counter)
     worked: float = 0.0
@@ -139,12 +140,14 @@ class _Run:
                 cell: self.done.by_cell[cell] for cell in self.sweep.cells if cell in self.done.by_cell
             }
         self.cost = {
-            cell: seconds(cell, self.sweep.settings) for cell in self.sweep.cells if cell not in self.found
+            cell: expected_cell_seconds(cell, self.sweep.settings)
+            for cell in self.sweep.cells
+            if cell not in self.found
         }
         for cell in self.cost:
             if cell.uploaded:
                 cell.population(self.given)  # a missing one is told before any work
-        self.waiting = _in_turn(self.cost)
+        self.waiting = _work_order(self.cost)
 
     def tell(self) -> bool:
         """Tell how far it is; whether to stop."""
@@ -167,10 +170,10 @@ class _Run:
 
     def in_place(self) -> None:
         for cell in self.waiting:
-            drawn = draws(cell, self.sweep.settings, self.given, self._stopper())
+            drawn = simulate_cell(cell, self.sweep.settings, self.given, self._stopper())
             if drawn is None:
                 return
-            self.keep(summed_up(cell, self.sweep.settings, drawn))
+            self.keep(summarise(cell, self.sweep.settings, drawn))
             if self.tell():
                 return
 
@@ -193,7 +196,7 @@ class _Run:
         try:
             for cells in self._tasks():
                 given = {cell.dist: self.given[cell.dist] for cell in cells if cell.uploaded}
-                pending.add(executor.submit(several, cells, self.sweep.settings, given, ticket))
+                pending.add(executor.submit(compute_cells, cells, self.sweep.settings, given, ticket))
             stop = False
             while pending and not stop:
                 ready, pending = wait(pending, timeout=_EVERY, return_when=FIRST_COMPLETED)
@@ -217,7 +220,7 @@ class _Run:
             yield tuple(task)
 
 
-def _in_turn(cost: Mapping[Cell, float]) -> list[Cell]:
+def _work_order(cost: Mapping[Cell, float]) -> list[Cell]:
     """Long cells first, lest one is left alone at the end; the others shuffled, always in the same way."""
     cells = list(cost)
     random.Random(len(cells)).shuffle(cells)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.figures.style import QUANTITIES, axis, figure, number, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
 from rr_core.law import negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -26,16 +26,16 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
         observed: share of empty categories below zero in repeated draws.
     """
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
-    here = float(negative_chance(n, mechanism))
+    here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
     traces = [
         {
             "type": "scatter",
             "mode": "lines",
             "name": "exact chance",
             "x": users,
-            "y": negative_chance(users, mechanism).astype(np.float32),
+            "y": chances,
             "line": {"color": INV.colour, "width": 2},
-            "hovertemplate": "%{x:,.0f} users<br>chance of a negative: %{y:.2%}<extra></extra>",
+            "hovertemplate": f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}<extra></extra>",
         },
         _point("this scenario, exact", n, here, INV.colour, "circle"),
         _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
@@ -44,7 +44,7 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
-        axis("Chance of a negative estimate", tickformat=".0%", range=[-0.03, 1.05]),
+        axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
         shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
         height=340,
@@ -64,18 +64,28 @@ def more_users(expected: Sequence[ExpectedNegatives]) -> str:
     first = expected[0]
     head = ["Negatives to expect", *(f"N = {one.n:,}" for one in expected)]
     rows = [
-        (f"of {first.of_held:,} categories that somebody has", [one.held for one in expected], first.of_held),
+        (f"of {_categories(first.of_held)} that somebody has", [one.held for one in expected], first.of_held),
         (f"of {first.of_empty:,} that nobody has", [one.empty for one in expected], first.of_empty),
     ]
     lines = [head, [":--", *["--:"] * len(expected)]]
-    lines += [[label, *(_expected(value) if of else "–" for value in values)] for label, values, of in rows]
+    lines += [
+        [label, *(_expected(value, of) if of else "–" for value in values)] for label, values, of in rows
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _expected(value: float) -> str:
+def _categories(many: int) -> str:
+    return "1 category" if many == 1 else f"{many:,} categories"
+
+
+def _expected(value: float, of: int) -> str:
+    """With as many digits as it takes not to read as all ``of`` them where it is fewer."""
     if value < 0.001:
         return "below 0.001"
-    return number(value) if value < 100 else f"{value:,.0f}"
+    digits = max(3, len(str(round(value))))
+    while digits < 12 and value < of and number(value, digits) == number(of, digits):
+        digits += 1
+    return number(value, digits)
 
 
 def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, Any]:
@@ -86,5 +96,5 @@ def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, A
         "x": [x],
         "y": [y],
         "marker": {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2, "color": colour}},
-        "hovertemplate": f"{name}<br>N = {x:,}: " + "%{y:.2%}<extra></extra>",
+        "hovertemplate": f"{name}<br>N = {x:,}: {percent(y)}<extra></extra>",
     }

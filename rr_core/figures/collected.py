@@ -1,4 +1,4 @@
-"""Collected reports drawn: estimates with their intervals, the floor under the reports, which estimate is nearest."""
+"""Collected reports drawn: estimates with their intervals, the floor under the reports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.collected.floor import Floor
 from rr_core.collected.intervals import Interval
-from rr_core.collected.nearest import ERRORS, Nearest
-from rr_core.comparison import VALID
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
 
 _OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
@@ -140,45 +138,6 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def nearest_errors(found: Nearest) -> go.Figure:
-    """How much larger the squared error of each distribution is than the smallest one's, estimated."""
-    more = np.array([found.differences[name] for name in VALID])
-    give = np.array([ERRORS * found.standard_errors[name] for name in VALID])
-    larger = " and ".join(QUANTITIES[name].name for name in VALID if name not in found.tied)
-    tied = " and ".join(QUANTITIES[name].name for name in found.tied if name != found.best)
-    best = QUANTITIES[found.best].name
-    reading = (
-        f"The squared error of {larger} is larger than that of {best}, beyond chance"
-        + (f"; that of {tied} cannot be told from it." if tied else ".")
-        if larger
-        else f"No squared error can be told to be larger than that of {best}."
-    )
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "y": [QUANTITIES[name].name for name in VALID],
-        "x": more,
-        "marker": {
-            "color": [QUANTITIES[name].colour for name in VALID],
-            "symbol": [QUANTITIES[name].symbol for name in VALID],
-            "size": 14,
-        },
-        "error_x": {
-            "type": "data",
-            "array": np.where(np.isfinite(give), give, 0.0),
-            "thickness": 2,
-            "width": 7,
-            "color": "#808080",
-        },
-        "hovertemplate": "%{y}: %{x:.4~g}<extra></extra>",
-    }
-    x = axis(
-        "Squared error beyond the smallest one, summed over categories", exponentformat="power", nticks=6
-    )
-    y = axis("Estimator", autorange="reversed", range=[len(VALID) - 0.4, -0.6])
-    return figure([trace], x, y, reading, showlegend=False, height=260)
-
-
 def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
     quantity = QUANTITIES[name]
     return {
@@ -223,7 +182,9 @@ def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view
         "name": quantity.name,
         "x": view.x + _OFFSETS[chosen],
         "y": values,
-        "customdata": [[name, float(people)] for name, people in zip(view.names, values * n, strict=True)],
+        "customdata": [
+            [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)
+        ],
         "marker": {
             "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),
             "symbol": quantity.symbol,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.errors import variance_at
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, share_format
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
@@ -47,7 +47,7 @@ def inv_with_negatives(
         traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
     reading = (
         f"Inv gives a negative share to {below:,} of {len(estimate):,} categories (hatched, below the zero "
-        "line); the grey bands are one and two standard errors around the truth."
+        "line); the grey bands are one and two standard errors of a single category around the truth."
         if below
         else "In this draw Inv gives no negative share: every category lies at or above the zero line."
     )
@@ -136,7 +136,7 @@ def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[d
         "width": 0.6,
         "customdata": view.names,
         "marker": {"color": INV.colour, **_hatched(estimate)},
-        "hovertemplate": "%{customdata}<br>Inv: %{y:.4~%}<extra></extra>",
+        "hovertemplate": _hover("Inv", estimate),
     }
     return [*band, bars, _truth_marks(view, truth)]
 
@@ -169,12 +169,16 @@ def _truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
             "color": TRUTH.colour,
             "line": {"width": 3, "color": TRUTH.colour},
         },
-        "hovertemplate": "%{customdata}<br>truth: %{y:.4~%}<extra></extra>",
+        "hovertemplate": _hover("truth", truth),
     }
 
 
+def _hover(name: str, shares: Array) -> str:
+    return f"%{{customdata}}<br>{name}: %{{y:{share_format(shares)}}}<extra></extra>"
+
+
 def _line(view: Curve, name: str, y: Any, **line: Any) -> dict[str, Any]:
-    return view.line(name, y, "%{y:.4~%}", **line)
+    return view.line(name, y, f"%{{y:{share_format(y)}}}", **line)
 
 
 def _band(
@@ -224,7 +228,7 @@ def _estimate_bars(view: Bars, by_name: Mapping[str, Array], truth: Array) -> li
         "y": view.pick(truth),
         "customdata": view.names,
         "marker": {"color": TRUTH.colour},
-        "hovertemplate": "%{customdata}<br>truth: %{y:.4~%}<extra></extra>",
+        "hovertemplate": _hover("truth", view.pick(truth)),
     }
     return [bars, *(_one_estimate(view, name, view.pick(by_name[name]), few) for name in ESTIMATES)]
 
@@ -236,7 +240,7 @@ def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[s
         "x": view.x,
         "y": values,
         "customdata": view.names,
-        "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{y:.4~%}<extra></extra>",
+        "hovertemplate": _hover(quantity.name, values),
     }
     marker: dict[str, Any] = {"color": quantity.colour}
     if not grouped:

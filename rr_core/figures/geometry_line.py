@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
-from rr_core.experiments.wording import counted
 from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, figure, number, percent
+from rr_core.figures.wording import counted
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts
 

@@ -127,7 +127,7 @@ def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
             "thickness": 1.8,
             "width": 5,
         },
-        "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% of the time: %{customdata[1]}"
+        "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% band: %{customdata[1]}"
         "<extra></extra>",
     }
 
@@ -138,7 +138,7 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
     observed_low, observed_high = view.low(seen), view.high(seen)
 
     def line(name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
-        return view.line(name, y, "%{y:,.4~g}", color=colour, dash=dash, width=width)
+        return view.line(name, y, "%{y:,.1~f}", color=colour, dash=dash, width=width)
 
     expected = mechanism.q * n + mechanism.keep * view.mean(truth)
     return [

@@ -28,9 +28,10 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         "zmin": 0,
         "zmax": 1,
         "colorscale": "Cividis",
-        "colorbar": {"title": {"text": "probability"}, "tickformat": ".0%", "thickness": 14},
-        "hovertemplate": "truth %{y} → report %{x}<br>probability %{z:.3~%}<extra></extra>",
-        "texttemplate": "%{z:.2~%}" if mechanism.k <= 12 else "",
+        "colorbar": {"title": {"text": "probability"}, "tickformat": SHARE, "thickness": 14},
+        "text": np.where(np.eye(mechanism.k, dtype=bool), percent(mechanism.p), percent(mechanism.q)),
+        "hovertemplate": "truth %{y} → report %{x}<br>probability %{text}<extra></extra>",
+        "texttemplate": "%{text}" if mechanism.k <= 12 else "",
     }
     reading = (
         f"Whatever the truth (row), the report (column) is right with probability p = {percent(mechanism.p)} "
@@ -59,15 +60,16 @@ def belief(
         shown.append(("after the first report", view.pick(beliefs[0]), blue.faded(0.45)))
     last = f"after all {len(reports)} reports" if len(reports) > 1 else "after the report"
     shown.append((last, view.pick(beliefs[-1]), blue.colour))
+    sure = np.count_nonzero(prior) == 1
     traces = [
         {
             "type": "bar",
             "name": name,
             "x": view.x,
             "y": values,
-            "customdata": view.names,
+            "customdata": np.stack([view.names, [_believed(one, sure) for one in values.tolist()]], axis=-1),
             "marker": {"color": colour},
-            "hovertemplate": "%{customdata}<br>" + name + ": %{y:.4~%}<extra></extra>",
+            "hovertemplate": "%{customdata[0]}<br>" + name + ": %{customdata[1]}<extra></extra>",
         }
         for name, values, colour in shown
     ]
@@ -76,9 +78,17 @@ def belief(
     return figure(traces, view.axis(), y, reading, barmode="group", height=340)
 
 
+def _believed(belief: float, sure: bool) -> str:
+    """A belief as text; only who was sure before is sure after, whatever 1 - 10^-20 is rounded to."""
+    return percent(belief if sure else min(belief, math.nextafter(1, 0)))
+
+
 def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[int], truth: int) -> str:
     if len(reports) > 1:
-        before, first, now = (percent(float(one[truth])) for one in (prior, beliefs[0], beliefs[-1]))
+        before, first, now = (
+            _believed(float(one[truth]), np.count_nonzero(prior) == 1)
+            for one in (prior, beliefs[0], beliefs[-1])
+        )
         return (
             f"An onlooker's belief in this person's true answer is {before} before any report, {first} after the first "
             f"and {now} after all {len(reports)}."
@@ -89,9 +99,10 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
             "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's "
             "belief stays as it was."
         )
-    before, now = percent(float(prior[report])), percent(float(belief_now[report]))
+    before, now = (_believed(float(one[report]), np.count_nonzero(prior) == 1) for one in (prior, belief_now))
     moved = f"moves an onlooker's belief that it is the truth from {before} to {now}"
-    stays = f"leaves an onlooker's belief that it is the truth at {now}, to three digits"
+    about = "" if prior[report] == belief_now[report] else "about "
+    stays = f"leaves an onlooker's belief that it is the truth at {about}{now}"
     return f"Seeing this report {moved if before != now else stays}."
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.comparison import ESTIMATORS, VALID
-from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure, number, percent
+from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure, number
 from rr_core.repeats import Repeats
 
 METRIC_TITLES = {
@@ -16,9 +16,10 @@ METRIC_TITLES = {
     "tv": "Total variation",
     "max": "Largest error of any category",
     "nll": "Negative log-likelihood per report (nats)",
+    "above": "Negative log-likelihood per report above MLE*'s (nats)",
 }
 _MOST_POINTS = 400
-_DIGITS = {"mse": 4, "tv": 4, "max": 4, "nll": 7}
+_FEWEST, _MOST = 4, 15  # digits
 
 
 def error_distribution(result: Repeats, metric: str) -> go.Figure:
@@ -41,7 +42,7 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
             }
         )
     spread = errors[np.isfinite(errors) & (errors > 0)]
-    wide = metric != "nll" and spread.size > 0 and spread.max() > 30 * spread.min()
+    wide = metric != "above" and spread.size > 0 and spread.max() > 30 * spread.min()
     scale: dict[str, Any] = {"exponentformat": "power"}
     if wide:
         scale |= {"type": "log", "dtick": 1}
@@ -57,8 +58,14 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     if result.tied[metric] == result.done:
         return f"{METRIC_TITLES[metric]}: the three valid estimators are equal in all of {over}."
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
-    each = ", ".join(f"{QUANTITIES[name].name} {number(means[name], _DIGITS[metric])}" for name in VALID)
-    least = [QUANTITIES[name].name for name in result.least_mean(metric)]
+    named = result.least_mean(metric)
+    digits = _FEWEST  # as many as it takes to read the order that is told
+    while digits < _MOST and {number(means[name], digits) for name in named} & {
+        number(means[name], digits) for name in VALID if name not in named
+    }:
+        digits += 1
+    each = ", ".join(f"{QUANTITIES[name].name} {number(means[name], digits)}" for name in VALID)
+    least = [QUANTITIES[name].name for name in named]
     if len(least) == 1:
         said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
     elif len(least) == 2:
@@ -107,26 +114,26 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
     if result.done == 1:
         return "One collection shows neither a bias nor a variance: both are about many."
     if not result.with_negatives:
-        return "No collection had a negative, so the valid estimators are Inv itself: no bias, and the same variance."
-    parts = ", ".join(
-        f"{QUANTITIES[name].name} {number(max(result.bias2(name), 0.0))} + {number(spread)}"
-        for name, spread in zip(ESTIMATES[1:], variance[1:], strict=True)
-    )
-    return (
-        f"Mean squared error is squared bias + variance. Inv has no bias, up to chance: its error is variance, here "
-        f"{number(variance[0])}; the valid estimators: {parts}."
-    )
+        return "No collection had a negative, so in all of them the valid estimators are Inv itself."
+    parts = [f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)]
+    valid = ", ".join(f"{QUANTITIES[name].name} {part}" for name, part in zip(VALID, parts[1:], strict=True))
+    return f"Mean squared error is squared bias + variance: Inv {parts[0]} (its bias is chance: it has none), {valid}."
+
+
+def _squared_bias(result: Repeats, name: str) -> str:
+    """As seen, less what chance adds to it, which may be all."""
+    seen = result.bias2(name)
+    return number(seen) if seen > 0 else "about 0"
 
 
 def wins(result: Repeats, metric: str) -> go.Figure:
     """How often each valid estimator was best, in between, or worst."""
-    done = max(result.done, 1)
-    tied = result.tied[metric] / done
-    best = np.array([result.best[metric][name] / done for name in VALID])
-    worst = np.array([result.worst[metric][name] / done for name in VALID])
+    done, tied = max(result.done, 1), result.tied[metric]
+    best = np.array([result.best[metric][name] for name in VALID])
+    worst = np.array([result.worst[metric][name] for name in VALID])
     parts = {
         "best": best,
-        "in between": np.maximum(1 - tied - best - worst, 0),
+        "in between": np.maximum(done - tied - best - worst, 0),
         "worst": worst,
         "all equal": np.full(len(VALID), tied),
     }
@@ -136,15 +143,16 @@ def wins(result: Repeats, metric: str) -> go.Figure:
             "orientation": "h",
             "name": label,
             "y": [QUANTITIES[name].name for name in VALID],
-            "x": share,
+            "x": times / done,
+            "customdata": times,
             "marker": {
                 "color": RANKS[label][0],
                 "pattern": {"shape": RANKS[label][1], "size": 6, "solidity": 0.4},
             },
-            "hovertemplate": "%{y}<br>" + label + ": %{x:.1%}<extra></extra>",
+            "hovertemplate": "%{y}<br>" + label + ": %{customdata:,~f} of " + f"{done:,}<extra></extra>",
         }
-        for label, share in parts.items()
-        if share.any()
+        for label, times in parts.items()
+        if times.any()
     ]
     x = axis("Share of collections", tickformat=".0%", range=[0, 1])
     y = axis("Estimator", autorange="reversed")
@@ -156,15 +164,15 @@ def _wins_reading(result: Repeats, metric: str) -> str:
     done = max(result.done, 1)
     if result.tied[metric] == result.done:
         return f"The three valid estimators were equal in all of {_collections(result.done)}."
-    shares = {QUANTITIES[name].name: percent(result.best[metric][name] / done) for name in VALID}
-    worst = percent(result.worst[metric]["mle_star"] / done)
+    wins = {QUANTITIES[name].name: number(result.best[metric][name], 12) for name in VALID}
+    worst = number(result.worst[metric]["mle_star"], 12)
     often = [QUANTITIES[name].name for name in result.most_often_best(metric)]
     said = (
         f"Most often the best of the three was {often[0]}"
         if len(often) == 1
         else "Who is most often the best of the three cannot be told"
     )
-    each = ", ".join(f"{name} in {share}" for name, share in shares.items())
+    each = ", ".join(f"{name} in {won}" for name, won in wins.items())
     return f"{said}: {each} of {_collections(done)} (ties shared). MLE* was the worst in {worst}."
 
 

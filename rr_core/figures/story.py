@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from rr_core.comparison import Comparison
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
 from rr_core.figures.view import Bars, View
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Draw
@@ -43,10 +43,13 @@ def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go
 
 def one_answer(mechanism: RandomizedResponse) -> str:
     """What one answer alone tells, in a sentence: it is the truth with chance p, whatever the truth."""
-    chance = percent(mechanism.p)
+    digits = 3  # as many as it takes to tell it from one half
+    while digits < 12 and abs(mechanism.p - 0.5) >= _ROUNDING and percent(mechanism.p, digits) == "50%":
+        digits += 1
+    chance = percent(mechanism.p, digits)
     if mechanism.p >= _GIVEN_AWAY:
         return f"With these settings one answer nearly gives a person away: it is the truth with chance {chance}."
-    if chance == "50%":
+    if abs(mechanism.p - 0.5) < _ROUNDING:
         often = "as often false as true"
     else:
         often = "more often false" if mechanism.p < 0.5 else "more often true"
@@ -74,7 +77,7 @@ def _reading(distance: Closeness, mechanism: RandomizedResponse) -> str:
             else f"and the estimate (green), which reckons with noise, is {near} away"
         )
         return f"In this draw the reports (blue) have exactly the shares of the hidden truth (grey), {also}."
-    if far == near:
+    if far == near or abs(distance.reports - distance.estimate) < _ROUNDING:
         return f"In this draw reports (blue) and estimate (green) are both {far} away from the hidden truth (grey)."
     if distance.estimate < distance.reports:
         return (
@@ -101,7 +104,7 @@ def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:
             "y": view.pick(values),
             "customdata": view.names,
             "marker": {"color": quantity.colour},
-            "hovertemplate": "%{customdata}<br>" + name + ": %{y:.3~%}<extra></extra>",
+            "hovertemplate": f"%{{customdata}}<br>{name}: %{{y:{share_format(values)}}}<extra></extra>",
         }
     y = view.mean(values[view.order])
-    return view.line(name, y, "%{y:.3~%}", color=quantity.colour, dash=quantity.dash, width=3)
+    return view.line(name, y, f"%{{y:{share_format(y)}}}", color=quantity.colour, dash=quantity.dash, width=3)

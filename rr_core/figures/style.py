@@ -5,10 +5,13 @@ Okabe-Ito colours: readable by colour-blind people, in greyscale, on light and o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
@@ -68,8 +71,9 @@ BUTTON = {
     "font": {"size": 13, "color": "#202020"},
 }
 
-# Minus signs, not hyphens, and as many digits as the axis needs.
-SHARE = ".3~%"
+# Minus signs, not hyphens, and as many digits as the axis needs: significant ones, so that a small share is no zero.
+_DIGITS, _ROUNDING = 6, 1e-13
+SHARE = f".{_DIGITS}~p"
 COUNT = "~s"
 
 
@@ -137,12 +141,26 @@ def number(value: float, digits: int = 3) -> str:
     return f"{mantissa}·10{raised}"
 
 
+def whole(values: Any) -> Any:
+    """The nearest whole numbers, halves upwards, without a minus before zero: one rounding for all who show people."""
+    return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
+
+
 def percent(value: float, digits: int = 3) -> str:
     """A share as text with a few significant digits: 0.0123 -> 1.23%. What is short of all is not called 100%:
     as many nines as it takes, up to twelve digits."""
-    while value < 1 and digits < 12 and number(value * 100, digits) in ("100", "1·10²"):
+    while value < 1 and number(value * 100, digits) in ("100", "1·10²"):
+        if digits == 12:
+            return "over 99.99999999%"
         digits += 1
     return number(value * 100, digits) + "%"
+
+
+def share_format(values: ArrayLike) -> str:
+    """d3's format of shares under the mouse: as SHARE, with more digits where a share that is not all would read 100%."""
+    gaps = np.abs(1 - np.asarray(values, dtype=np.float64))
+    nearest = float(gaps.min(initial=1.0, where=gaps > _ROUNDING))
+    return f".{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"
 
 
 def duration(seconds: float) -> str:

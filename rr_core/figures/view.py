@@ -114,7 +114,7 @@ class Curve:
             "mode": "lines",
             "name": name,
             "x": self.x,
-            "y": np.asarray(y, dtype=np.float32),
+            "y": np.asarray(y, dtype=np.float64),
             "line": line,
             "hovertemplate": hovertemplate,
         }

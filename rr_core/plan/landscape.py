@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import interpolate
 
 from rr_core._validate import Array
@@ -18,11 +18,10 @@ from rr_core.plan.guess import Guess
 from rr_core.plan.promise import Achieved, Channels
 from rr_core.plan.targets import Target
 
-EPSILONS = np.geomspace(0.1, 10, 41)
-USERS = np.geomspace(1e2, 1e9, 41)
-# Relative accuracy of a value on the map, which is drawn in colour over seven powers of ten.
-_ACCURACY = 3e-4
-# The largest error, the only kind that takes long, is worked out on this many nodes each way.
+EPSILONS = np.geomspace(0.1, 10, 33)
+USERS = np.geomspace(1e2, 1e9, 33)
+_ACCURACY = 1e-6  # relative, of a value on the map
+# The largest error, the only kind that takes long, is worked out at every other place each way of a map with more.
 _NODES = 17
 
 
@@ -34,11 +33,13 @@ class Landscape:
         epsilons: (e,) increasing.
         users: (m,) increasing.
         values: (m, e), in the unit of `rr_core.plan.solve.achieved`; infinite where nothing can be told.
+        interpolated: (m, e) where a value is interpolated between others rather than worked out.
     """
 
     epsilons: Array
     users: Array
     values: Array
+    interpolated: NDArray[np.bool_]
 
 
 def landscape(
@@ -50,8 +51,8 @@ def landscape(
     n: ArrayLike = USERS,
     users: Users = "fixed",
 ) -> Landscape:
-    """`solve.achieved` at every pair of ``epsilons`` and ``n``, to three digits; but the largest error is interpolated
-    between 17 values each way (to some percent in the corners, see the tests). The frontier is not.
+    """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the
+    largest error only at every other of them, interpolated in between (to some percent in the corners, see the tests).
 
     Raises:
         ValueError: naming the argument.
@@ -61,8 +62,9 @@ def landscape(
     up = np.array([solve.checked_n(one) for one in np.ravel(n)])
     function = promise.achieved(target, guess, users)
     if target.kind == "max" and min(across.size, up.size) > _NODES:
-        return Landscape(across, up, _interpolated(function, guess.k, across, up))
-    return Landscape(across, up, _grid(function, guess.k, across, up))
+        return _interpolated(function, guess.k, across, up)
+    values = _grid(function, guess.k, across, up)
+    return Landscape(across, up, values, np.zeros(values.shape, dtype=bool))
 
 
 def _grid(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
@@ -71,13 +73,19 @@ def _grid(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
     return values.reshape(n.size, epsilons.size)
 
 
-def _interpolated(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
-    """The logarithm worked out on a coarser grid of logarithms, with cubic splines in between."""
-    coarse_epsilon, coarse_n = (np.geomspace(axis.min(), axis.max(), _NODES) for axis in (epsilons, n))
-    logs = np.log(_grid(function, k, coarse_epsilon, coarse_n))
-    spline = interpolate.RectBivariateSpline(np.log(coarse_n), np.log(coarse_epsilon), logs)
-    values: Array = np.exp(spline(np.log(n), np.log(epsilons)))
-    return values
+def _interpolated(function: Achieved, k: int, epsilons: Array, n: Array) -> Landscape:
+    """Every other place and the last one worked out; between them cubic splines of the logarithms."""
+    nodes = [np.unique(np.append(np.arange(0, axis.size, 2), axis.size - 1)) for axis in (n, epsilons)]
+    known = _grid(function, k, epsilons[nodes[1]], n[nodes[0]])
+    spline = interpolate.RectBivariateSpline(
+        np.log(n[nodes[0]]), np.log(epsilons[nodes[1]]), np.log(known), s=0
+    )
+    values, between = (
+        np.exp(spline(np.log(n), np.log(epsilons))),
+        np.ones((n.size, epsilons.size), dtype=bool),
+    )
+    values[np.ix_(*nodes)], between[np.ix_(*nodes)] = known, False
+    return Landscape(epsilons, n, values, between)
 
 
 def frontier(

@@ -28,6 +28,8 @@ _LOWEST = (
 )
 _NOTHING = 1e-300  # a distance at which no tail is below a half
 _EXACT = 1e-14
+_ROUNDING = 1e-9  # nats within which the logarithm of a tail is known
+_NEAR = 1e-9  # of one person, by which a number of people may be off a whole one by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +71,12 @@ def shortfall(target: Target, guess: Guess, users: Users) -> Shortfall:
     """How far from the target, in nats; it falls as N or epsilon grows."""
     check_users(users)
     if target.kind == "rmse":
-        return lambda channels, n: (
-            np.log(_mean_square(guess, users, channels, n)) - 2 * math.log(target.value)
-        )
+        return lambda channels, n: np.log(_mean_square(guess, users, channels, n) / target.value**2)
     allowed = math.log1p(-target.confidence)
     miss = _miss(target, guess, users)
 
     def nats(channels: Channels, n: Array) -> Array:
-        return tails.logarithm(miss(channels, n, np.full_like(n, target.value))) - allowed
+        return tails.logarithm(miss(channels, n, np.full_like(n, target.value))) - allowed - _ROUNDING
 
     return nats
 
@@ -93,7 +93,20 @@ def achieved(target: Target, guess: Guess, users: Users) -> Achieved:
         return lambda channels, n, accuracy: np.maximum(1 - miss(channels, n, n), 0.0)
     levels = _levels(target, guess)
     allowed = 1 - target.confidence
-    return lambda channels, n, accuracy: _largest_error(miss, levels, channels, n, allowed, accuracy)
+
+    def off(channels: Channels, n: Array, accuracy: float) -> Array:
+        value = _largest_error(miss, levels, channels, n, allowed, accuracy)
+        exists = target.kind != "share" or users == "sampled" or whole_people(target.share, n)
+        return np.where(exists, value, np.inf)
+
+    return off
+
+
+def whole_people(share: ArrayLike, n: ArrayLike) -> NDArray[np.bool_]:
+    """Whether a category of n users can have this share: that of one of them or more, or none."""
+    people: Array = np.asarray(n, dtype=np.float64) * np.asarray(share, dtype=np.float64)
+    out: NDArray[np.bool_] = (people == 0) | (people >= 1 - _NEAR)
+    return out
 
 
 def _mean_square(guess: Guess, users: Users, channels: Channels, n: Array) -> Array:
@@ -116,7 +129,7 @@ def _miss(target: Target, guess: Guess, users: Users) -> Miss:
         return _misranked(guess, int(target.value), users)
     levels = _levels(target, guess)
     if target.kind == "share":
-        return lambda channels, n, value: _off(channels, n, value, levels, users)[:, 0]
+        return _named_off(target.share, users)
     # Of two categories the one is off as far as the other: once is enough.
     times = 0.5 if guess.k == 2 else 1.0
     if guess.shares is None:
@@ -124,6 +137,21 @@ def _miss(target: Target, guess: Guess, users: Users) -> Miss:
         return lambda channels, n, value: times * worst(channels, n, value)
     weights = times * guess.levels()[1]
     return lambda channels, n, value: np.asarray(_off(channels, n, value, levels, users) @ weights)
+
+
+def _named_off(share: float, users: Users) -> Miss:
+    """Chance that the estimate of one category is further off than the value. A share of fixed users is that of whole
+    people, less than one more or fewer than n times the share; one person or more where it is not zero."""
+
+    def miss(channels: Channels, n: Array, value: Array) -> Array:
+        if users == "sampled" or share in (0, 1):
+            return _off(channels, n, value, np.array([share]), users, fine=True)[:, 0]
+        one = 1 / n
+        around = np.stack([np.maximum(share - one, 0.0), np.minimum(share + one, 1.0)], axis=1)
+        off = _off(channels, n, value, around, users, fine=True).max(axis=1)
+        return np.where(whole_people(share, n), off, 1.0)
+
+    return miss
 
 
 def _levels(target: Target, guess: Guess) -> Array:
@@ -156,14 +184,15 @@ def _worst_levels(k: int) -> Array:
     return np.concatenate([[0.0], np.geomspace(1 / k, 1, 2 + math.ceil(math.log(k) / _STEP))])
 
 
-def _off(channels: Channels, n: Array, value: Array, levels: Array, users: Users) -> Array:
-    """(pairs, levels): at least Pr(|Inv - share| > value)."""
+def _off(
+    channels: Channels, n: Array, value: Array, levels: Array, users: Users, *, fine: bool = False
+) -> Array:
+    """(pairs, levels): at least Pr(|Inv - share| > value). ``fine`` as in `fixed_tails.beyond`."""
     distance, people = (channels.keep * value)[:, None], n[:, None]
     if users == "sampled":
         seen, rest = channels.seen(levels)
         return tails.beyond(people, seen, rest, distance) + tails.beyond(people, rest, seen, distance)
-    # One share alone may cost a little more.
-    chances, rests, fine = *channels.chances, levels.size == 1
+    chances, rests = channels.chances
     above = fixed_tails.beyond(people, levels, chances, rests, distance, fine=fine)
     below = fixed_tails.beyond(people, levels, rests, chances, distance, fine=fine)
     off: Array = above + below
@@ -234,9 +263,37 @@ def _not_found(channels: Channels, n: Array, value: Array, users: Users) -> Arra
         (p, q), (p_rest, q_rest) = channels.chances
         chances, rests = (p[:, 0], q[:, 0]), (p_rest[:, 0], q_rest[:, 0])
         miss = fixed_tails.beyond(n, value, rests, chances, np.maximum(distance, _NOTHING))
+        miss = np.where(whole_people(value, n), miss, 1.0)
     else:
         miss = special.betainc(np.where(possible, n + 1 - least, 1.0), least, np.maximum(rest, 0.0))
     out: Array = np.where(possible, miss, 1.0)
+    return out
+
+
+def _overtaken_by_whole_people(channels: Channels, n: Array, ahead: Array, behind: Array) -> Array:
+    """At least Pr(c_i <= c_j) when n users are shared out in whole people by largest remainder.
+
+    The two categories are then at most one person nearer to each other than n times their shares, and fewer than one
+    person apart may be none. So with g = ceil(n (theta_i - theta_j)) - 1 persons between them: worst at the largest n of
+    that g, and with as many people as possible in both, whose reports vary most.
+    """
+    q, keep, others = channels.q[:, None], channels.keep[:, None], channels.k - 2
+    apart = n * (ahead - behind)
+    there = apart > 1 + _NEAR
+    one, other = np.where(there, ahead, 0.5), np.where(there, behind, 0.0)
+    most = np.where(there, np.ceil(apart - _NEAR), 2.0) / (one - other)
+    in_both = np.maximum(0.0, 1 - most * np.maximum(1 - one - other, 0.0)) / 2
+    wrong = fixed_tails.overtaken(most, q, keep, others, one - in_both / most, other + (1 - in_both) / most)
+    wrong = np.where(there, wrong, 1.0)
+    exact = _is_whole(n * ahead) & _is_whole(n * behind)  # the very people of a file
+    if exact.any():
+        these = np.where(apart > 1 - _NEAR, fixed_tails.overtaken(n, q, keep, others, ahead, behind), 1.0)
+        wrong = np.where(exact, these, wrong)
+    return wrong
+
+
+def _is_whole(people: Array) -> NDArray[np.bool_]:
+    out: NDArray[np.bool_] = np.abs(people - np.rint(people)) <= _NEAR
     return out
 
 
@@ -251,11 +308,7 @@ def _misranked(guess: Guess, top: int, users: Users) -> Miss:
 
     def miss(channels: Channels, n: Array, _: Array) -> Array:
         if users == "fixed":
-            q, keep, others = channels.q[:, None], channels.keep[:, None], channels.k - 2
-            wrong = fixed_tails.overtaken(n[:, None], q, keep, others, ahead, behind)
-            # Whole people have the shares to within one: fewer could not be in this order at all.
-            ordered = n[:, None] * (ahead - behind) >= 1
-            return np.asarray(np.where(ordered, wrong, 1.0) @ weights)
+            return np.asarray(_overtaken_by_whole_people(channels, n[:, None], ahead, behind) @ weights)
         seen, seen_behind = channels.seen(ahead)[0], channels.seen(behind)[0]
         gap = channels.keep[:, None] * (ahead - behind)
         total: Array = tails.overtaken(n[:, None], seen, seen_behind, gap) @ weights

@@ -22,9 +22,9 @@ from rr_core.plan.promise import Channels, Shortfall
 from rr_core.plan.targets import Target
 
 N_MOST = 10**12
-# Nats by which a target may be missed and still count as met: rounding, so that an answer solves its own question.
-_SLACK = 1e-10
-_ACCURACY = 1e-14
+# Relative, of what is solved for; and the nats by which a target may be missed and still count as met: rounding.
+ACCURACY = 1e-14
+_SLACK = 1e-15
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def achieved(
     guess = checked_guess(target, k, theta)
     channels = Channels.of(guess.k, [checked_epsilon(epsilon)])
     function = promise.achieved(target, guess, users)
-    return float(function(channels, np.array([checked_n(n)]), _ACCURACY)[0])
+    return float(function(channels, np.array([checked_n(n)]), ACCURACY)[0])
 
 
 def required_n(
@@ -98,6 +98,9 @@ def required_epsilon(
         return Unreachable(reason)
     function = promise.shortfall(target, guess, users)
 
+    if problem := nobody(target, n, users):
+        return Unreachable(problem)
+
     def excess(epsilon: Array, at: NDArray[np.intp]) -> Array:
         return _tamed(function(Channels.of(guess.k, epsilon), np.full_like(epsilon, n)))
 
@@ -109,23 +112,36 @@ def required_epsilon(
         return Unreachable(
             f"With N = {n:,.0f} not even ε = {EPSILON_APP_MAX:g}, hardly any privacy, is enough to promise this."
         )
-    return float(tails.decreasing_root(excess, low, high, _ACCURACY)[0])
+    return float(tails.decreasing_root(excess, low, high, ACCURACY)[0])
 
 
 def least_users(function: Shortfall, channels: Channels) -> Array:
     """For each channel the smallest whole N up to 1e12 with no shortfall, infinite where there is none."""
 
-    def excess(log_n: Array, at: NDArray[np.intp]) -> Array:
-        return _tamed(function(channels.at(at), np.exp(log_n)))
-
     everywhere = np.arange(channels.q.size)
-    low, high = np.zeros(everywhere.size), np.full(everywhere.size, math.log(N_MOST))
-    at_one, at_most = excess(low, everywhere), excess(high, everywhere)
-    root = np.exp(tails.decreasing_root(excess, low, high, _ACCURACY))
-    # Rounding in the last digits of N must not cost a user.
-    users: Array = np.ceil(root * (1 - 1e-11))
+
+    def short(n: Array, at: NDArray[np.intp] = everywhere) -> Array:
+        return _tamed(function(channels.at(at), n))
+
+    low, high = np.ones(everywhere.size), np.full(everywhere.size, float(N_MOST))
+    at_one, at_most = short(low), short(high)
+    root = np.exp(
+        tails.decreasing_root(lambda log_n, at: short(np.exp(log_n), at), np.log(low), np.log(high), ACCURACY)
+    )
+    # Rounding in the last digits of the root must neither cost a user nor spare one.
+    users: Array = np.maximum(np.ceil(root * (1 - 10 * ACCURACY)), 1.0)
+    fewer = np.maximum(users - 1, 1.0)
+    users = np.where(short(fewer) <= 0, fewer, np.where(short(users) > 0, users + 1, users))
     users = np.where(at_one <= 0, 1.0, users)
     return np.where(at_most > 0, np.inf, users)
+
+
+def nobody(target: Target, n: float, users: Users) -> str:
+    """Why no category of these users is what the target is about, if so: their shares are those of whole people."""
+    share = {"share": target.share, "smallest": target.value}.get(target.kind, 0.0)
+    if users == "sampled" or promise.whole_people(share, n):
+        return ""
+    return f"Of {n:,.0f} users one is already {100 / n:.3g}%: no category has {100 * share:.6g}% of them."
 
 
 def _tamed(nats: Array) -> Array:

@@ -26,14 +26,13 @@ from pages._ui.tables import (
     Stopped,
     inspect_reports,
     onefile,
-    parquet,
     progress,
     read_distribution,
     read_reports,
     tally,
-    text,
 )
 from pages._ui.tables.labels import clean
+from rr_core.io import parquet, text
 from tests.app.test_tables_properties import COUNTS, LABELS, write
 
 

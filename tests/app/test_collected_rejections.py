@@ -13,13 +13,13 @@ from pages._ui.tables import (
     Source,
     UnreadableFile,
     WrongDomain,
-    content,
     onefile,
     read_reports,
     within,
 )
 from pages._ui.tables import collected as module
-from pages._ui.tables.errors import megabytes
+from rr_core.io import content
+from rr_core.io.errors import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
 
 
@@ -143,7 +143,7 @@ def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(onefile, "MAX_CATEGORIES", 10)
     monkeypatch.setattr("pages._ui.tables.reading.MAX_CATEGORIES", 10)
     monkeypatch.setattr("pages._ui.tables.tally._PENDING", 50)
-    monkeypatch.setattr("pages._ui.tables.parquet._PIECE_ROWS", 30)
+    monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
     heard: list[float] = []
     data = to_parquet(user=pa.array(range(3000)))
     said = sentence(

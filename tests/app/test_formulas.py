@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages._ui.reference.parts import PARTS
 from tests.app.opening import ROOT
+from tests.claims.sentences import texts
 
 ON_ONE_LINE = re.compile(r"\$\$[^$]+\$\$")
 ESCAPED = re.compile(r"\\\$|`[^`]*`")
@@ -45,6 +46,10 @@ def texts_with_formulas():
                 continue
             if "$$" in text and text != "$$":
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+    for path in (ROOT / "rr_core" / "data").rglob("*.toml"):
+        for line, text in texts(path):
+            if "$$" in text:
+                yield f"{path.relative_to(ROOT)}:{line}", text
 
 
 def test_the_check_sees_what_the_browser_does_not_set():

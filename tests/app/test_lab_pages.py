@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pages._ui.reference import comparison
+from pages._ui.reference import estimators
 from rr_core import PRESETS, RandomizedResponse, Scenario
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.recorded import recorded
+from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance
 from rr_core.privacy import answer, posterior_of_reports
@@ -82,6 +82,17 @@ def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     assert f"Reported before: {reports[0] + 1}." in text
 
 
+@pytest.mark.parametrize("k", [30, 5000])
+def test_a_report_that_is_not_frequent_is_not_drawn_as_one_that_is(k):
+    page = opened("noisy_histogram", f"k={k}&eps=0.01")
+    belief = charts(page)[1]
+    names = {30: "Category", 5000: "Most frequent categories, and those reported"}
+    assert belief["layout"]["xaxis"]["title"]["text"] == names[k]
+    for _ in range(3):
+        checked(widget(page, "Answer again").click().run())
+    assert charts(page)[1]["layout"]["xaxis"]["title"]["text"] == names[k]
+
+
 def test_another_person_starts_over_and_nobody_answers_for_ever():
     page = opened("noisy_histogram", "eps=20")
     for _ in range(19):
@@ -120,7 +131,7 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
     page = opened("inv_negatives", "k=1423000&s=0&n=1000000000&eps=1")
     chance = float(negative_chance(10**9, RandomizedResponse(1_423_000, 1.0)))
     (seen,) = [metric for metric in page.metric if metric.label.startswith("Seen in")]
-    looks = int(numbers(seen.label)[0])
+    looks = int(numbers(seen.label.replace("one look", "1 look"))[0])
     assert percents(seen.value)[1] == pytest.approx(
         EmptyShare(0, looks, True).standard_error(chance), rel=0.06
     )
@@ -128,17 +139,17 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
 
 def test_the_reference_counts_who_wins_on_the_papers_grid():
     """Against the recorded means themselves: what is settled is part of what the means show."""
-    cells = recorded(MAIN_GRID).cells
+    cells = stored_result(MAIN_GRID).cells
     means = np.array([cell.mean[0] for cell in cells])
     apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
     wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
-    told = [numbers(entry.body) for entry in comparison.best()[1:4]]
+    told = [numbers(entry.text) for entry in estimators.best()[1:4]]
     settled = np.array([of_one[0] for of_one in told])
     assert [of_one[1] for of_one in told] == [apart.sum()] * 3
     assert (settled <= wins).all()
     assert settled.min() > 0  # so that no order of the three is told for all settings
     unsettled, collections, close, near, largest = told[2][2:7]
-    assert collections == recorded(MAIN_GRID).sweep.settings.seeds
+    assert collections == stored_result(MAIN_GRID).sweep.settings.seeds
     assert wins.sum() - settled.sum() >= unsettled > 0
     ratio = means[apart, 2] / means[apart].min(axis=1)
     assert (close, near) == (1.5, (ratio <= 1.5).sum())
@@ -148,3 +159,28 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
 def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
     (preset,) = [preset.scenario for preset in PRESETS if preset.scenario.k == 1_423_000]
     assert 24 <= np.unique(preset.draw().counts).size <= 60
+
+
+def test_a_new_draw_of_a_tables_own_people_changes_the_noise_alone():
+    table, sample = "dist=schooling&n=32561", "dist=schooling&n=32560"
+    for query, said in ((table, "for other noise:"), (sample, "for other users and other noise:")):
+        page = opened("noisy_histogram", query)
+        assert said in words(page)
+        before = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
+        checked(widget(page, "New draw").click().run())
+        after = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
+        assert (before[0] == after[0]) == (query == table)
+        assert before[1] != after[1]
+        page = opened("estimators", query)
+        checked(page.button_group(key="target").set_value("population").run())
+        assert ("the users were drawn from" in words(page)) == (query == sample)
+        assert ("whose people are these very users" in words(page)) == (query == table)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "20"])
+def test_what_is_nothing_but_rounding_is_not_shown_as_a_number(epsilon):
+    """One user of two categories: Inv fits the report with certainty, and its NLL is zero."""
+    page = opened("estimators", f"k=2&n=1&eps={epsilon}")
+    (table,) = [text.value for text in page.markdown if text.value.startswith("| Error")]
+    (row,) = [line for line in table.splitlines() if line.startswith("| NLL per report")]
+    assert row.split("|")[2].strip() in ("0", "≈ 0")

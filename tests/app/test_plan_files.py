@@ -10,14 +10,18 @@ import pytest
 
 from pages._ui.downloads import joined, script_text
 from pages._ui.plan import cost, files, protocols
+from pages._ui.plan import work as plan_work
 from pages._ui.plan.planned import plan
 from pages._ui.plan.settings import Asked, promise
 from pages._ui.plan.summary import summary
+from pages._ui.work import Work
+from rr_core import Scenario
 from rr_core.plan import shuffling
 from rr_core.plan.guess import Guess
 from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon
 from rr_core.plan.targets import KINDS
+from rr_core.populations import zipf
 from tests.app.test_plan_page import SCENARIO, VALUES, planned, target_of, theta
 from tests.app.test_scripts import printed
 
@@ -34,6 +38,20 @@ def test_map_as_csv(kind):
         assert row["quantity"].startswith(KINDS[kind].measure)
         assert row["probability"] == ("" if kind in ("rmse", "top") else "0.9")
     assert len(rows) == 6
+
+
+def test_the_map_of_the_largest_error_as_csv_is_worked_out_and_not_interpolated():
+    """On the page's own map, corners included."""
+    guess, asked = Guess.of(1000, zipf(1000, 1.0)), Asked("max", 1.0)
+    scenario = Scenario("zipf", 1000, 1.0, 2.0, 30_000, 7)
+    land = plan_work.land(Work(scenario.draw()), asked, plan(asked, 1000, 2.0, 30_000, guess))
+    rows = list(csv.DictReader(io.StringIO(files.map_csv(land, asked.target).decode("utf-8-sig"))))
+    assert len(rows) == 17**2
+    for row in rows[:: len(rows) // 20] + rows[-17:]:
+        n = float(row["n_users"])
+        assert n == round(n)
+        exact = achieved(asked.target, 1000, float(row["epsilon_nats"]), n, guess)
+        assert exact * (1 - 1e-12) <= float(row["achieved"]) <= exact * (1 + 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +111,22 @@ def test_summary_of_every_kind(kind, find):
     found = plan(asked, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
     page = summary(found, "Zipf", 1e-6, "2031-02-03")
     assert not re.search(r"\bnan\b|\binf\b|None", page)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "epsilon", "value", "users"),
+    [
+        ("rmse", 100, 0.013, 1.0, "fixed"),
+        ("share", 1000, 0.081, 0.5, "fixed"),
+        ("max", 100, 0.552, 0.01, "sampled"),
+        ("smallest", 100, 0.398, 0.05, "fixed"),
+    ],
+)
+def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, value, users):
+    asked = Asked(kind, value, users=users)
+    found = plan(asked, k, epsilon, 1000, Guess.of(k, zipf(k, 1.0)))
+    assert asked.target.met_by(found.value)
+    about = KINDS[kind].measure
+    assert f"<td>Reached by the plan</td><td>{value:g}% ({about})</td>" in summary(
+        found, "Zipf", 1e-6, "2031-02-03"
+    )

@@ -1,6 +1,5 @@
 """The reference page runs, and what it says about the code and the tests is true of the code and the tests."""
 
-import importlib
 import re
 from pathlib import Path
 
@@ -8,10 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rr_core
-from pages._ui.reference.entries import Entry
-from pages._ui.reference.formulas import TOPICS
-from pages._ui.reference.misprints import MISPRINTS
 from pages._ui.reference.parts import PARTS
+from pages._ui.reference.texts import fill
+from rr_core import reference
 from rr_core.populations import zipf
 
 ROOT = Path(__file__).parents[2]
@@ -64,78 +62,49 @@ def test_every_part_shows_its_entries(parts, key):
     assert PARTS[key].name in parts[key]
     for entry in PARTS[key].entries():
         assert entry.title
-        assert entry.body
+        assert entry.text
 
 
 @pytest.mark.parametrize("key", ["names", "formulas", "glossary", "sources"])
 def test_what_can_be_found_is_what_is_shown(parts, key):
     for entry in PARTS[key].entries():
         if key != "names" or entry.title.startswith(("k-RR", "Inv", "MLE", "IBU")):
-            assert entry.body in parts[key]
+            assert entry.text in parts[key]
 
 
-def resolve(name):
-    """The object that a dotted name stands for: a module, or something inside one."""
-    words = name.split(".")
-    for cut in range(len(words), 0, -1):
-        try:
-            found = importlib.import_module(".".join(words[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for i, word in enumerate(words[cut:], cut):
-            fields = getattr(found, "__dataclass_fields__", {})
-            if not hasattr(found, word) and word in fields and i == len(words) - 1:
-                return fields[word]
-            found = getattr(found, word)
-        return found
-    raise ModuleNotFoundError(name)
-
-
-def test_every_dotted_name_exists(everything):
-    names = set(CODE.findall(everything))
-    assert len(names) > 40
-    for name in names:
-        assert resolve(name) is not None, name
-
-
-def test_every_public_name_is_mentioned(everything):
-    mentioned = set(CODE.findall(everything))
-    assert [name for name in rr_core.__all__ if f"rr_core.{name}" not in mentioned] == []
-
-
-def test_every_formula_names_its_source_and_its_place():
-    for formula in (f for formulas in TOPICS.values() for f in formulas):
-        assert formula.source, formula.name
-        assert formula.code, formula.name
-
-
-def test_every_cited_test_exists(everything):
-    defined = {
-        name
-        for path in (ROOT / "tests" / "core").glob("test_*.py")
-        for name in re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
-    }
-    cited = set(TEST.findall(everything))
-    assert len(cited) >= 12
-    assert cited <= defined
-
-
-def test_every_numerical_misprint_test_is_cited(everything):
-    """DESIGN section 8 is tests/core/test_misprints.py: the page leaves none of it out."""
-    text = (ROOT / "tests" / "core" / "test_misprints.py").read_text("utf-8")
-    # A property of the corrected rule, not a misprint.
-    defined = set(re.findall(r"^def (test_\w+)", text, re.MULTILINE)) - {
-        "test_the_published_drop_condition_is_exact_at_a_tie"
-    }
-    assert defined <= set(TEST.findall(everything))
+def test_names_in_code_type_are_those_of_the_texts(everything):
+    """Which tests/core/test_reference.py looks up."""
+    shown = set(CODE.findall(everything))
+    assert len(shown) > 80
+    assert {name for topic in reference.formulas().values() for one in topic for name in one.code} <= shown
+    assert [name for name in rr_core.__all__ if f"rr_core.{name}" not in shown] == []
+    cited = {name for source in reference.misprints().values() for one in source for name in one.tests}
+    assert cited == set(TEST.findall(everything))
 
 
 def test_every_misprint_says_what_is_printed_and_what_is_right(parts):
-    for misprint in MISPRINTS:
-        assert misprint.title in parts["misprints"]
-        assert misprint.printed in parts["misprints"]
-        assert misprint.right in parts["misprints"]
+    for source, misprints in reference.misprints().items():
+        assert source in parts["misprints"]
+        for misprint in misprints:
+            assert misprint.title in parts["misprints"]
+            assert f"**Printed.** {misprint.printed}\n\n**Right.** {misprint.right}" in parts["misprints"]
     assert "nan" not in re.findall(r"\w+", parts["misprints"])
+
+
+def test_no_placeholder_is_left(everything):
+    assert "{{" not in everything
+
+
+def test_placeholders_take_numbers_by_name():
+    numbers = {"check": {"rows": [1234.5], "share": 0.12345}, "n": 1_000_000}
+    assert (
+        fill("{{n:,}} of {{check.rows.0:number 2}}: {{check.share:percent}}", numbers)
+        == "1,000,000 of 1.2·10³: 12.3%"
+    )
+    assert fill(r"\frac{1}{2} of {{n}}", numbers) == r"\frac{1}{2} of 1000000"
+    for wrong in ("{{m}}", "{{check.rows.1}}", "{{check.shares}}", "{{n.part}}"):
+        with pytest.raises((KeyError, IndexError, AttributeError)):
+            fill(wrong, numbers)
 
 
 @pytest.mark.parametrize(
@@ -169,13 +138,6 @@ def test_choosing_a_part_leaves_the_search():
     assert any("Toss a coin" in text for text in texts(page))
 
 
-def test_matching_ignores_markup_and_asks_for_every_word():
-    entry = Entry("$φ_i$ · `phi`", "Share of the **reports**.", "observed")
-    assert entry.matches("share PHI")
-    assert entry.matches("observed reports")
-    assert not entry.matches("share theta")
-
-
 def test_text_leaves_no_bare_asterisk_or_odd_dollar(everything):
     for line in everything.splitlines():
         assert line.count("$") % 2 == 0, line
@@ -194,7 +156,8 @@ def test_what_was_measured_once_is_not_said_to_be_computed_now(parts):
 
 
 def test_the_concentration_of_zipf_is_as_quoted():
-    (shares,) = [m.right for m in MISPRINTS if "those of Zipf" in m.right]
+    texts_of = [one.right for source in reference.misprints().values() for one in source]
+    (shares,) = [text for text in texts_of if "those of Zipf" in text]
     for s, quoted in ((1.3, "0.09"), (2.5, "0.58")):
         assert f"{(zipf(10_000, s) ** 2).sum():.2f}" == quoted
         assert f"{quoted} at $s={s}$" in shares

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.safe_text import csv_cell
 from pages._ui.tables import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from pages._ui.your_reports import files, rows
 from pages._ui.your_reports.files import recompute
 from pages._ui.your_reports.results import Results
 from rr_core.collected.analysis import analyse
+from rr_core.io.csv_files import csv_cell
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
 ROOT = Path(__file__).parents[2]
@@ -89,15 +89,23 @@ def check(lines: list[str], found: Results) -> None:
     simulated, compared = found.simulated, found.analysis.nearest
     if simulated is not None:
         tested = simulated.fit
-        fit, counted, *rest = rest
+        fit, counted, few, many, verdict, *rest = rest
+        assert (
+            verdict == f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}"
+        )
         assert numbers_of(fit) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
         assert numbers_of(counted) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
+        extremes, most = tested.extremes, int(found.used.collected.counts.max())
+        assert numbers_of(few) == pytest.approx([extremes.fewest, tested.ceiling], rel=1e-12)
+        assert numbers_of(many) == pytest.approx([most, extremes.most], rel=1e-12)
     if simulated is not None and simulated.plausible is not None:
         words, _, low = rest.pop(0).rpartition(" ")
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    best, differences, errors, end = rest
-    assert best.startswith(f"nearest to the truth: {recompute.NAMES[compared.preferred]};")
+    best, *none, differences, errors, end = rest
+    assert set(re.findall(r"Inv\w|MLE\*", best)) == {recompute.NAMES[name] for name in compared.tied}
+    assert ("cannot be told" in best) == (len(compared.tied) > 1)
+    assert bool(none) == (not found.analysis.above.above.any())
     for line, values in ((differences, compared.differences), (errors, compared.standard_errors)):
         printed = map(float, re.findall(r": ([-\w.]+)[,}]", line))
         assert list(printed) == pytest.approx(list(values.values()), rel=1e-12)
@@ -259,6 +267,12 @@ TEXTS = [
     "category,count\na,5\n,many\nb,6\n",
     "Krankheit;Anzahl\na;4.425\nb;912\nc;1.000.000\n",
     "category;count\na;13.0\nb;5.000\n",
+    # What a comma or a point is, the whole column says.
+    "category;count\na;3,000\nb;1,0\n",
+    "category;count\na;2.000\nb;1.500,0\n",
+    "category;count\na;12.345.678\nb;1.234,0\n",
+    "category;count\na;1 234.0\nb;3,000.0\n",
+    "category;count\na;2.000\nb;3,0\n",
 ]
 
 
@@ -270,6 +284,23 @@ def test_script_reads_texts_as_the_app_does(text, encoding, monkeypatch):
     monkeypatch.setattr(recompute, "CATEGORY", seen.category_name)
     monkeypatch.setattr(recompute, "COUNT", seen.count_name)
     assert list(recompute.reports([data]).items()) == list(zip(seen.labels, seen.counts, strict=True))
+
+
+def test_script_reads_a_typographic_minus_as_the_app_does(monkeypatch):
+    data = "category;count\na;4425\nb;\u22120\n".encode()
+    monkeypatch.setattr(recompute, "CATEGORY", "category")
+    monkeypatch.setattr(recompute, "COUNT", "count")
+    assert recompute.reports([data]) == {"a": 4425, "b": 0}
+
+
+def test_script_reads_decimals_of_parquet_as_the_app_does(monkeypatch):
+    table = pa.table({"category": ["a", "b"], "count": pa.array([5, 12]).cast(pa.decimal128(22, 3))})
+    pq.write_table(table, out := io.BytesIO())
+    seen = read_reports([Source("r.parquet", out.getvalue())])
+    monkeypatch.setattr(recompute, "CATEGORY", "category")
+    monkeypatch.setattr(recompute, "COUNT", "count")
+    assert recompute.reports([out.getvalue()]) == dict(zip(seen.labels, seen.counts, strict=True))
+    assert dict(zip(seen.labels, seen.counts, strict=True)) == {"a": 5, "b": 12}
 
 
 def test_script_refuses_what_it_cannot_count(monkeypatch):

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pages._ui.safe_text import csv_cell, markdown
+from pages._ui.safe_text import markdown
 from rr_core.figures.labels import display, plain
+from rr_core.io.csv_files import csv_cell
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 

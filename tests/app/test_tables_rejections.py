@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pages._ui.tables import UnreadableFile, content, parquet, read_distribution, reading
+from pages._ui.tables import UnreadableFile, read_distribution, reading
+from rr_core.io import content, parquet
 from tests.app.test_tables import parquet as to_parquet
 
 GOOD = "category,count\na,1\nb,2\n"

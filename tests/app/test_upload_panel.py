@@ -79,6 +79,19 @@ def test_dropped_rows_are_told():
     assert "line 3" in told
 
 
+def test_more_people_than_users_are_drawn_only_where_the_link_gave_no_number():
+    many = b"fruit,count\napple,5000000000\nplum,3000000000\nfig,1234567\n"
+    page = give(panel(), many)
+    assert page.text[0].value.endswith("apple: 5,000,000,000  ·  plum: 3,000,000,000  ·  fig: 1,234,567")
+    assert "N is limited to 1,000,000,000" in " ".join(text.value for text in page.markdown).replace("\\", "")
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 10**9
+    page = give(opened("noisy_histogram", "dist=upload&n=5000"), many)
+    assert "N is limited" not in " ".join(text.value for text in page.markdown)
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 5000
+
+
 def test_example_file_is_readable():
     read = read_distribution(EXAMPLE.encode(), "example.csv")
     assert read.k == 5
@@ -96,6 +109,23 @@ def test_link_to_an_upload_offers_to_upload_it_and_keeps_the_links_users():
     checked(widget(page, "Use this distribution").click().run())
     assert widget(page, "Exact N").value == 5000
     assert not page.warning
+
+
+@pytest.mark.parametrize("k", ["5", "99999999", "abc"])
+def test_a_link_with_another_number_of_categories_than_the_file_says_so(k):
+    page = opened("noisy_histogram", f"dist=upload&k={k}&eps=2")
+    give(page, FRUIT)
+    checked(widget(page, "Use this distribution").click().run())
+    said = f"The link's Categories K is {k}, but your file has 3 categories; these are used."
+    assert [note.value.replace("\\", "") for note in page.warning] == [said]
+    assert widget(page, "Categories K").value == 3
+    checked(widget(page, "New draw").click().run())
+    assert not page.warning
+    # The same link again, with the file in the session.
+    page.session_state["_link"].page = ""
+    page.query_params["k"] = k
+    checked(page.run())
+    assert [note.value.replace("\\", "") for note in page.warning] == [said]
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.about)

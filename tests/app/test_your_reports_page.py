@@ -73,7 +73,7 @@ def test_answer_and_table_are_those_of_the_core(finished):
 
 def test_every_chart_has_its_sentence(finished):
     found = charts(finished)
-    assert len(found) == 2  # nothing is negative: there is nothing to choose, and nothing to draw of it
+    assert len(found) == 2
     assert "there is nothing to choose" in said(finished)
     assert all(len(chart["alt"]) > 40 for chart in found)
 
@@ -91,15 +91,15 @@ def test_neither_target_nor_level_drops_anything_that_was_computed():
     one(page.button_group, "Estimator").set_value("inv_p")
     checked(page.run())
     before = said(page)
-    assert "speaks against ε = 2" in before
+    assert "finds nothing against ε = 2" in before
     (simulated,) = page.session_state["_your_reports_result"][1:]
     for label, value in (("Whose shares", "population"), ("Confidence", 0.9), ("Whose shares", "users")):
         one(page.button_group, label).set_value(value)
         text = said(checked(page.run()))
-        assert "speaks against ε = 2" in text
+        assert "finds nothing against ε = 2" in text
         assert "from 1,000 simulated collections" in text
         assert "InvP gives it" in text
-        assert len(charts(page)) == 3
+        assert len(charts(page)) == 2
         assert not [button for button in page.button if button.label.startswith("Simulate ")]
         assert page.session_state["_your_reports_result"][1] is simulated
 

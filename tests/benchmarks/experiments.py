@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core import RandomizedResponse
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Sweep
-from rr_core.experiments.noise import Collector
 from rr_core.experiments.run import expected_seconds, run
-from rr_core.experiments.summary import CellResult
+from rr_core.experiments.simulation import Collector
 from tests.benchmarks.core import machine, table
 from tests.core import listing
 

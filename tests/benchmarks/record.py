@@ -1,7 +1,7 @@
 """Computes the stored results anew: ``python -m tests.benchmarks.record [--write]``.
 
 All cells of the main grid and of the paper's figures, over this machine's processes, beside what
-rr_core/experiments/recorded.npz holds. ``--write`` puts the new numbers there. Exit status 1 when a number differs
+rr_core/data/experiments.npz holds. ``--write`` puts the new numbers there. Exit status 1 when a number differs
 from the stored one and is not written.
 """
 
@@ -15,11 +15,17 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
+from rr_core.experiments.cell import ARRAYS, CellResult
 from rr_core.experiments.grid import MAIN_SETTINGS, Sweep
-from rr_core.experiments.recorded import CELLS, FILE, recorded, recorded_versions, save
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.summary import ARRAYS, CellResult
-from rr_core.experiments.table import versions
+from rr_core.experiments.storage import (
+    STORED_CELLS,
+    STORED_FILE,
+    save_stored,
+    stored_result,
+    stored_versions,
+    versions,
+)
 
 
 def computed() -> SweepResult:
@@ -27,7 +33,7 @@ def computed() -> SweepResult:
     context = multiprocessing.get_context("spawn")
     lowest = (os.nice, (19,)) if hasattr(os, "nice") else (None, ())
     with ProcessPoolExecutor(mp_context=context, initializer=lowest[0], initargs=lowest[1]) as executor:
-        return run(Sweep(CELLS, MAIN_SETTINGS), executor)
+        return run(Sweep(STORED_CELLS, MAIN_SETTINGS), executor)
 
 
 def distance(one: CellResult, other: CellResult) -> float:
@@ -44,20 +50,20 @@ def distance(one: CellResult, other: CellResult) -> float:
 def main(arguments: list[str]) -> int:
     began = time.perf_counter()
     new = computed()
-    print(f"{len(CELLS)} cells in {time.perf_counter() - began:.1f} s, with {versions()}.")
+    print(f"{len(STORED_CELLS)} cells in {time.perf_counter() - began:.1f} s, with {versions()}.")
     changed = False
-    if FILE.exists():
-        old = recorded(CELLS)
+    if STORED_FILE.exists():
+        old = stored_result(STORED_CELLS)
         both = [(cell, old.by_cell[cell.cell]) for cell in new.cells if cell.cell in old.by_cell]
         other = [distance(*pair) for pair in both if not pair[0].same(pair[1])]
-        missing = len(CELLS) - len(both)
+        missing = len(STORED_CELLS) - len(both)
         changed = bool(other or missing or old.sweep.settings != MAIN_SETTINGS)
-        print(f"Stored with {recorded_versions()}: {missing} cells missing, {len(other)} changed.")
+        print(f"Stored with {stored_versions()}: {missing} cells missing, {len(other)} changed.")
         if other:
             print(f"Largest change: {max(other):.2g} of an array's largest entry.")
     if "--write" in arguments:
-        save(new)
-        print(f"Written: {FILE.stat().st_size:,} bytes.")
+        save_stored(new)
+        print(f"Written: {STORED_FILE.stat().st_size:,} bytes.")
         return 0
     return int(changed)
 

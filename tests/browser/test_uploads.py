@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pages._ui.safe_text import csv_cell
+from rr_core.io.csv_files import csv_cell
 from rr_core.populations import UPLOAD
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES

@@ -1,7 +1,8 @@
 """The general claims that a reader can meet: every sentence of the app with a word like *always* or *on average*.
 
-They are read off the source, so that a sentence counts whether or not some scenario happens to show it. What an f-string
-fills in stands as ``{}``. Docstrings and the texts of exceptions are left out.
+They are read off the source (Python, HTML, Markdown, TOML), so that a sentence counts whether or not some scenario
+happens to show it. What an f-string, or a placeholder in double braces, fills in stands as ``{}``. Docstrings and the
+texts of exceptions are left out.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import ast
 import html
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +27,7 @@ _WORDS = re.compile(
     r"the (?:more|larger|smaller|fewer|closer|nearer|higher|lower))\b",
     re.IGNORECASE,
 )
+_PLACEHOLDER = re.compile(r"\{\{[\w.]+(?::[^{}]+)?\}\}")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”*)]*\s+(?=[^a-z])")
 
@@ -40,7 +44,7 @@ def claims() -> list[Claim]:
     """Every general claim of the app, in the order of the files."""
     found: dict[str, Claim] = {}
     for path in _sources():
-        for line, text in _texts(path):
+        for line, text in texts(path):
             for sentence in sentences(text):
                 if _WORDS.search(sentence) and " " in sentence:
                     where = f"{path.relative_to(ROOT).as_posix()}:{line}"
@@ -50,16 +54,31 @@ def claims() -> list[Claim]:
 
 def _sources() -> list[Path]:
     rooms = [ROOT / "pages", ROOT / "rr_core"]
-    files = [path for room in rooms for path in room.rglob("*") if path.suffix in {".py", ".html", ".md"}]
+    files = [
+        path for room in rooms for path in room.rglob("*") if path.suffix in {".py", ".html", ".md", ".toml"}
+    ]
     return [ROOT / "app.py", *sorted(files)]
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def texts(path: Path) -> Iterator[tuple[int, str]]:
     content = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         yield from strings(ast.parse(content))
+    elif path.suffix == ".toml":
+        for text in values(tomllib.loads(content)):
+            line = content[: content.find(text.split("\n")[0])].count("\n") + 1
+            yield line, _PLACEHOLDER.sub("{}", text)
     else:
         yield 1, html.unescape(re.sub(r"<(style|script).*?</\1>|<[^>]+>", "\n\n", content, flags=re.DOTALL))
+
+
+def values(data: Any) -> Iterator[str]:
+    """Every text among the values of a TOML file."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from values(value)
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
-from rr_core.experiments.summary import CellResult
 
 THREE = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
 

@@ -138,6 +138,23 @@ def test_the_parts_of_a_result():
     assert test.floor - 2.5 * spread < test.null_lowest.mean() < test.floor - 0.5 * spread
 
 
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon"), [(20, 40, 6.0), (10, 20, 5.0), (300, 1500, 12.0), (100, 40, 5.14), (50, 64, 3.39)]
+)
+@pytest.mark.parametrize("population", ["uniform", "half", "zipf"])
+def test_a_right_epsilon_fits_where_hardly_any_report_is_noise(k, n, epsilon, population):
+    # N q is from 0.003 to 0.8. By the normal score up to 100% of these were rejected.
+    zipf = 1 / np.arange(1, k + 1)
+    mechanism, shares = (
+        RandomizedResponse(k, epsilon),
+        {"uniform": np.ones(k), "half": half(k), "zipf": zipf}[population],
+    )
+    seen = mechanism.expected(shares / shares.sum())
+    rows = np.random.default_rng(9).multinomial(n, seen / seen.sum(), size=50)
+    rejected = np.mean([fit_test(row, mechanism, 99).rejects(0.05) for row in rows])
+    assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 50)
+
+
 def test_a_seed_gives_one_result_and_fewer_replicates_a_part_of_it():
     counts, mechanism = np.array([90, 40, 10, 3]), RandomizedResponse(4, 1.5)
     long = fit_test(counts, mechanism, 200, seed=9)
@@ -168,8 +185,8 @@ def test_the_smallest_plausible_epsilon_is_the_edge_of_the_test(counts):
     assert result.high == math.inf
     assert EPSILON_APP_MIN <= result.low <= EPSILON_APP_MAX
     assert result.finished
-    accepted = fit_test(counts, RandomizedResponse(k, result.low), 40).p_value > 0.05
-    assert accepted != result.none
+    rejected = fit_test(counts, RandomizedResponse(k, result.low), 40).rejects(0.05)
+    assert rejected == result.none
 
 
 def test_the_true_epsilon_is_plausible():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.experiments.agreement import FAR, agreement
+from rr_core.experiments.agreement import FAR_STANDARD_ERRORS, agreement
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 
@@ -43,7 +43,7 @@ def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
             ]
             test = stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
             distances[mine.cell, name] = abs(test.statistic)
-            far = FAR * math.hypot(*(side[1] / math.sqrt(side[2]) for side in sides))
+            far = FAR_STANDARD_ERRORS * math.hypot(*(side[1] / math.sqrt(side[2]) for side in sides))
             at_far = stats.ttest_ind_from_stats(far, *sides[0][1:], 0.0, *sides[1][1:], equal_var=False)
             chances.append(at_far.pvalue)
     assert (found.cells, found.compared) == (8, 24)

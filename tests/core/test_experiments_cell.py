@@ -11,10 +11,9 @@ import pytest
 from rr_core import Population, inv_variance
 from rr_core.comparison import ESTIMATORS, METRICS, RULES, VALID, measure, ranked
 from rr_core.experiments import cell as cell_module
-from rr_core.experiments.cell import draws, rows_per_block
+from rr_core.experiments.cell import ARRAYS, QUANTILES, compute_cell, rows_per_block, simulate_cell, summarise
 from rr_core.experiments.grid import MAIN_SETTINGS, POINT, Cell, Settings, over
-from rr_core.experiments.noise import Collector
-from rr_core.experiments.summary import ARRAYS, QUANTILES, measured, summed_up
+from rr_core.experiments.simulation import Collector
 from tests.core import exact
 
 NAMES = tuple(ESTIMATORS)
@@ -42,7 +41,7 @@ def off_by(mean, error, expected):
 def test_inv_has_its_closed_form_error_in_every_cell(users):
     settings = replace(INV, users=users)
     for cell in GRID:
-        result = measured(cell, settings)
+        result = compute_cell(cell, settings)
         truth = Collector.of(cell, settings, {}).truth
         closed = inv_variance(truth, cell.n, cell.mechanism, users=users).sum()
         assert off_by(result.mean[0, 0], result.standard_error[0, 0], closed) < 4, cell
@@ -93,7 +92,7 @@ def expected():
 
 def distances(expected):
     mean, spread = expected
-    result = measured(SMALL_CELL, MANY, {SMALL.key: SMALL})
+    result = compute_cell(SMALL_CELL, MANY, {SMALL.key: SMALL})
     return np.abs(result.mean - mean) / (spread / np.sqrt(MANY.seeds)), result, spread
 
 
@@ -129,7 +128,7 @@ def test_a_mistake_in_any_estimator_shows(monkeypatch, expected, name, part):
 def test_draws_are_the_estimators_on_the_same_reports(cell, users):
     size = rows_per_block(cell.k)
     settings = Settings(size + size // 2 + 1, users=users)
-    drawn, collector = draws(cell, settings), Collector.of(cell, settings, {})
+    drawn, collector = simulate_cell(cell, settings), Collector.of(cell, settings, {})
     reports = np.concatenate([collector.block(0, size), collector.block(1, size)])[: settings.seeds]
     for index, (name, estimator) in enumerate(ESTIMATORS.items()):
         estimate = estimator(reports, cell.mechanism)
@@ -146,30 +145,30 @@ def test_draws_are_the_estimators_on_the_same_reports(cell, users):
 @pytest.mark.parametrize("cell", VARIOUS[:4], ids=str)
 def test_the_first_collections_do_not_depend_on_how_many_there_are(cell):
     size = rows_per_block(cell.k)
-    long = draws(cell, Settings(2 * size))
+    long = simulate_cell(cell, Settings(2 * size))
     for seeds in (1, size - 1, size, size + 1):
-        short = draws(cell, Settings(seeds))
+        short = simulate_cell(cell, Settings(seeds))
         np.testing.assert_array_equal(short.errors, long.errors[..., :seeds])
         np.testing.assert_array_equal(short.zeros, long.zeros[:, :seeds])
 
 
 def test_what_is_asked_for_changes_no_number():
     cell = VARIOUS[1]
-    full = measured(cell, Settings(30))
-    few = measured(cell, replace(MAIN_SETTINGS, seeds=30))
+    full = compute_cell(cell, Settings(30))
+    few = compute_cell(cell, replace(MAIN_SETTINGS, seeds=30))
     np.testing.assert_array_equal(few.mean, full.mean[[0, 3], 1:])
     np.testing.assert_array_equal(few.best, full.best[[0, 3], 1:])
     np.testing.assert_array_equal(few.zeros, full.zeros[1:])
     assert np.isnan(few.bias2).all()
-    alone = measured(cell, Settings(30, estimators=("inv_p",), metrics=("nll",), bias=False))
+    alone = compute_cell(cell, Settings(30, estimators=("inv_p",), metrics=("nll",), bias=False))
     np.testing.assert_array_equal(alone.quantiles[:, 0, 0], full.quantiles[:, 3, 2])
 
 
 @pytest.mark.parametrize("cell", VARIOUS[:3], ids=str)
 def test_the_summary_is_that_of_the_draws(cell):
     settings = Settings(37)
-    drawn = draws(cell, settings)
-    result = summed_up(cell, settings, drawn)
+    drawn = simulate_cell(cell, settings)
+    result = summarise(cell, settings, drawn)
     for m, e in np.ndindex(drawn.errors.shape[:2]):
         errors = drawn.errors[m, e]
         assert result.mean[m, e] == pytest.approx(errors.mean(), rel=1e-13)
@@ -190,8 +189,8 @@ def test_the_summary_is_that_of_the_draws(cell):
 @pytest.mark.parametrize("cell", [Cell("zipf", 4, 1.5, 40, 0.5), Cell("zipf", 30, 4.0, 3000, 1.0)], ids=str)
 def test_best_and_worst_are_counted_as_for_single_draws(cell):
     settings = Settings(80)
-    drawn = draws(cell, settings)
-    result = summed_up(cell, settings, drawn)
+    drawn = simulate_cell(cell, settings)
+    result = summarise(cell, settings, drawn)
     for m in range(len(METRICS)):
         best, worst, beaten = (dict.fromkeys(VALID, 0.0) for _ in range(3))
         tied = 0
@@ -212,7 +211,7 @@ def test_best_and_worst_are_counted_as_for_single_draws(cell):
 
 def test_bias_and_variance():
     cell, settings = Cell("zipf", 6, 1.0, 50, 1.0), Settings(1000, users="sampled")
-    result, collector = measured(cell, settings), Collector.of(cell, settings, {})
+    result, collector = compute_cell(cell, settings), Collector.of(cell, settings, {})
     reports = np.concatenate([collector.block(i, 100) for i in range(10)])
     for index, estimator in enumerate(ESTIMATORS.values()):
         estimates = estimator(reports, cell.mechanism)
@@ -229,13 +228,13 @@ def test_bias_and_variance():
 
 def test_bias_is_the_same_without_the_squared_error_among_the_metrics():
     cell = VARIOUS[0]
-    full, alone = measured(cell, Settings(20)), measured(cell, Settings(20, metrics=("nll",)))
+    full, alone = compute_cell(cell, Settings(20)), compute_cell(cell, Settings(20, metrics=("nll",)))
     np.testing.assert_array_equal(full.bias2, alone.bias2)
     np.testing.assert_array_equal(full.variance, alone.variance)
 
 
 def test_one_collection_has_no_spread():
-    result = measured(VARIOUS[0], Settings(1))
+    result = compute_cell(VARIOUS[0], Settings(1))
     for array in (result.standard_error, result.difference_error, result.bias2, result.variance):
         assert np.isnan(array).all()
     assert np.isfinite(result.mean).all()
@@ -244,7 +243,7 @@ def test_one_collection_has_no_spread():
 
 def test_results_are_read_only_and_compare_bit_for_bit():
     cell = VARIOUS[0]
-    result, again = measured(cell, Settings(5)), measured(cell, Settings(5))
+    result, again = compute_cell(cell, Settings(5)), compute_cell(cell, Settings(5))
     assert result.same(again)
     for name in ARRAYS:
         array = getattr(result, name)
@@ -256,16 +255,18 @@ def test_results_are_read_only_and_compare_bit_for_bit():
 
 def test_stopping_leaves_no_result():
     asked = []
-    assert draws(VARIOUS[3], Settings(100), stopped=lambda: asked.append(1) or len(asked) == 2) is None
+    assert (
+        simulate_cell(VARIOUS[3], Settings(100), stopped=lambda: asked.append(1) or len(asked) == 2) is None
+    )
     assert len(asked) == 2
 
 
 def test_the_largest_sizes_work():
     few = Settings(1)
-    large = measured(Cell("zipf", 1_500_000, 8.0, 10**6, 1.3), replace(few, estimators=("mle_star",)))
+    large = compute_cell(Cell("zipf", 1_500_000, 8.0, 10**6, 1.3), replace(few, estimators=("mle_star",)))
     assert 0 < large.mean[1, 0] < 1
-    crowd = measured(Cell("uniform", 50, 1.0, 10**9), few)
+    crowd = compute_cell(Cell("uniform", 50, 1.0, 10**9), few)
     assert (crowd.mean[0] < 1e-5).all()
-    blind = measured(Cell("uniform", 5, 20.0, 1000), few)
+    blind = compute_cell(Cell("uniform", 5, 20.0, 1000), few)
     assert (blind.mean[0] < 1e-18).all()
     assert blind.mean[3] == pytest.approx(np.full(4, math.log(5)), rel=0.01)

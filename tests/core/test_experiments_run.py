@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from pages._ui.experiments import files
 from rr_core import Population
 from rr_core.experiments import run as run_module
-from rr_core.experiments.cost import seconds
+from rr_core.experiments.cell import expected_cell_seconds
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, expected_seconds, run
+from rr_core.io import experiments as files
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 UPLOAD = Population.from_weights(np.arange(30)[::-1] ** 2)
@@ -130,7 +130,7 @@ def test_long_cells_go_first_and_the_rest_in_small_tasks_in_no_order(monkeypatch
     executor = Manual()
     run(SWEEP, executor, populations=GIVEN)
     cells = [cell for task in executor.tasks for cell in task]
-    costs = [seconds(cell, SWEEP.settings) for cell in cells]
+    costs = [expected_cell_seconds(cell, SWEEP.settings) for cell in cells]
     long = sum(cost > 0.004 for cost in costs)
     assert sorted(cells, key=CELLS.index) == list(CELLS)
     assert 0 < long < len(CELLS) / 2
@@ -139,7 +139,7 @@ def test_long_cells_go_first_and_the_rest_in_small_tasks_in_no_order(monkeypatch
     assert cells[long:] != [cell for cell in CELLS if cell in cells[long:]]
     assert len(executor.tasks) > 3
     for task in executor.tasks:
-        assert len(task) == 1 or sum(seconds(cell, SWEEP.settings) for cell in task) <= 0.004
+        assert len(task) == 1 or sum(expected_cell_seconds(cell, SWEEP.settings) for cell in task) <= 0.004
 
 
 def test_progress_in_place():
@@ -163,9 +163,9 @@ def test_time_left_is_told_from_the_work_done(monkeypatch):
     monkeypatch.setattr(run_module, "_EVERY", 10**6)
     told = []
     run(SWEEP, progress=lambda progress: told.append(progress), populations=GIVEN)
-    whole = sum(seconds(cell, SWEEP.settings) for cell in CELLS)
+    whole = sum(expected_cell_seconds(cell, SWEEP.settings) for cell in CELLS)
     for p in told[1:-1]:
-        done = sum(seconds(result.cell, SWEEP.settings) for result in p.so_far.cells)
+        done = sum(expected_cell_seconds(result.cell, SWEEP.settings) for result in p.so_far.cells)
         assert p.left == pytest.approx(p.elapsed * (whole - done) / done)
 
 
@@ -276,12 +276,14 @@ def test_the_estimate_before_a_run():
         (Cell("zipf", 50, 1.0, 100), Cell("zipf", 5000, 1.0, 100)),
         (Cell("zipf", 5000, 1.0, 100), Cell("zipf", 5000, 1.0, 10**5)),
     ):
-        assert seconds(small, Settings()) < seconds(large, Settings())
-        assert seconds(large, MAIN_SETTINGS) < seconds(large, Settings())
-        assert seconds(large, Settings(20)) < seconds(large, Settings(100))
+        assert expected_cell_seconds(small, Settings()) < expected_cell_seconds(large, Settings())
+        assert expected_cell_seconds(large, MAIN_SETTINGS) < expected_cell_seconds(large, Settings())
+        assert expected_cell_seconds(large, Settings(20)) < expected_cell_seconds(large, Settings(100))
 
 
 def test_what_is_done_is_not_in_the_estimate(whole):
     assert expected_seconds(SWEEP, done=whole) == 0
     part = SweepResult(SWEEP, whole.cells[1:])
-    assert expected_seconds(SWEEP, done=part) == pytest.approx(seconds(CELLS[0], SWEEP.settings))
+    assert expected_seconds(SWEEP, done=part) == pytest.approx(
+        expected_cell_seconds(CELLS[0], SWEEP.settings)
+    )

@@ -203,3 +203,51 @@ def test_over_all_ranges_the_three_agree(kind, k, epsilon, log_n, users, share):
         assert required_n(again, k, epsilon, guess, users=users) <= n
         needed = required_epsilon(again, k, n, guess, users=users)
         assert needed <= epsilon * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("epsilon", [0.8, 1.93, 4.92, 5.8, 7.15])
+@pytest.mark.parametrize("first", [0.52, 0.6, 0.63, 0.71, 0.8])
+def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, epsilon, confidence):
+    """By the exact law of the reports, at the N that is enough and at the next fifty."""
+    mechanism, shares = RandomizedResponse(2, epsilon), np.array([first, 1 - first])
+    enough = required_n(Target("top", 1, confidence), 2, epsilon, shares)
+    for n in range(enough, min(enough + 50, 2000)):
+        t = int(sampling.whole_users(shares, n)[0])
+        law = law_of_two(n, t, mechanism.p, mechanism.q)
+        assert law[: n // 2 + 1].sum() <= (1 - confidence) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "confidence", "value", "share"),
+    [
+        (8, 2.61, 0.9, 0.2, 0.1),
+        (200, 4.23, 0.5, 0.03, 0.01),
+        (60, 4.15, 0.999, 0.2, 0.01),
+        (5, 1.5, 0.95, 0.1, 1 / 3),
+    ],
+)
+def test_a_share_that_whole_people_have_to_within_one_is_estimated_as_promised(
+    k, epsilon, confidence, value, share
+):
+    mechanism = RandomizedResponse(k, epsilon)
+    enough = required_n(Target("share", value, confidence, share), k, epsilon, None)
+    assert enough * share >= 1
+    for n in range(enough, enough + 60):
+        for t in {math.floor(n * share), math.ceil(n * share)}:
+            law = law_of_two(n, t, mechanism.p, mechanism.q)
+            estimates = (np.arange(n + 1) / n - mechanism.q) / mechanism.keep
+            assert law[np.abs(estimates - t / n) > value * (1 + 1e-9)].sum() <= 1 - confidence
+
+
+def test_fewer_than_one_person_are_no_category():
+    for target in (Target("share", 0.5, 0.9, 0.01), Target("smallest", 0.01)):
+        assert required_n(target, 5, 20.0, None) == 100
+        assert required_n(target, 5, 20.0, None, users="sampled") != 100
+        missing = required_epsilon(target, 5, 99, None)
+        assert "Of 99 users one is already 1.01%: no category has 1% of them." in missing.reason
+        assert isinstance(required_epsilon(target, 5, 99, None, users="sampled"), float) == (
+            target.kind == "share"
+        )
+    assert achieved(Target("share", 0.5, 0.9, 0.01), 5, 20.0, 99, None) == math.inf
+    assert achieved(Target("smallest", 0.5), 5, 20.0, 40, None) == pytest.approx(1 / 40, rel=1e-9)

@@ -18,14 +18,19 @@ TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), 
 def test_the_map_is_what_is_achieved(target):
     guess = Guess.of(50, zipf(50, 1.0))
     shown = landscape(target, 50, guess)
-    assert shown.values.shape == (41, 41)
+    assert shown.values.shape == (33, 33)
     assert (shown.epsilons == EPSILONS).all()
     assert (shown.users == USERS).all()
-    for i, j in ((0, 0), (3, 37), (20, 20), (40, 5), (33, 11), (40, 40), (7, 24)):
+    for i, j in ((0, 0), (3, 29), (16, 16), (32, 5), (27, 11), (32, 32), (7, 18)):
         single = achieved(target, 50, EPSILONS[j], USERS[i], guess)
         assert shown.values[i, j] == pytest.approx(
-            single, rel=0.03 if target.kind == "max" else 1e-3, abs=1e-12
+            single, rel=0.03 if shown.interpolated[i, j] else 1e-5, abs=1e-12
         )
+    if target.kind == "max":
+        assert not shown.interpolated[::2, ::2].any()
+        assert shown.interpolated.sum() == 33**2 - 17**2
+    else:
+        assert not shown.interpolated.any()
 
 
 def test_a_small_map_is_not_interpolated():

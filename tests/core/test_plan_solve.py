@@ -140,7 +140,7 @@ def test_the_exact_chance_of_a_wrong_ranking_at_k_3():
 @pytest.mark.parametrize(("k", "epsilon", "n"), [(4, 1.0, 5000), (30, 3.0, 777), (1000, 5.0, 123_456_789)])
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_each_of_the_three_follows_from_the_other_two(target, known, k, epsilon, n, users):
-    theta = Guess.of(k, zipf(k, 1.0)) if known else None
+    theta = Guess.of(k, zipf(k, 1.1)) if known else None
     value = achieved(target, k, epsilon, n, theta, users=users)
     if target.kind == "top":
         if not 0.5 <= value <= 0.9999:
@@ -150,14 +150,19 @@ def test_each_of_the_three_follows_from_the_other_two(target, known, k, epsilon,
     else:
         assert value <= 1
         asked = Target(target.kind, value)
-    assert required_n(asked, k, epsilon, theta, users=users) == n
+    needed = required_n(asked, k, epsilon, theta, users=users)
+    if (target.kind, users) == ("top", "fixed"):
+        # The same number of whole people apart at the least: 1/gap users more or fewer.
+        assert n - 1 / -np.diff(theta.shares[:4]).max() <= needed <= n
+    else:
+        assert needed == n
     assert required_epsilon(asked, k, n, theta, users=users) == pytest.approx(epsilon, rel=1e-8)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 @pytest.mark.parametrize("k", [3, 10_000])
 def test_the_answers_meet_the_target_and_less_does_not(target, k):
-    theta = Guess.of(k, zipf(k, 1.0))
+    theta = Guess.of(k, zipf(k, 1.1))  # no N shares it out in whole people
     n = required_n(target, k, 2.0, theta)
     slack = 1e-9
     goal = target.goal
@@ -204,6 +209,7 @@ def test_what_cannot_be_reached_says_why():
     assert isinstance(tie, Unreachable)
     assert "ranked 2 and 3" in tie.reason
     assert isinstance(required_epsilon(Target("top", 2), 5, 100, [4, 3, 3, 1, 1]), Unreachable)
+    assert achieved(Target("top", 2), 5, 1.0, 100, [4, 3, 3, 1, 1]) == 0
     # A tie below the top is no matter.
     assert isinstance(required_n(Target("top", 2), 5, 1.0, [5, 4, 1, 1, 1]), int)
     many = required_n(Target("rmse", 1e-9), 100, 0.01, None)
@@ -261,3 +267,16 @@ def test_the_exact_tails_take_several_times_the_normal_users_where_few_are_enoug
 
     assert ratio(12, 1.0, 0.005, 0.2) == pytest.approx(1, abs=0.01)
     assert ratio(5000, 8.0, 0.005, 0.0) > 3
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "value"), [(100, 0.013, 0.01), (1000, 0.121, 0.0005), (12, 0.054, 1e-4), (7, 1.2, 0.013)]
+)
+def test_the_users_for_the_rmse_are_enough_in_exact_arithmetic_and_one_fewer_is_not(k, epsilon, value, users):
+    odds = Fraction(math.expm1(epsilon))
+    p, q = (odds + 1) / (odds + k), 1 / (odds + k)
+    mean = (q * (1 - q) + (p - q) * (1 - p - q) / k) / (p - q) ** 2
+    mean += (1 - Fraction(1, k)) / k if users == "sampled" else 0
+    exact = math.ceil(mean / Fraction(value) ** 2)
+    assert required_n(Target("rmse", value), k, epsilon, None, users=users) == exact

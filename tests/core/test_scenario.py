@@ -83,13 +83,19 @@ def test_a_bad_value_is_clamped_or_ignored_with_one_sentence(parameter, text, va
         ({"k": "1e3"}, Scenario(k=1000)),
         ({"k": " 50 ", "eps": "2"}, Scenario(k=50, epsilon=2.0)),
         ({"dist": " Uniform ", "n": "1000000000"}, Scenario("uniform", n=10**9)),
-        ({"dist": "letters", "k": "99"}, Scenario("letters")),
+        ({"dist": "letters", "k": "26.0"}, Scenario("letters")),
         ({"unknown": "x"}, Scenario()),
         ({}, Scenario()),
     ],
 )
 def test_good_values_pass_without_a_word(query, expected):
     assert Scenario.from_query(query) == (expected, ())
+
+
+@pytest.mark.parametrize("text", ["99", "99999999", "-1", "abc", "26.5"])
+def test_a_table_with_another_number_of_categories_than_the_link_is_told(text):
+    said = f"The link's Categories K is {text}, but Letters of Moby-Dick has 26 categories; these are used."
+    assert Scenario.from_query({"k": text, "dist": "letters"}) == (Scenario("letters"), (said,))
 
 
 def test_missing_values_come_from_the_default():

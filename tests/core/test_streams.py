@@ -12,7 +12,7 @@ import pytest
 from rr_core import RandomizedResponse, inv, streams
 from rr_core.errors import max_error
 from rr_core.experiments import grid
-from rr_core.experiments.noise import Collector
+from rr_core.experiments.simulation import Collector
 from rr_core.ibu.starts import Start
 from rr_core.plan.curves import simulate_curve
 from rr_core.scenario import Scenario

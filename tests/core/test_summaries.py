@@ -1,5 +1,6 @@
 """The numbers of one scenario in a line, against plain sums and the exact chance of a negative."""
 
+import itertools
 import math
 
 import numpy as np
@@ -194,3 +195,30 @@ def test_an_estimate_from_many_users_is_far_closer_than_the_reports():
     for estimator in (inv_n, mle_star):
         found = closeness(draw, estimator(draw.counts, draw.mechanism))
         assert found.estimate < found.reports / 50
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [(3, 0.5, 10), (4, 1.0, 8), (4, 0.1, 12), (5, 2.0, 6), (3, 8.0, 20)]
+)
+def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
+    """All users in one category, every histogram of the others enumerated: the exact spread of the share below N q."""
+    q = 1 / (math.exp(epsilon) + k - 1)
+    mean = square = 0.0
+    for counts in itertools.product(range(n + 1), repeat=k - 1):
+        rest = n - sum(counts)
+        if rest >= 0:
+            ways = math.factorial(n) / math.prod(map(math.factorial, (*counts, rest)))
+            chance = ways * q ** (n - rest) * (1 - (k - 1) * q) ** rest
+            share = np.mean([count < n * q for count in counts])
+            mean, square = mean + chance * share, square + chance * share**2
+    told = EmptyShare(0, k - 1, False).standard_error(mean)
+    assert math.sqrt(square - mean**2) < told
+    assert mean == pytest.approx(float(negative_chance(n, RandomizedResponse(k, epsilon))))
+
+
+def test_more_users_may_at_first_make_more_negatives_of_held_categories():
+    draw = Scenario("zipf", 1000, 0.0, 0.01, 900, 3).draw()
+    held = [expected_negatives(draw, times).held for times in (1, 10, 100, 10**10, 10**11, 10**12)]
+    assert held[0] < held[1] < held[2]
+    assert held[2] > held[3] > held[4] > held[5]
+    assert held[5] < 1e-6 * held[0]

@@ -31,6 +31,16 @@ def percents(text: str) -> list[float]:
     return [value(found) / 100 for found in re.findall(_NUMBER.pattern + "(?=%)", text)]
 
 
+def d3(spec: str, share: float) -> str:
+    """What d3 writes of a share with a format of type p (significant digits) or % (decimals), trimmed or not."""
+    digits, trim, kind = re.fullmatch(r",?[.](\d+)(~?)([p%])", spec).groups()
+    text = f"{share * 100:.{digits}f}" if kind == "%" else f"{share * 100:.{int(digits) - 1}e}"
+    if kind == "p":
+        decimals = max(int(digits) - 1 - int(text.partition("e")[2]), 0)
+        text = f"{float(text):.{decimals}f}"
+    return (text.rstrip("0").rstrip(".") if trim and "." in text else text) + "%"
+
+
 def reads(shown: float, true: float, digits: int = 3) -> bool:
     """Whether ``shown`` is ``true``, rounded to so many significant digits."""
     return abs(shown - true) <= 0.51 * 10 ** (1 - digits) * abs(true) + 1e-14

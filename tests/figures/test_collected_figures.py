@@ -10,9 +10,7 @@ import pytest
 from rr_core import RandomizedResponse, zipf
 from rr_core.collected.analysis import Analysis, analyse
 from rr_core.collected.floor import floor
-from rr_core.collected.nearest import ERRORS, Nearest
-from rr_core.comparison import VALID
-from rr_core.figures.collected import is_dominated, nearest_errors, reports_floor, with_intervals
+from rr_core.figures.collected import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
 from tests.figures.samples import named, values
@@ -95,29 +93,6 @@ def test_floor_says_how_many_ranks_are_too_low():
     found = floor(counts, RandomizedResponse(20, 1.6))
     assert found.too_few > 5
     assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
-
-
-def test_errors_are_drawn_beyond_the_smallest():
-    found = analysed(200).nearest
-    figure = nearest_errors(found)
-    check(figure)
-    np.testing.assert_array_equal(values(figure.data[0], "x"), [found.differences[name] for name in VALID])
-    np.testing.assert_array_equal(
-        figure.data[0].error_x.array, [ERRORS * found.standard_errors[name] for name in VALID]
-    )
-
-
-@pytest.mark.parametrize("tied", [VALID, VALID[1:], VALID[2:]])
-def test_an_order_is_read_out_only_beyond_chance(tied):
-    differences = dict.fromkeys(ESTIMATES, 0.25)
-    errors = {name: np.inf if len(tied) == 3 else 0.01 for name in ESTIMATES}
-    figure = nearest_errors(Nearest(tied[0], (tied[0],), tied, differences, errors))
-    check(figure)
-    larger = [name for name in VALID if name not in tied]
-    assert ("is larger than that of" in reading(figure)) == bool(larger)
-    before, _, after = reading(figure).partition(" is larger than that of ")
-    assert all(QUANTITIES[name].name in before for name in larger)
-    assert not larger or all(QUANTITIES[name].name in after for name in tied)
 
 
 def test_few_ranks_are_labelled_once_each():

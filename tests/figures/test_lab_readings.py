@@ -4,6 +4,7 @@ controls and 2,000 random scenarios."""
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from rr_core.comparison import compare
 from rr_core.figures.chance import chance_against_users, chance_in_words, more_users
 from rr_core.figures.estimates import estimates, inv_with_negatives
 from rr_core.figures.histogram import noisy_histogram
-from rr_core.figures.one_report import belief, price
+from rr_core.figures.one_report import belief, channel, price
 from rr_core.figures.story import one_answer, story, two_ways
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
@@ -27,6 +28,7 @@ from tests.figures.spoken import (
     chances_below,
     clipped,
     corners,
+    d3,
     is_negative,
     mle,
     numbers,
@@ -73,6 +75,60 @@ def test_how_often_one_answer_is_the_truth(draws):
             assert reads(shown, true) or abs(shown - true) < 1e-15
         said.add(text.split()[0] + text.rstrip(".").split()[-1])
     assert len(said) >= 3
+
+
+def test_a_chance_that_is_not_one_half_is_not_called_so():
+    for k, p in ((4, 0.5), (4, 0.50003), (9, 0.49998), (2, 0.5004)):
+        text = one_answer(RandomizedResponse.from_p(k, p))
+        assert ("as often false as true" in text) == (p == 0.5), text
+        assert ("more often false" in text) == (p < 0.5), text
+        assert (percents(text)[0] == 0.5) == (p == 0.5), text
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 20.0])
+@pytest.mark.parametrize("k", [2, 12, 201, 1000, 100_000])
+def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
+    seen = 0
+    for s, n in ((5.0, 10**9), (1.3, 10**6), (0.0, 1)):
+        draw = Scenario("zipf", k, s, epsilon, n, 3).draw()
+        result, view = compare(draw), shown(k) if k <= 200 else curve(rank_order(draw.true_counts), "Rank")
+        mechanism = draw.mechanism
+        drawn = [
+            story(draw, result, closeness(draw, result.estimates["mle_star"]), view),
+            estimates(result.estimates, draw.theta, n, mechanism, view),
+            inv_with_negatives(result.estimates["inv"], draw.theta, n, mechanism, view),
+            chance_against_users(n, mechanism, 0.5),
+        ]
+        for figure in drawn:
+            assert figure.layout.yaxis.tickformat == ".6~p"
+            for trace in figure.data:
+                spec = re.search(r"%\{y:([^}]*)\}", trace.hovertemplate or "")
+                for share in np.asarray(trace.y, float).tolist() if spec else ():
+                    text = d3(spec[1], share)
+                    (read,) = percents(text.replace("-", "−"))
+                    assert (text == "0%") == (share == 0), (share, text)
+                    assert (text == "100%") == (abs(share - 1) < 1e-13), (share, text)
+                    assert read == pytest.approx(share, rel=1e-5)
+                    seen += 1
+    assert seen > 1000
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 20.0])
+def test_the_matrix_and_a_belief_call_nothing_certain(epsilon):
+    mechanism = RandomizedResponse(12, epsilon)
+    cells = np.asarray(channel(mechanism, list("abcdefghijkl")).data[0].text)
+    assert (np.diag(cells) == percent(mechanism.p)).all()
+    assert set(cells.ravel()) == {percent(mechanism.p), percent(mechanism.q)}
+    assert not {"0%", "100%"} & set(cells.ravel())
+    prior, reports = np.full(12, 1 / 12), [3] * 20
+    beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in (1, 20)]
+    figure = belief(prior, beliefs, reports, 3, shown(12))
+    told = reading(figure) + "".join(text for trace in figure.data for _, text in trace.customdata)
+    assert " 0%" not in told
+    assert "100%" not in told
+    assert ("over 99.99999999%" in reading(figure)) == (epsilon == 20)
+    sure = np.eye(12)[3]
+    assert "is the truth at 100%" in reading(belief(sure, [sure], [3], 3, shown(12)))
 
 
 def test_the_truth_is_rarer_with_a_smaller_epsilon_and_with_more_answers():
@@ -197,6 +253,14 @@ def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
                 else:
                     off = abs(numbers(cell)[0] - expected)
                     assert off <= slack + 0.005 * expected + 1e-5, (scenario, row, expected)
+
+
+def test_fewer_negatives_than_categories_are_not_said_to_be_all():
+    for k, n, epsilon in ((2, 1, 20.0), (1000, 3, 20.0), (12, 5, 10.0), (1_000_000, 10**4, 20.0)):
+        found = expected_negatives(Scenario("zipf", k, 5.0, epsilon, n, 5).draw())
+        (label, cell) = more_users([found]).splitlines()[3].strip("| ").split(" | ")
+        assert found.empty < found.of_empty
+        assert numbers(label)[0] > numbers(cell)[0] == pytest.approx(found.empty, rel=0.005)
 
 
 @pytest.mark.slow

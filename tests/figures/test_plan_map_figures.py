@@ -97,14 +97,25 @@ def test_lighter_is_better_and_points_say_the_value(target):
 
 def test_a_chance_is_never_rounded_up_to_certainty():
     target = TARGETS[3]
-    sure = Landscape(EPSILONS[:2], USERS[:2], np.array([[0.2, 0.99999], [0.3, 1 - 1e-9]]))
+    sure = Landscape(
+        EPSILONS[:2], USERS[:2], np.array([[0.2, 0.99999], [0.3, 1 - 1e-9]]), np.zeros((2, 2), dtype=bool)
+    )
     points = named(plan_map(sure, target, None, HERE, None), "click anywhere")
     assert list(points.text) == ["20%", "99.99%", "30%", "99.99%"]
 
 
+def test_an_interpolated_value_is_called_so():
+    between = np.array([[False, True], [True, True]])
+    made = Landscape(EPSILONS[:2], USERS[:2], np.array([[0.20011, 0.1234], [0.3, 0.4]]), between)
+    points = named(plan_map(made, TARGETS[1], None, HERE, None), "click anywhere")
+    assert list(points.text) == ["20.1%", "about 12%", "about 30%", "about 40%"]
+
+
 def test_what_cannot_be_told_is_no_share():
     target = TARGETS[2]
-    none = Landscape(EPSILONS[:2], USERS[:2], np.array([[np.inf, 1.5], [1.0, 0.25]]))
+    none = Landscape(
+        EPSILONS[:2], USERS[:2], np.array([[np.inf, 1.5], [1.0, 0.25]]), np.zeros((2, 2), dtype=bool)
+    )
     figure = plan_map(none, target, None, HERE, None)
     check(figure)
     assert list(named(figure, "click anywhere").text) == ["none", "none", "100%", "25%"]
@@ -188,7 +199,7 @@ def test_a_stopped_simulation_shows_the_points_it_reached():
     figure = error_curves(found, "tv", None, 2.0, None)
     check(figure)
     np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), found.points[:2])
-    assert reading(figure).startswith("At ε = 1, in 20")
+    assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
     assert "20 simulated" in reading(figure)
 
 
@@ -198,7 +209,7 @@ def told(means, errors, runs=50):
         {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
         for x in (means, errors)
     )
-    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs)
+    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs, 2.0)
     return reading(error_curves(made, "tv", None, 100.0, None))
 
 

@@ -9,13 +9,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import downloads, long_run, state
-from pages._ui.csv_files import csv_bytes
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
+from rr_core.io.csv_files import csv_bytes
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages._ui import chart
 from pages._ui.plan.planned import Planned
-from rr_core.experiments.wording import alike, times
 from rr_core.figures.plan_bounds import error_and_bounds, nothing_better
+from rr_core.figures.wording import alike, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import bounds
 from rr_core.plan.bounds import BoundCurves

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages._ui.csv_files import csv_bytes
 from pages._ui.plan import answer
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import promise
+from rr_core.io.csv_files import csv_bytes
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 
 
 def map_csv(land: Landscape, target: Target) -> bytes:
-    """One row per cell of the map: epsilon, how many users, and what is achieved there, with its unit, which quantity it
-    is, and the probability that is promised for it (empty for an average)."""
-    epsilons, users = np.meshgrid(land.epsilons, land.users)
+    """One row per cell of the map that is worked out, not interpolated: epsilon, how many users, and what is achieved
+    there, with its unit, which quantity it is, and the probability that is promised for it (empty for an average)."""
+    there = ~land.interpolated
+    epsilons, users = (axis[there] for axis in np.meshgrid(land.epsilons, land.users))
     about = target.about
     named = f", {target.share:.10g} of users" if target.kind == "share" else ""
     promised = about.promised and target.kind != "top"
     return csv_bytes(
         {
-            "epsilon_nats": epsilons.ravel(),
-            "n_users": users.ravel(),
-            "achieved": land.values.ravel(),
+            "epsilon_nats": epsilons,
+            "n_users": users,
+            "achieved": land.values[there],
             "unit": np.full(users.size, about.unit),
             "quantity": np.full(users.size, about.measure + named),
             "probability": np.full(users.size, target.confidence if promised else ""),
@@ -63,7 +64,7 @@ print("The plan:", needed.reason if isinstance(needed, Unreachable) else f"{show
 # rr_core gives an epsilon to all its digits; the page rounds it upwards to four, as ``epsilon`` is.
 _FINDS = {
     "n": _NEEDED.format(solver="required_n(target, k, epsilon,", shown="{needed:,} users"),
-    "eps": _NEEDED.format(solver="required_epsilon(target, k, n,", shown="epsilon = {needed:.10g}"),
+    "eps": _NEEDED.format(solver="required_epsilon(target, k, n,", shown="epsilon = {needed!r}"),
     "value": 'print("The plan: both are given")',
 }
 _SCRIPT = """
@@ -85,6 +86,7 @@ kept, bits = {kept!r}, {bits!r}
 if bits is not None:
     price = price_per_bit(kept, k, epsilon, theta, bits, users=users)
     for one, budget, needed in zip(price.bits, price.epsilons, price.users):
+        needed = needed if one else min(needed, n)
         print(f"{{one:.4g}} bits less, epsilon {{budget:.6g}}: {{needed:.0f}} users")
 print(f"k-RR is as good as subset selection up to K = {{protocols.single_k(epsilon):.10g}}")
 for row in protocols.compare(k, epsilon, n, 1 / k, users):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from pages._ui.plan.settings import Asked
 from rr_core.figures.plan_words import round_up
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
@@ -14,6 +16,7 @@ from rr_core.plan.landscape import Price, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Target
 
+_ROUNDING = 1e-12
 _DIGITS = 4  # of an epsilon that is shown and used
 _LEAST_CHANCE, _MOST_CHANCE = 0.5, 0.9999  # a target can ask for
 
@@ -68,15 +71,27 @@ def plan(asked: Asked, k: int, epsilon: float, n: int, guess: Guess) -> Planned:
             problem = least.reason
         else:
             epsilon = rounded_up(least)
+    elif asked.kind == "share":
+        problem = solve.nobody(target, n, asked.users)
     value = solve.achieved(target, k, epsilon, n, guess, users=asked.users)
-    meets = _reachable(target, value) if asked.find == "value" else target
-    price = None if meets is None or problem else _price(meets, k, epsilon, guess, asked)
+    meets: Target | None = target
+    if asked.find != "value":
+        value = value if problem or target.met_by(value) else target.goal  # met, but for rounding
+    else:
+        value = _of_whole_people(value, n) if (asked.kind, asked.users) == ("smallest", "fixed") else value
+        meets = None if problem else _reachable(target, value)
+    price = None if meets is None or problem else _price(meets, k, epsilon, n, guess, asked)
     return Planned(asked, k, epsilon, n, meets, value, problem, price)
 
 
 def rounded_up(epsilon: float) -> float:
     """To four digits, upwards, so that the target is met with the number that is shown."""
     return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
+
+
+def _of_whole_people(share: float, n: int) -> float:
+    """The share that the fewest of n people have who make this one or more."""
+    return min(math.ceil(share * n * (1 - _ROUNDING)) / n, 1.0) if share <= 1 else share
 
 
 def _reachable(target: Target, value: float) -> Target | None:
@@ -87,11 +102,14 @@ def _reachable(target: Target, value: float) -> Target | None:
     return replace(target, value=value) if target.about.low <= value <= target.about.high else None
 
 
-def _price(target: Target, k: int, epsilon: float, guess: Guess, asked: Asked) -> Price:
-    """Half of epsilon, and one, two and three bits less."""
+def _price(target: Target, k: int, epsilon: float, n: int, guess: Guess, asked: Asked) -> Price:
+    """Half of epsilon, and one, two and three bits less. The plan itself needs no more than its users, even where they
+    are enough only by being whole people in just these shares."""
     half = epsilon / 2 / math.log(2)
     bits = sorted({0.0, half, 1.0, 2.0, 3.0})
-    return price_per_bit(target, k, epsilon, guess, bits, users=asked.users)
+    price = price_per_bit(target, k, epsilon, guess, bits, users=asked.users)
+    needed = np.where(price.bits == 0, np.minimum(price.users, n), price.users)
+    return replace(price, users=needed, times=needed / needed[0])
 
 
 def extent(

@@ -20,7 +20,7 @@ from rr_core.plan.targets import Target
 from rr_core.populations import UPLOAD
 
 T = TypeVar("T")
-_CELLS = 41
+_CELLS = 33
 
 
 def guess(work: Work, asked: Asked) -> Guess:
@@ -46,7 +46,7 @@ def land(work: Work, asked: Asked, found: Planned) -> Landscape:
     """The map behind an answer. It does not depend on what is asked for, but for the number of categories ranked."""
     asked = replace(asked, find="n") if asked.about.whole else replace(asked.of_kind(asked.kind), find="n")
     epsilons, users = _ends(work, found)
-    across, up = np.geomspace(*epsilons, _CELLS), np.geomspace(*users, _CELLS)
+    across, up = np.geomspace(*epsilons, _CELLS), np.unique(np.rint(np.geomspace(*users, _CELLS)))
     return _once(
         work,
         "map",

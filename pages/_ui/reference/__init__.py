@@ -1,1 +1,1 @@
-"""The content of the reference page: one topic per module, each with its entries and how it is shown."""
+"""The sections of the reference page: its parts and the search, and how each part is shown."""

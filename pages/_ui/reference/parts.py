@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._ui.reference import comparison, formulas, glossary, misprints, names, sources, symbols
-from pages._ui.reference.entries import Entry, stacked
+from pages._ui.reference import estimators, misprints, texts
 from pages._ui.safe_text import markdown
+from rr_core.reference import Entry, read
 
-_MOST_FOUND = 30
+_MOST_SHOWN = 30  # hits of one part
 _SEARCH = "reference_search"
 
 
@@ -20,19 +20,23 @@ class Part:
     """One part: its name, what it holds in a few words, how it is shown, and what can be found in it."""
 
     name: str
-    promise: str
+    about: str
     show: Callable[[], None]
     entries: Callable[[], tuple[Entry, ...]]
 
 
+def _part(key: str, show: Callable[[], None], entries: Callable[[], tuple[Entry, ...]]) -> Part:
+    return Part(read(key)["name"], read(key)["about"], show, entries)
+
+
 PARTS = {
-    "symbols": Part("Symbols", symbols.PROMISE, symbols.show, symbols.entries),
-    "names": Part("Names", names.PROMISE, names.show, names.entries),
-    "formulas": Part("Formulas", formulas.PROMISE, formulas.show, formulas.entries),
-    "estimators": Part("Estimators", comparison.PROMISE, comparison.show, comparison.entries),
-    "misprints": Part("Misprints", misprints.PROMISE, misprints.show, misprints.entries),
-    "glossary": Part("Glossary", glossary.PROMISE, glossary.show, glossary.entries),
-    "sources": Part("Sources", sources.PROMISE, sources.show, sources.entries),
+    "symbols": _part("symbols", texts.show_symbols, texts.symbol_entries),
+    "names": _part("names", texts.show_names, texts.name_entries),
+    "formulas": _part("formulas", texts.show_formulas, texts.formula_entries),
+    "estimators": _part("estimators", estimators.show, estimators.entries),
+    "misprints": _part("misprints", misprints.show, misprints.entries),
+    "glossary": _part("glossary", texts.show_glossary, texts.glossary_entries),
+    "sources": _part("sources", texts.show_sources, texts.source_entries),
 }
 
 
@@ -57,30 +61,30 @@ def _leave_search() -> None:
     st.session_state[_SEARCH] = ""
 
 
-def ask() -> str:
+def search_box() -> str:
     """What the reader looks for, if anything."""
-    wanted: str = st.text_input(
+    query: str = st.text_input(
         "Look up a symbol, a name or a word in all parts",
         placeholder="for instance: norm-sub, phi, support",
         key=_SEARCH,
         max_chars=60,
     )
-    return wanted.strip()
+    return query.strip()
 
 
-def found(wanted: str) -> None:
-    """Everything that matches, by part."""
+def search_results(query: str) -> None:
+    """Every entry that matches, by part."""
     st.caption(
-        f"Entries that mention “{markdown(wanted)}”. Empty the box, or choose a part, to leave the search."
+        f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
     )
     total = 0
     for part in PARTS.values():
-        hits = [entry for entry in part.entries() if entry.matches(wanted)]
+        hits = [entry for entry in part.entries() if entry.matches(query)]
         if hits:
             st.subheader(part.name)
-            stacked(hits[:_MOST_FOUND])
-        if len(hits) > _MOST_FOUND:
-            st.caption(f"… and {len(hits) - _MOST_FOUND} more: choose the part above to see them all.")
+            texts.stacked(hits[:_MOST_SHOWN])
+        if len(hits) > _MOST_SHOWN:
+            st.caption(f"… and {len(hits) - _MOST_SHOWN} more: choose the part above to see them all.")
         total += len(hits)
     if not total:
-        st.info(f"Nothing here says “{markdown(wanted)}”. Try a shorter word, or choose a part above.")
+        st.info(f"Nothing here says “{markdown(query)}”. Try a shorter word, or choose a part above.")

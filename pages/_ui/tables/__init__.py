@@ -9,7 +9,6 @@ are written (`pages._ui.safe_text` makes them safe where they are shown).
 """
 
 from pages._ui.tables.collected import Source, inspect_reports, read_reports
-from pages._ui.tables.content import EXTENSIONS
 from pages._ui.tables.domain import (
     AS_WRITTEN,
     AllSeen,
@@ -19,8 +18,6 @@ from pages._ui.tables.domain import (
     Size,
     within,
 )
-from pages._ui.tables.errors import UnreadableFile, WrongDomain
-from pages._ui.tables.hints import BITS_LEAST
 from pages._ui.tables.listed import Listed, read_list
 from pages._ui.tables.odd_names import Odd, OddNames, decided, odd_names, too_few
 from pages._ui.tables.progress import Stopped
@@ -35,6 +32,9 @@ from pages._ui.tables.reading import (
 )
 from pages._ui.tables.snippets import group_by
 from pages._ui.tables.uniting import FileRead, Reports
+from rr_core.io.content import EXTENSIONS
+from rr_core.io.errors import UnreadableFile, WrongDomain
+from rr_core.io.hints import BITS_LEAST
 
 __all__ = [
     "AS_WRITTEN",

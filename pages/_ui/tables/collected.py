@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages._ui.tables import content
-from pages._ui.tables.errors import UnreadableFile, megabytes, quote
 from pages._ui.tables.onefile import AnyTable, count_reports, is_headed, pick, propose
 from pages._ui.tables.progress import Meter
 from pages._ui.tables.reading import Preview, inspect, open_table
-from pages._ui.tables.schema import Layout
-from pages._ui.tables.text import TextTable, open_text
 from pages._ui.tables.uniting import ReadFile, Reports, Shape, unite
+from rr_core.io import content
+from rr_core.io.errors import UnreadableFile, megabytes, quote
+from rr_core.io.schema import Layout
+from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 # Unpacking and decoding take about this part of the time of a file.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pages._ui.tables.parquet import to_text
+from rr_core.io.parquet import to_text
 
 MAX_LABEL_LENGTH = 200
 """Longer names are cut, and numbered where the cut makes two equal."""

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pages._ui.tables.collected import Source
-from pages._ui.tables.errors import WrongDomain, quote
 from pages._ui.tables.labels import clean, factorize
 from pages._ui.tables.reading import open_table
-from pages._ui.tables.schema import CATEGORY_WORDS, suggest
-from pages._ui.tables.text import TextTable
+from rr_core.io.errors import WrongDomain, quote
+from rr_core.io.schema import CATEGORY_WORDS, suggest
+from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN
 
 _SEPARATORS = "\t;,"

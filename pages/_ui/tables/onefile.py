@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pages._ui.tables import numbers
-from pages._ui.tables.content import Tick
-from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.hints import WEIGHT_WORDS
 from pages._ui.tables.labels import factorize
-from pages._ui.tables.parquet import ParquetTable, to_text
 from pages._ui.tables.reading import MAX_CATEGORIES, Dropped, check_size, left_out
-from pages._ui.tables.schema import (
+from pages._ui.tables.tally import Counts, Tallied, Tally, add_up
+from rr_core.io.content import Tick
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.hints import WEIGHT_WORDS
+from rr_core.io.parquet import ParquetTable, to_text
+from rr_core.io.schema import (
     CATEGORY_WORDS,
     Choice,
     Columns,
@@ -29,8 +30,7 @@ from pages._ui.tables.schema import (
     numbers_people,
     suggest,
 )
-from pages._ui.tables.tally import Counts, Tallied, Tally, add_up
-from pages._ui.tables.text import TextTable
+from rr_core.io.text import TextTable
 
 REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
 """Names of a column of reports, not of counts, even when all its values are numbers."""

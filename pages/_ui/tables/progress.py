@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pages._ui.tables.content import Tick
+from rr_core.io.content import Tick
 
 EVERY_SECONDS = 0.05
 """The least time between two calls: more often is more than an eye, or a browser, can follow."""

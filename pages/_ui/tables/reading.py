@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pages._ui.tables import numbers
-from pages._ui.tables.content import Tick, decode, ignore, unpack
-from pages._ui.tables.errors import UnreadableFile, quote
-from pages._ui.tables.hints import Hint
 from pages._ui.tables.labels import Labels, clean, factorize, name_order
-from pages._ui.tables.parquet import ParquetTable, open_parquet
-from pages._ui.tables.schema import Choice, Columns, Layout, choose, names_share, suggest
-from pages._ui.tables.text import TextTable, open_text
-from rr_core.figures.labels import plain
+from rr_core.io.content import Tick, decode, ignore, unpack
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.hints import Hint
+from rr_core.io.parquet import ParquetTable, open_parquet
+from rr_core.io.schema import Choice, Columns, Layout, choose, names_share, suggest
+from rr_core.io.text import TextTable, open_text
 from rr_core.limits import K_MAX, K_MIN
+from rr_core.plain_text import plain
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 

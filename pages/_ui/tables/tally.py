@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pages._ui.tables.labels import factorize
-from pages._ui.tables.parquet import to_text
+from rr_core.io.parquet import to_text
 
 Counts = npt.NDArray[np.int64]
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pages._ui.tables.errors import UnreadableFile, quote
 from pages._ui.tables.labels import Codes, Labels, clean, factorize
 from pages._ui.tables.onefile import REPORT_WORDS, Counted, check_total, names_weight
 from pages._ui.tables.reading import Dropped, check_size
-from pages._ui.tables.schema import CATEGORY_WORDS, COUNT_WORDS, Choice, Layout
 from pages._ui.tables.tally import Counts, add_up
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.schema import CATEGORY_WORDS, COUNT_WORDS, Choice, Layout
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from rr_core.collected.coverage import CATEGORIES, COLLECTIONS, COVERAGE, Coverage, measured_range
 from rr_core.collected.coverage import POPULATIONS as _COVERED
+from rr_core.collected.extremes import CHANCE
 from rr_core.collected.fit_measured import LEVEL, MEASURED, POPULATIONS, SIZE_COLLECTIONS
 
 _CATEGORIES = {
@@ -61,10 +62,12 @@ def _test() -> str:
     table = _table(("K", "N", "true ε", "truth", "population", *heads), body)
     small, right, large = ([row.rejected for row in MEASURED if row.stated == stated] for stated in _STATED)
     return (
-        f"**The test of ε at {LEVEL:.0%}: how often did it reject the stated ε?** In these settings the right one in "
-        f"{max(right):.1f}% of {SIZE_COLLECTIONS:,} simulated collections at most, one that is 20% too small in "
-        f"{min(small):.0f}% to {max(small):.0f}% of them, by how clearly the reports show the noise, and one that is 20% "
-        f"too large in {max(large):.1f}% at most: the test is not made to find those.\n\n{table}"
+        f"**The p-value of ε: in how many simulated collections was it {LEVEL:.0%} or less?** In these settings at the "
+        f"right ε in {max(right):.1f}% of {SIZE_COLLECTIONS:,} at most, at one that is 20% too small in "
+        f"{min(small):.0f}% to {max(small):.0f}% of them, by how clearly the reports show the noise, and at one that is "
+        f"20% too large in {max(large):.1f}% at most: the test is not made to find those. An ε is rejected too where a "
+        f"category got far more reports than N·p, or far fewer than N·q: a right one in {CHANCE:.1%} of collections at "
+        f"most.\n\n{table}"
     )
 
 

@@ -10,8 +10,6 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import link, state
-from pages._ui.csv_files import csv_bytes
-from pages._ui.safe_text import csv_cell
 from pages._ui.tables import (
     AllSeen,
     Collected,
@@ -32,6 +30,7 @@ from pages._ui.your_reports.said import Said
 from rr_core import typed
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
+from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Draw

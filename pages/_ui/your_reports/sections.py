@@ -14,8 +14,7 @@ from pages._ui.your_reports import controls, rows, words
 from pages._ui.your_reports.controls import Shown
 from pages._ui.your_reports.results import Results
 from rr_core.collected.floor import Floor, floor
-from rr_core.comparison import VALID
-from rr_core.figures.collected import is_dominated, nearest_errors, reports_floor, with_intervals
+from rr_core.figures.collected import is_dominated, reports_floor, with_intervals
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
 
@@ -28,7 +27,7 @@ def answer(found: Results, shown: Shown) -> None:
     """The result in two sentences."""
     used = found.used
     st.markdown(
-        f"**{used.n:,} reports, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
+        f"**{words.reports(used.n)}, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
         + markdown(words.answer(found, shown.estimator, simultaneous=shown.simultaneous), 2000)
     )
 
@@ -48,7 +47,7 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
         st.warning(markdown(warning, 600))
     if not shown.simultaneous and found.used.mechanism.k > _MANY:
         st.caption(
-            "Among many categories some come out at the top by luck, and an interval made for one category does not "
+            "Among many categories some can come out at the top by luck, and an interval made for one category does not "
             "allow for that. **All at once** does."
         )
     if shown.estimator != "inv":
@@ -75,7 +74,8 @@ def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
             "People": st.column_config.NumberColumn(format="%,.0f"),
             "p (Holm)": st.column_config.NumberColumn(
                 format="%.3g",
-                help="Chance of so many reports if nobody had it, corrected for all K categories.",
+                help="Chance of so many reports or more if nobody had it, corrected for all K categories. 0 stands for "
+                "less than 10⁻³⁰⁰.",
             ),
             **percentages,
         },
@@ -115,16 +115,10 @@ def fit(found: Results) -> go.Figure:
     return figure
 
 
-def advice(found: Results) -> list[go.Figure]:
-    """Which estimate to report; the chart of how far each is from the truth, where there is a difference to draw."""
+def advice(found: Results) -> None:
+    """Which estimate to report."""
     verdict, *more = words.advice(found)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
-    compared = found.analysis.nearest
-    if set(VALID) <= set(compared.same) or not np.isfinite(list(compared.standard_errors.values())).all():
-        return []
-    figure = nearest_errors(compared)
-    chart.show(figure, "reports_errors")
-    return [figure]
 
 
 def left_out(found: Results) -> None:
@@ -141,7 +135,7 @@ def left_out(found: Results) -> None:
         else:
             st.info(f"{words.outside(found)}, under names that are not counted as categories: {few}.")
     with st.expander("What was read, left out and assumed"):
-        lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
+        lines = [f"{file.name}: {words.file_read(file)}" for file in reports.files]
         st.markdown(
             "\n".join(f"- {markdown(line, 600)}" for line in (*lines, *words.left_out(found, named=False)))
         )

@@ -49,7 +49,7 @@ def _run(used: Used, progress: long_run.Progress) -> Simulated:
     counts, mechanism = used.collected.counts, used.mechanism
     tested = fit_test(counts, mechanism, REPLICATES, progress=progress)
     plausible = None
-    if tested.done == REPLICATES and tested.p_value < words.MISFIT:
+    if tested.done == REPLICATES and tested.rejects(words.MISFIT):
         plausible = plausible_epsilon(
             counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(REPLICATES)
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pages._ui.your_reports.results import Results
-from pages._ui.your_reports.words import advice
+from pages._ui.your_reports.words import advice, advised, misfits, tested
 from rr_core.collected.fit import FitTest
 
 FORMAT = 2
@@ -39,11 +39,13 @@ def facts(found: Results) -> dict[str, Any]:
         "simulations": None
         if simulated is None
         else {"seed": SEED, "asked": simulated.fit.asked, "done": simulated.fit.done},
-        "fit": None if simulated is None else _fit(simulated.fit),
+        "fit": None
+        if simulated is None
+        else {**_fit(simulated.fit), "rejected": misfits(found) if tested(found) else None},
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
-        "advice": {"verdict": advice(found)[0], "preferred": compared.preferred, **asdict(compared)},
+        "advice": {"verdict": advice(found)[0], "preferred": advised(found), **asdict(compared)},
         "intervals": (
             "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
             "they are cut at 0 and 1. The repaired estimates have no intervals of their own."
@@ -97,9 +99,10 @@ def _left_out(found: Results) -> dict[str, Any]:
     }
 
 
-def _fit(tested: FitTest) -> dict[str, Any]:
-    values = ((field.name, getattr(tested, field.name)) for field in fields(tested))
-    return {name: value for name, value in values if not isinstance(value, np.ndarray)}
+def _fit(test: FitTest) -> dict[str, Any]:
+    values = ((field.name, getattr(test, field.name)) for field in fields(test))
+    plain = {name: value for name, value in values if not isinstance(value, np.ndarray)}
+    return plain | {"extremes": asdict(test.extremes)}
 
 
 def _finite(value: Any) -> Any:

@@ -48,7 +48,9 @@ APP_SHA256: str = ""
 
 TOP = 20
 LONGEST = 200
-GROUPED = r"([+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3}))?"  # a count with a point before every three digits
+POINTS = r"([+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3}))?"  # a count with a point before every three digits
+SPACED = r"[+-]?\d{1,3}([ '\xa0\u2019\u202f]\d{3})+([.,]\d+)?"
+WITH_COMMA = r"[+-]?[\d.]*,[\d,]*(\.\d+)?([eE][+-]?\d+)?"
 NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 
 
@@ -114,18 +116,25 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(
             f"fit: N q = {tested.floor!r}, fewest reports = {tested.lowest}, categories below = {tested.below}"
         )
+        print(f"fit: so few with a chance of at most = {tested.extremes.fewest!r}, N p = {tested.ceiling!r}")
+        print(
+            f"fit: most reports = {counts.max()}, so many with a chance of at most = {tested.extremes.most!r}"
+        )
+        print(f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}")
     if SEARCH_EPSILON:
         plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, seed=SEED)
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
 
 
 def print_nearest(found: Analysis) -> None:
-    """Which estimate is nearest to the truth; MLE* where no other one is told to be nearer."""
-    compared, best = found.nearest, found.nearest.preferred
-    others = ", ".join(NAMES[name] for name in compared.tied if name != best)
-    print(f"nearest to the truth: {NAMES[best]}; not told apart from it: {others or 'none'}")
-    print(f"squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
-    print(f"standard errors: {compared.standard_errors}")
+    """Which estimate is nearest to the truth, as far as it can be told."""
+    compared = found.nearest
+    nearest = " or ".join(NAMES[name] for name in compared.tied)
+    print(f"nearest to the truth: {nearest}{'' if len(compared.tied) == 1 else ', which cannot be told'}")
+    if not found.above.above.any():
+        print("no category is told from zero: report Inv with its intervals, or no table at all")
+    print(f"estimated squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
+    print(f"standard errors of these: {compared.standard_errors}")
 
 
 def reports(files: Iterable[bytes]) -> dict[str, int]:
@@ -182,8 +191,9 @@ def read(data: bytes) -> Iterator[tuple[str, int]]:
         return ((row[category], 1) for row in rows)
     count = columns.index(COUNT)
     rows = list(rows)
-    grouped = all(re.fullmatch(GROUPED, row[count].strip()) for row in rows)
-    return ((row[category], whole(row[count], grouped)) for row in rows if clean(row[category]))
+    amounts = plain([row[count] for row in rows])
+    pairs = zip(rows, amounts, strict=True)
+    return ((row[category], whole(amount)) for row, amount in pairs if clean(row[category]))
 
 
 def text(data: bytes) -> tuple[list[str], Iterable[list[str]]]:
@@ -241,6 +251,8 @@ def parquet(data: bytes) -> tuple[list[str], Iterable[list[str]]]:
 
     columns = [CATEGORY] if COUNT is None else [CATEGORY, COUNT]
     table = pq.read_table(io.BytesIO(data), columns=columns)
+    if COUNT is not None and pa.types.is_decimal(table.column(COUNT).type):
+        table = table.set_column(1, COUNT, table.column(COUNT).cast(pa.float64()))  # 5.000 is five
     return columns, map(list, zip(*(as_text(table.column(name)) for name in columns), strict=True))
 
 
@@ -258,14 +270,30 @@ def decode(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def whole(cell: str, grouped: bool = False) -> int:
-    """A count, with or without marks between thousands; points are such marks when they are in every count."""
-    plain = re.sub(r"[ '\xa0\u2019\u202f]", "", cell.strip())
-    if re.fullmatch(r"\+?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", plain):
-        plain = plain.replace(",", "")
-    elif re.fullmatch(r"\+?[1-9]\d{0,2}(\.\d{3})+,\d*", plain) or (grouped and "." in plain):
-        plain = plain.replace(".", "")
-    number = float(plain.replace(",", "."))
+def plain(cells: list[str]) -> list[str]:
+    """Counts without marks between thousands. As in the app, what commas and points are shows in the whole column."""
+    cells = [cell.strip().replace("\u2212", "-") for cell in cells]
+    cells = [
+        re.sub(r"[ '\xa0\u2019\u202f]", "", cell) if re.fullmatch(SPACED, cell) else cell for cell in cells
+    ]
+    commas = [cell for cell in cells if re.fullmatch(WITH_COMMA, cell)]
+    if commas and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", cell) for cell in commas):
+        return [cell.replace(",", "") for cell in cells]
+    if commas:
+        grouped = r"[+-]?[1-9]\d{0,2}(\.\d{3})+"
+        if any(re.fullmatch(grouped + r",\d+", cell) for cell in cells):
+            cells = [
+                cell.replace(".", "") if re.fullmatch(grouped + r"(,\d+)?", cell) else cell for cell in cells
+            ]
+        return [cell.replace(",", ".") for cell in cells]
+    if all(re.fullmatch(POINTS, cell) for cell in cells):
+        return [cell.replace(".", "") for cell in cells]
+    return cells
+
+
+def whole(cell: str) -> int:
+    """A count."""
+    number = float(cell)
     if not number.is_integer():
         sys.exit(f"The count {cell!r} is not a whole number.")
     return int(number)

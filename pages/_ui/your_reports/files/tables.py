@@ -9,11 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pages._ui.csv_files import csv_bytes, untouched
-from pages._ui.safe_text import csv_cell
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.files.facts import facts, strict_json
 from pages._ui.your_reports.results import Results
+from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 
 # A JSON of more would be hundreds of megabytes of text; CSV and Parquet hold all.
 MOST_JSON_ROWS = 100_000

@@ -1,0 +1,233 @@
+"""The queue of a server's sweeps, and the background processes that compute them. No Streamlit: these import it, too.
+
+Sweeps take turns: one at a time on a server, the others wait in the order they came. Sessions that ask for the same
+sweep, about no upload, share one run of it, and its result once it is finished.
+
+The processes are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
+under Streamlit that is the page.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Executor, Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from loky import ProcessPoolExecutor
+
+from rr_core.experiments.grid import Cell, Sweep
+from rr_core.experiments.run import Progress, SweepResult, run
+from rr_core.populations import Population
+
+_MOST_WORKERS = 16
+# A tenth of what others get where all are busy: whoever moves a slider goes first, and a run still goes on.
+_NICENESS = 10
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def worker_count() -> int:
+    """How many processes a sweep gets: one per core that this server may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, _MOST_WORKERS)
+
+
+def start_workers() -> Executor:
+    """Processes of low priority; hand them to `end_workers` when the run is over."""
+    return _Workers()
+
+
+def end_workers(pool: Executor) -> None:
+    """End the processes at once, also in the middle of a cell."""
+    assert isinstance(pool, _Workers)
+    pool.inner.shutdown(wait=False, kill_workers=True)
+
+
+class _Workers(Executor):
+    """loky's pool without its own futures: it stumbles over cancelled ones when it is ended."""
+
+    def __init__(self) -> None:
+        self.inner = ProcessPoolExecutor(worker_count(), initializer=lower_priority, env=_ONE_THREAD)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        handed: Future[Any] = Future()
+        self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
+        return handed
+
+
+def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
+    if not handed.set_running_or_notify_cancel():
+        return
+    try:
+        handed.set_result(inner.result())
+    except (Exception, CancelledError) as error:
+        handed.set_exception(error)
+
+
+def lower_priority() -> None:
+    """Take a low priority, where the system has such a thing (Windows has not)."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+
+
+State = Literal["waiting", "running", "stopped", "finished", "failed"]
+_LOG = logging.getLogger(__name__)
+# Seconds after which a run that nobody looks at makes way, if others wait.
+_PATIENCE = 60.0
+# Seconds after which somebody else's Stop need not heed a session: it was closed, or reloaded and is another one now.
+_GONE = 20.0
+_MOST_RESULTS = 8  # finished results, of a few megabytes each at most
+
+
+@dataclass(eq=False)
+class Job:
+    """A sweep to be run, running, or run.
+
+    Attributes:
+        sweep: what is run.
+        populations: uploaded ones its cells ask for, by key; given up when the run is over.
+        result: what is done of it so far.
+        state: "stopped" and "failed" leave a partial result.
+        progress: how far it is; None until it runs.
+        watchers: sessions that asked for it, and when each last looked.
+    """
+
+    sweep: Sweep
+    populations: Mapping[str, Population]
+    result: SweepResult
+    state: State = "waiting"
+    progress: Progress | None = None
+    watchers: dict[str, float] = field(default_factory=dict)
+    ending: bool = False  # told to stop, and not yet over
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("stopped", "finished", "failed")
+
+
+@dataclass(eq=False)
+class SweepQueue:
+    """All runs of a server.
+
+    Attributes:
+        start, end: make the executor of one run, and end it at once.
+        clock: seconds.
+    """
+
+    start: Callable[[], Executor]
+    end: Callable[[Executor], None]
+    clock: Callable[[], float] = time.monotonic
+    _jobs: list[Job] = field(default_factory=list)  # the first one runs
+    _finished: dict[Sweep, SweepResult] = field(default_factory=dict)
+    _at_work: bool = False
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def ask(
+        self,
+        sweep: Sweep,
+        watcher: str,
+        done: SweepResult | None = None,
+        populations: Mapping[str, Population] | None = None,
+    ) -> Job:
+        """Queue a sweep for a session, or join the run of the same sweep that others asked for.
+
+        Args:
+            sweep: what to run.
+            watcher: the session.
+            done: an earlier result of the same sweep, to go on from.
+            populations: the uploaded ones, by key; a run with any is shared with nobody.
+        """
+        with self._lock:
+            if not populations and sweep in self._finished:
+                return Job(sweep, {}, self._finished[sweep], "finished")
+            job = None if populations else self._same(sweep)
+            if job is None:
+                job = Job(sweep, dict(populations or {}), done or SweepResult(sweep, ()))
+                self._jobs.append(job)
+            job.watchers[watcher] = self.clock()
+            if not self._at_work:
+                self._at_work = True
+                threading.Thread(target=self._work, name="sweeps", daemon=True).start()
+            return job
+
+    def _same(self, sweep: Sweep) -> Job | None:
+        """A run of this sweep that one may join."""
+        return next(
+            (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
+        )
+
+    def look(self, job: Job, watcher: str) -> int:
+        """Note that a session looks at its run.
+
+        Returns:
+            How many runs come before it: 0 when it runs or is over.
+        """
+        with self._lock:
+            if watcher in job.watchers:
+                job.watchers[watcher] = self.clock()
+            return self._jobs.index(job) if job in self._jobs else 0
+
+    def under_way(self, cells: tuple[Cell, ...]) -> Job | None:
+        """A run of these cells that waits or runs and can be joined."""
+        with self._lock:
+            return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
+
+    def leave(self, job: Job, watcher: str) -> None:
+        """A session presses Stop: the run ends at once, unless others asked for it too and look at it."""
+        with self._lock:
+            now = self.clock()
+            job.watchers = {
+                other: seen for other, seen in job.watchers.items() if other != watcher and now - seen < _GONE
+            }
+            if not job.watchers and job.state == "waiting":
+                self._close(job, "stopped")
+
+    def _work(self) -> None:
+        """Run what waits, until nothing does."""
+        while True:
+            with self._lock:
+                if not self._jobs:
+                    self._at_work = False
+                    return
+                job = self._jobs[0]
+                job.state = "running"
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        def told(progress: Progress) -> bool:
+            job.progress, job.result = progress, progress.so_far
+            return self._unwanted(job)
+
+        state: State = "failed"
+        executor = None
+        try:
+            executor = self.start()
+            job.result = run(job.sweep, executor, told, job.result, job.populations)
+            state = "finished" if job.result.finished else "stopped"
+        except Exception:
+            _LOG.exception("a sweep broke off")
+        finally:
+            if executor is not None:
+                self.end(executor)
+            with self._lock:
+                self._close(job, state)
+
+    def _unwanted(self, job: Job) -> bool:
+        """Whether everybody left, or nobody looks while others wait."""
+        with self._lock:
+            seen = max(job.watchers.values(), default=-float("inf"))
+            job.ending = not job.watchers or (len(self._jobs) > 1 and self.clock() - seen > _PATIENCE)
+            return job.ending
+
+    def _close(self, job: Job, state: State) -> None:
+        if state == "finished" and not job.populations:
+            while len(self._finished) >= _MOST_RESULTS:
+                del self._finished[next(iter(self._finished))]
+            self._finished[job.sweep] = job.result
+        job.state, job.populations = state, {}
+        self._jobs.remove(job)

@@ -1,0 +1,291 @@
+"""Maps of a sweep: two axes vary, the rest is held fixed, and each cell tells which estimate has the smallest error.
+
+Where only one axis varies, a map has one row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.comparison import VALID
+from rr_core.experiments.cell import CellResult
+from rr_core.experiments.grid import Cell
+from rr_core.experiments.ranking import Leader, SweepAxis, leading, regret
+from rr_core.experiments.run import SweepResult
+
+FixedName = Literal["population", "k", "epsilon", "n"]
+AxisValue = float | str  # a population is meant by a text, see `axis_value`
+
+_FEWEST = 2  # values along an axis that make it one
+_DIGITS = 8  # of the digest that an uploaded population is known by
+
+
+@dataclass(frozen=True)
+class MapKind:
+    """Which axes a plane has: across, upwards, and those held fixed, in the order in which they are chosen."""
+
+    x: SweepAxis
+    y: SweepAxis
+    fixed: tuple[FixedName, FixedName]
+
+    @property
+    def zipf(self) -> bool:
+        """Whether only Zipf populations are in it."""
+        return "s" in (self.x, self.y)
+
+
+MAP_KINDS: dict[str, MapKind] = {
+    "eps-n": MapKind("epsilon", "n", ("population", "k")),
+    "eps-s": MapKind("epsilon", "s", ("k", "n")),
+    "n-k": MapKind("n", "k", ("population", "epsilon")),
+    "n-s": MapKind("n", "s", ("k", "epsilon")),
+}
+# Of sweeps without a plane: one row, along any axis; upwards is what has one value, and nothing else is to be chosen.
+STRIP_KINDS: dict[str, MapKind] = {
+    "eps-n": MAP_KINDS["eps-n"],
+    "n-k": MAP_KINDS["n-k"],
+    "k-n": MapKind("k", "n", ("population", "epsilon")),
+    "s-n": MapKind("s", "n", ("k", "epsilon")),
+}
+_ALL_KINDS = {**STRIP_KINDS, **MAP_KINDS}
+
+
+@dataclass(frozen=True)
+class FixedAxis:
+    """What an axis may be held fixed at, given the choices before it, and what is taken."""
+
+    axis: FixedName
+    options: tuple[AxisValue, ...]
+    taken: AxisValue
+
+
+@dataclass(frozen=True)
+class EstimatorError:
+    """One estimator's error in a cell.
+
+    Attributes:
+        estimator: which.
+        mean, standard_error: over the collections; the latter nan from one collection.
+        best, worst: in how many collections it was the best or the worst of the valid ones; see `CellResult`.
+    """
+
+    estimator: str
+    mean: float
+    standard_error: float
+    best: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False)
+class MapCell:
+    """One place of a plane.
+
+    Attributes:
+        cell: what lies there.
+        result: its numbers; None while it has not been run, and then the rest is empty.
+        lead: which valid estimators have the smallest mean error, and which may have it.
+        regret: mean error of MLE* over the smallest, where the collections settle that it is not the smallest; else 1;
+            nan where nothing was run.
+        errors: of all estimators of the sweep.
+        tied: collections in which all valid ones tied.
+    """
+
+    cell: Cell
+    result: CellResult | None = None
+    lead: Leader | None = None
+    regret: float = math.nan
+    errors: tuple[EstimatorError, ...] = ()
+    tied: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class WinnerMap:
+    """A plane of a sweep in one metric.
+
+    Attributes:
+        key: of KINDS or STRIPS.
+        metric: which error; "mse" is the sum over categories.
+        x, y: values along the axes, ascending; a strip has one of y.
+        rows: for each y, for each x, what lies there; None where the sweep has no such cell.
+    """
+
+    key: str
+    metric: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    rows: tuple[tuple[MapCell | None, ...], ...]
+
+    @property
+    def kind(self) -> MapKind:
+        return _ALL_KINDS[self.key]
+
+    @property
+    def strip(self) -> bool:
+        """Whether it is one row, of which the value is held fixed too."""
+        return len(self.y) == 1
+
+    @property
+    def spots(self) -> tuple[MapCell, ...]:
+        """All places that the sweep has, row by row."""
+        return tuple(spot for row in self.rows for spot in row if spot is not None)
+
+    @property
+    def run(self) -> tuple[MapCell, ...]:
+        """Those that have been run."""
+        return tuple(spot for spot in self.spots if spot.result is not None)
+
+    def regrets(self) -> Array:
+        """(y, x) regret of MLE*, see `MapCell`; nan where nothing was run."""
+        return np.array([[math.nan if spot is None else spot.regret for spot in row] for row in self.rows])
+
+    def place(self, x: float, y: float) -> tuple[float, float] | None:
+        """Column and row of a point between the places, both counted from 0 and not whole as a rule: logarithmic
+        between values of n and of k. None outside."""
+        column, row = _between(self.kind.x, self.x, x), _between(self.kind.y, self.y, y)
+        return None if column is None or row is None else (column, row)
+
+
+def axis_value(cell: Cell, axis: SweepAxis | FixedName) -> AxisValue:
+    """Where a cell lies along an axis. A population is a text that fits in a link: the exponent of a Zipf one, the
+    key of a shape or table, "weights:" and the begin of its digest for an uploaded one."""
+    if axis != "population":
+        return float(getattr(cell, axis))
+    if cell.dist == "zipf":
+        return f"{cell.s:.12g}"
+    return cell.dist[: len("weights:") + _DIGITS] if cell.uploaded else cell.dist
+
+
+def map_kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Which planes some cells have: keys of KINDS with at least two values on both axes somewhere; where there is none
+    of them, keys of STRIPS with at least two values of x."""
+    cells = tuple(cells)
+    return tuple(key for key in MAP_KINDS if _map_cells(cells, key)) or tuple(
+        key for key in STRIP_KINDS if _strip_cells(cells, key)
+    )
+
+
+def has_map(cells: Iterable[Cell]) -> bool:
+    """Whether two axes vary together somewhere."""
+    cells = tuple(cells)
+    return any(_map_cells(cells, key) for key in MAP_KINDS)
+
+
+def fixed_axes(
+    cells: Iterable[Cell], key: str, wanted: Mapping[FixedName, AxisValue]
+) -> tuple[FixedAxis, FixedAxis]:
+    """What the two other axes of a plane may be held fixed at. Each takes what is wanted, where that is on offer, or
+    else the middle one; the options of the second depend on the first.
+
+    Raises:
+        ValueError: when the cells have no such plane.
+    """
+    rests = list(_cells_by_fixed(tuple(cells), key))
+    found: list[FixedAxis] = []
+    for place, axis in enumerate(_ALL_KINDS[key].fixed):
+        options = list(dict.fromkeys(rest[place] for rest in rests))
+        if axis != "population":  # populations stay in the order of the sweep
+            options.sort()
+        asked = wanted.get(axis)
+        taken = asked if asked is not None and asked in options else options[len(options) // 2]
+        rests = [rest for rest in rests if rest[place] == taken]
+        found.append(FixedAxis(axis, tuple(options), taken))
+    return found[0], found[1]
+
+
+def winner_map(
+    result: SweepResult, key: str, metric: str, wanted: Mapping[FixedName, AxisValue]
+) -> WinnerMap:
+    """The plane through a sweep, finished or not, where the other axes are fixed as `fixed_axes` takes them.
+
+    Raises:
+        ValueError: when the sweep has no such plane or metric, or lacks one of the valid estimators.
+    """
+    settings = result.sweep.settings
+    if metric not in settings.metrics:
+        raise ValueError(f"metric must be one of the sweep's, {', '.join(settings.metrics)}, got {metric!r}")
+    if not set(VALID) <= set(settings.estimators):
+        raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
+    first, second = fixed_axes(result.sweep.cells, key, wanted)
+    cells = _cells_by_fixed(result.sweep.cells, key)[first.taken, second.taken]
+    kind = _ALL_KINDS[key]
+    at = {(axis_value(cell, kind.x), axis_value(cell, kind.y)): cell for cell in cells}
+    x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
+    rows = tuple(
+        tuple(_map_cell(result, at[column, row], metric) if (column, row) in at else None for column in x)
+        for row in y
+    )
+    return WinnerMap(key, metric, x, y, rows)
+
+
+def _map_cell(result: SweepResult, cell: Cell, metric: str) -> MapCell:
+    found = result.by_cell.get(cell)
+    if found is None:
+        return MapCell(cell)
+    m = result.sweep.settings.metrics.index(metric)
+    columns = (found.mean[m], found.standard_error[m], found.best[m], found.worst[m])
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    errors = tuple(
+        EstimatorError(name, *row)
+        for name, row in zip(result.sweep.settings.estimators, numbers, strict=True)
+    )
+    lead = leading(result, found, metric)
+    cost = 1.0 if "mle_star" in lead.possible else regret(result, found, metric, "mle_star")
+    return MapCell(cell, found, lead, cost, errors, float(found.tied[m]))
+
+
+def _cells_by_fixed(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+    """The cells of each plane of a kind, by what is held fixed."""
+    offered = map_kinds(cells)
+    if key not in offered:
+        raise ValueError(
+            f"key must be one of the planes that the cells have, {', '.join(offered) or 'none'}, "
+            f"got {_validate.short(key)}"
+        )
+    wide = _map_cells(cells, key) if key in MAP_KINDS else {}
+    return wide or _strip_cells(cells, key)
+
+
+def _map_cells(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+    kind = MAP_KINDS[key]
+    groups = _groups(cells, kind)
+    axes = (kind.x, kind.y)
+    return {
+        rest: inside
+        for rest, inside in groups.items()
+        if min(len(_values(inside, axis)) for axis in axes) >= _FEWEST
+    }
+
+
+def _strip_cells(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+    kind = STRIP_KINDS[key]
+    groups = _groups(cells, kind)
+    return {rest: inside for rest, inside in groups.items() if len(_values(inside, kind.x)) >= _FEWEST}
+
+
+def _groups(cells: tuple[Cell, ...], kind: MapKind) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+    first, second = kind.fixed
+    groups: dict[tuple[AxisValue, AxisValue], list[Cell]] = {}
+    for cell in cells:
+        if cell.dist == "zipf" or not kind.zipf:
+            groups.setdefault((axis_value(cell, first), axis_value(cell, second)), []).append(cell)
+    return groups
+
+
+def _values(cells: Iterable[Cell], axis: SweepAxis) -> tuple[float, ...]:
+    return tuple(sorted({float(getattr(cell, axis)) for cell in cells}))
+
+
+def _between(axis: SweepAxis, values: tuple[float, ...], wanted: float) -> float | None:
+    if not values[0] <= wanted <= values[-1]:
+        return None
+    grid, at = np.array(values), wanted
+    if axis in ("n", "k"):
+        grid, at = np.log(grid), math.log(wanted)
+    return float(np.interp(at, grid, np.arange(grid.size)))

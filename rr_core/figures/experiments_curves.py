@@ -1,0 +1,524 @@
+"""A sweep as the paper draws it: the population at the left of a row, the errors along epsilon or N beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.experiments.curves import PARTS, Curve, Curves, PanelRow
+from rr_core.experiments.ranking import Standing
+from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.labels import display
+from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
+from rr_core.figures.wording import about, counted
+
+# What can be read: more rows and columns are for the pickers above to choose from.
+MOST_ROWS, MOST_COLUMNS = 6, 5
+_ROWS = (330, 230, 162)  # pixels of a row, where there are one, two and more
+_HEAD, _TOP, _BOTTOM = 30, 92, 54  # pixels
+HEADS_OF_COLUMNS = 18
+_GAP = 0.015  # between panels, as a part of the width
+_LINEAR_EPSILON = 20.0  # largest over smallest epsilon up to which the axis is linear, as in the paper
+_OF_ZEROS = (-6.0, -3.0)  # ends of a logarithmic axis for errors that are all zero
+_MARKED_BY_POWERS, _MOST_TICKS = (
+    1.4,
+    4,
+)  # decades from which powers of ten are ticks enough, and how many of them
+_LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
+
+
+class PanelGrid:
+    """Where every panel stands, and what its axes are called."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = max(rows, 1), max(columns, 1)
+        self.top = _TOP + (HEADS_OF_COLUMNS if columns > 1 else 0)
+        self.row = _ROWS[min(self.rows, len(_ROWS)) - 1]
+        self.inner = self.rows * self.row - _HEAD
+        self.margin = {"l": 66, "r": 84, "t": self.top, "b": _BOTTOM}
+        self.height = self.inner + self.top + _BOTTOM
+        self.left = 0.2 if self.columns == 1 else 0.15
+        self.of_histograms = str(self.columns + 1)
+
+    @property
+    def lowest(self) -> str:
+        """The vertical axis that the horizontal ones stand on."""
+        return f"y{self.of_errors(self.rows - 1)}"
+
+    def of_column(self, column: int) -> str:
+        return "" if column == 0 else str(column + 1)
+
+    def of_errors(self, row: int) -> str:
+        return "" if row == 0 else str(row + 1)
+
+    def of_shares(self, row: int) -> str:
+        return str(self.rows + row + 1)
+
+    def down(self, row: int) -> list[float]:
+        """From where to where a row reaches, as a part of the height from below."""
+        upper = self.inner - row * self.row
+        return [(upper - self.row + _HEAD) / self.inner, upper / self.inner]
+
+    def across(self, column: int) -> list[float]:
+        wide = (1 - self.left) / self.columns
+        return [self.left + column * wide + _GAP, min(self.left + (column + 1) * wide, 1.0)]
+
+    def histograms(self) -> list[float]:
+        return [0.0, self.left - _GAP]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The vertical axis of a row.
+
+    Attributes:
+        low, high: its ends; powers of ten when it is logarithmic.
+        logarithmic: whether it is.
+        zero: where on a logarithmic axis zero is drawn, as a power of ten; None where there is no zero.
+    """
+
+    low: float
+    high: float
+    logarithmic: bool
+    zero: float | None = None
+
+    @classmethod
+    def of(cls, drawn: Curves, row: PanelRow) -> Scale:
+        """The scale that shows all means and bands of a row; a band may reach below it."""
+        every = [line for panel in row.panels[:MOST_COLUMNS] for line in panel.curves.values()]
+        mean, low, high = (
+            np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
+            for name in ("mean", "low", "high")
+        )
+        if (drawn.choice.metric, drawn.choice.measure) == ("nll", "level"):
+            return cls(*_with_room(low, high), logarithmic=False)
+        positive = mean[mean > 0]
+        if not positive.size:
+            return cls(*_OF_ZEROS, logarithmic=True, zero=_OF_ZEROS[0] + 0.2)
+        top = float(np.log10(max(positive.max(), high.max())))
+        bottom = max(float(np.log10(positive.min())), top - _DECADES)
+        room = max(0.07 * (top - bottom), (_LEAST_DECADES - top + bottom) / 2)
+        top, bottom = top + room, bottom - room
+        if positive.size == mean.size:
+            return cls(bottom, top, logarithmic=True)
+        below = 0.12 * (top - bottom)
+        return cls(bottom - 1.5 * below, top, logarithmic=True, zero=bottom - below)
+
+    def placed(self, values: Array) -> Array:
+        """Where values are drawn: zero and what is too small for the axis at its bottom."""
+        if not self.logarithmic:
+            return values
+        placed: Array = np.maximum(values, 10.0 ** (self.low if self.zero is None else self.zero))
+        return placed
+
+    def axis(self, title: str) -> dict[str, Any]:
+        shared = axis(title, range=[self.low, self.high], zeroline=False)
+        shared["title"] = {"text": title, "font": {"size": 13}, "standoff": 6}
+        shared["tickfont"] = {"size": 12}
+        if not self.logarithmic:
+            return {**shared, "nticks": 5}
+        if self.zero is None and self.high - self.low > _MARKED_BY_POWERS:
+            step = math.ceil((self.high - self.low) / _MOST_TICKS)
+            return {**shared, "type": "log", "exponentformat": "power", "dtick": step}
+        ticks = self._ticks()
+        texts = [number(tick).removeprefix("1·") for tick in ticks]
+        if self.zero is not None:
+            ticks, texts = [10.0**self.zero, *ticks], ["0", *texts]
+        return {**shared, "type": "log", "tickvals": ticks, "ticktext": texts}
+
+    def _ticks(self) -> list[float]:
+        """Powers of ten, with 2 and 5 times them where they are few."""
+        low = self.low if self.zero is None else self.zero + 0.1 * (self.high - self.low)
+        wide = self.high - low
+        powers = range(math.floor(low), math.ceil(self.high) + 1, math.ceil(wide / _MOST_TICKS))
+        steps = (1, 2, 5) if wide <= _MARKED_BY_POWERS else (1,)
+        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+        return [tick for tick in ticks if low <= math.log10(tick) <= self.high]
+
+
+def _with_room(low: Array, high: Array) -> tuple[float, float]:
+    if not low.size:
+        return 0.0, 1.0
+    least, most = float(low.min()), float(high.max())
+    room = 0.06 * (most - least) or 0.05 * abs(most) or 1.0
+    return least - room, most + room
+
+
+def horizontal(drawn: Curves) -> dict[str, Any]:
+    """The axis that all columns have."""
+    seen = [panel.x for row in drawn.rows for panel in row.panels if panel.x.size]
+    x = np.unique(np.concatenate(seen)) if seen else np.array([1.0, 10.0])
+    least, most = float(x[0]), float(x[-1])
+    narrow = len(drawn.choice.fixed) > 2
+    title = "Users N" if drawn.choice.along == "n" else "Privacy ε"
+    if drawn.choice.along == "epsilon" and most <= _LINEAR_EPSILON * least:
+        room = 0.05 * (most - least) or 0.5
+        ticks = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
+        return axis(title, range=[least - room, most + room], **ticks)
+    low, high = math.log10(least), math.log10(most)
+    room = 0.05 * (high - low) or 0.3
+    step = "D2" if high - low < 1.2 else 2 if narrow and high - low > 2.5 else 1
+    return axis(
+        title if narrow else f"{title} (log scale)",
+        type="log",
+        range=[low - room, high + room],
+        tickformat="~s",
+        dtick=step,
+    )
+
+
+def inside(here: float, x: dict[str, Any]) -> bool:
+    """Whether a value is within a horizontal axis."""
+    low, high = x["range"]
+    return bool(low <= (math.log10(here) if x.get("type") == "log" else here) <= high)
+
+
+def ranks_axis(rows: tuple[PanelRow, ...], grid: PanelGrid) -> dict[str, Any]:
+    k = max((row.cell.k for row in rows), default=2)
+    last = f"{k:,}" if k < 10_000 else f"{k / 1000:.3g}k" if k < 1_000_000 else f"{k / 1_000_000:.3g}M"
+    shared = axis("Rank", type="log", range=[0.0, math.log10(k + 1)], showgrid=False)
+    shared["title"] = {"text": f"Rank 1–{last}", "font": {"size": 14}, "standoff": 26}
+    return {
+        # Its ends in the title: beside the next axis tick labels have no room on a phone.
+        **shared,
+        "showticklabels": False,
+        "domain": grid.histograms(),
+        "anchor": f"y{grid.of_shares(grid.rows - 1)}",
+    }
+
+
+def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
+    largest = float(row.shares[0]) if row.shares.size else 1.0
+    shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
+    shared["title"] = {"text": "Share", "font": {"size": 13}, "standoff": 2}
+    shared["tickfont"] = {"size": 11}
+    return {**shared, "domain": grid.down(index), "anchor": f"x{grid.of_histograms}"}
+
+
+MEASURE_TITLES = {
+    ("mse", "category"): "Mean squared error per category",
+    ("mse", "sum"): "Mean squared error, summed over categories",
+    ("tv", "level"): "Total variation",
+    ("max", "level"): "Largest error of any category",
+    ("nll", "excess"): "NLL above that of MLE*, nats per report",
+    ("nll", "level"): "NLL, nats per report",
+    ("mse", "bias2"): "Squared bias, summed over categories",
+    ("mse", "variance"): "Variance, summed over categories",
+    ("mse", "zeros"): "Categories at zero, on average",
+    ("mse", "negatives"): "Categories below zero, on average",
+}
+# The same in two lines that fit beside a row.
+_SHORT_TITLES = {
+    ("mse", "category"): "MSE per category",
+    ("mse", "sum"): "MSE, summed",
+    ("tv", "level"): "Total variation",
+    ("max", "level"): "Largest error",
+    ("nll", "excess"): "NLL above MLE*’s",
+    ("nll", "level"): "NLL (nats)",
+    ("mse", "bias2"): "Squared bias",
+    ("mse", "variance"): "Variance",
+    ("mse", "zeros"): "Categories at 0",
+    ("mse", "negatives"): "Negatives",
+}
+# MLE* often lies on another one: a small marker on a large one shows both.
+_SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle_star": 6}
+_WIDTHS = {"inv_p": 4.0}
+_BAND = 0.2  # opacity
+
+
+def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
+    """Rows of panels: at the left the population by rank, then one panel per value of the third axis.
+
+    Panels of a row share their vertical axis, panels of a column their horizontal one. An error of zero has no place
+    on a logarithmic axis: it lies on a line of its own at the bottom, marked 0.
+
+    Args:
+        drawn: the curves; rows and columns beyond MOST_ROWS and MOST_COLUMNS are left out.
+        here: the reader's own epsilon or N, drawn as a vertical line where it is within the axis.
+    """
+    rows, columns = drawn.rows[:MOST_ROWS], drawn.choice.fixed[:MOST_COLUMNS]
+    grid = PanelGrid(len(rows), len(columns))
+    x = horizontal(drawn)
+    traces: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    for column in range(len(columns)):
+        axes[f"xaxis{grid.of_column(column)}"] = {**x, "domain": grid.across(column), "anchor": grid.lowest}
+    axes[f"xaxis{grid.of_histograms}"] = ranks_axis(rows, grid)
+    for index, row in enumerate(rows):
+        scale = Scale.of(drawn, row)
+        axes[f"yaxis{grid.of_errors(index)}"] = {
+            **scale.axis(_title(drawn)),
+            "domain": grid.down(index),
+            "anchor": f"x{grid.of_column(len(columns) - 1)}",
+            "side": "right",
+        }
+        axes[f"yaxis{grid.of_shares(index)}"] = shares_axis(row, grid, index)
+        traces.append(_histogram(row, grid, index))
+        for column in range(len(columns)):
+            place = {"xaxis": f"x{grid.of_column(column)}", "yaxis": f"y{grid.of_errors(index)}"}
+            traces += _curves(drawn, row, column, scale, place)
+    _name_once(traces)
+    if drawn.band != "none":
+        traces.append(_band_in_legend(drawn))
+    shapes = []
+    if here is not None and inside(here, x):
+        symbol = SYMBOLS[drawn.choice.along]
+        traces.append(_here_in_legend(f"your {symbol} = {number(here, 6)}"))
+        shapes = [
+            _upright(here, f"x{grid.of_column(column)}", f"y{grid.of_errors(index)} domain")
+            for index in range(len(rows))
+            for column in range(len(columns))
+        ]
+    y = axes.pop("yaxis") if rows else axis(_title(drawn))
+    return figure(
+        traces,
+        axes.pop("xaxis") if columns else x,
+        y,
+        curves_reading(drawn),
+        **axes,
+        shapes=shapes,
+        annotations=_heads(drawn, rows, columns, grid),
+        height=grid.height,
+        margin=grid.margin,
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1 + (grid.top - 58) / grid.inner,
+            "x": 0,
+            "xanchor": "left",
+            "font": {"size": 13},
+        },
+    )
+
+
+def curves_reading(drawn: Curves) -> str:
+    """The figure in one sentence: who surely has the smallest mean in how many cells, and how far MLE* is from it."""
+    choice = drawn.choice
+    what = METRIC_NAMES[choice.metric].in_text
+    if not drawn.cells:
+        return "No cell of these panels is computed yet, so there is nothing to see so far."
+    if choice.measure == "excess":
+        ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
+        return f"MLE* has the lowest {what} (nats per report, the line at 0), alone or shared; {' and '.join(ends)}."
+    if choice.measure in PARTS:
+        return f"{MEASURE_TITLES[choice.metric, choice.measure]}: {_ranges(drawn)}."
+    stand = drawn.standing
+    if stand is None:
+        return (
+            f"The {what} of each estimator over {counted(drawn.cells, 'cell')} along {SYMBOLS[choice.along]}."
+        )
+    parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.sure.items()]
+    parts += [f"two share it in {stand.shared}"] if stand.shared else []
+    parts += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
+    parts += [f"all equal in {stand.equal}"] if stand.equal else []
+    return f"Surely the smallest {what}, in {counted(drawn.cells, 'cell')}: {', '.join(parts)}{_far(stand)}."
+
+
+def _far(stand: Standing) -> str:
+    if stand.where is None:
+        return "; MLE*’s is nowhere surely above the smallest"
+    cell = stand.where
+    where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
+    if math.isinf(stand.largest):
+        return f"; the smallest is 0 where MLE*’s is not ({where})"
+    return f"; MLE*’s is up to {about(stand.largest)} the smallest ({where})"
+
+
+def _above(drawn: Curves, name: str) -> str:
+    largest = float(_means(drawn, name).max(initial=0.0))
+    if largest <= 0:
+        return f"{QUANTITIES[name].name}’s is the same"
+    return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
+
+
+def _ranges(drawn: Curves) -> str:
+    """Between which values every estimator lies."""
+    names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.curves)
+    ends = ((QUANTITIES[name].name, _means(drawn, name)) for name in names)
+    return ", ".join(f"{name} {number(seen.min())} to {number(seen.max())}" for name, seen in ends)
+
+
+def _means(drawn: Curves, name: str) -> Array:
+    seen = [panel.curves[name].mean for row in drawn.rows for panel in row.panels if panel.x.size]
+    return np.concatenate(seen) if seen else np.empty(0)
+
+
+def _title(drawn: Curves) -> str:
+    kind = (drawn.choice.metric, drawn.choice.measure)
+    return f"{_SHORT_TITLES[kind]}<br>({'zoomed' if kind == ('nll', 'level') else 'log scale'})"
+
+
+def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
+    look = QUANTITIES["truth"]
+    # Every category reaches to the next rank, the last one too.
+    x, shares = np.append(row.ranks, row.cell.k + 1), np.append(row.shares, row.shares[-1:])
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Population",
+        "x": x[: shares.size].astype(np.float32),
+        "y": shares.astype(np.float32),
+        "xaxis": f"x{grid.of_histograms}",
+        "yaxis": f"y{grid.of_shares(index)}",
+        "line": {"color": look.colour, "width": 1.5, "shape": "hv"},
+        "fill": "tozeroy",
+        "fillcolor": look.faded(0.45),
+        "showlegend": False,
+        "hovertemplate": "rank %{x:,.0f}<br>share of users: %{y:.3~%}<extra></extra>",
+    }
+
+
+def _curves(
+    drawn: Curves, row: PanelRow, column: int, scale: Scale, place: dict[str, str]
+) -> Iterator[dict[str, Any]]:
+    panel = row.panels[column]
+    if not panel.x.size:
+        return
+    small = len(drawn.choice.fixed) > 1
+    if drawn.band != "none":
+        for name, line in panel.curves.items():
+            yield _band(name, panel.x, line, scale, place)
+    for name, line in panel.curves.items():
+        look = QUANTITIES[name]
+        yield {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": look.name,
+            "legendgroup": name,
+            "showlegend": False,
+            "x": panel.x,
+            "y": scale.placed(line.mean),
+            **place,
+            "line": {"color": look.colour, "dash": look.dash, "width": _WIDTHS.get(name, 2.2)},
+            "marker": {
+                "symbol": look.symbol,
+                "color": look.colour,
+                "size": _SIZES[name] - (2 if small else 0),
+            },
+            "customdata": np.stack([line.mean, line.low, line.high], axis=-1),
+            "hovertemplate": _hover(drawn, look.name, row, column),
+        }
+
+
+def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
+    choice = drawn.choice
+    third = "n" if choice.along == "epsilon" else "epsilon"
+    kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
+    band = (
+        f"<br>{kinds[drawn.band]}: %{{customdata[1]:.3~g}} to %{{customdata[2]:.3~g}}"
+        if drawn.band in kinds
+        else ""
+    )
+    at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed[column]:,.6g}"
+    return (
+        f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
+        f"{MEASURE_TITLES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
+    )
+
+
+def _band(name: str, x: Array, line: Curve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
+    """There along the upper edge, and back along the lower one."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "band",
+        "legendgroup": name,
+        "showlegend": False,
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([scale.placed(line.high), scale.placed(line.low)[::-1]]),
+        **place,
+        "line": {"width": 0, "color": QUANTITIES[name].colour},
+        "fill": "toself",
+        "fillcolor": QUANTITIES[name].faded(_BAND),
+        "hoverinfo": "skip",
+    }
+
+
+def _name_once(traces: list[dict[str, Any]]) -> None:
+    """Every estimator stands in the legend with its first curve."""
+    named = set()
+    for trace in traces:
+        if trace["mode"] == "lines+markers" and trace["name"] not in named:
+            trace["showlegend"] = True
+            named.add(trace["name"])
+
+
+def _band_in_legend(drawn: Curves) -> dict[str, Any]:
+    words = (
+        "band: ±2 standard errors"
+        if drawn.band == "error"
+        else f"band: 5% to 95% of {counted(drawn.seeds, 'collection')}"
+    )
+    return {
+        **_only_in_legend(words),
+        "marker": {"symbol": "square", "size": 13, "color": QUANTITIES["truth"].faded(0.4)},
+    }
+
+
+def _here_in_legend(words: str) -> dict[str, Any]:
+    return {**_only_in_legend(words), "mode": "lines", "line": {"color": ZERO, "dash": "dash", "width": 2}}
+
+
+def _only_in_legend(words: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": words,
+        "x": np.array([np.nan]),
+        "y": np.array([np.nan]),
+        "hoverinfo": "skip",
+    }
+
+
+def _upright(here: float, across: str, down: str) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": across,
+        "yref": down,
+        "x0": here,
+        "x1": here,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": ZERO, "dash": "dash", "width": 2},
+    }
+
+
+def _heads(
+    drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
+) -> list[dict[str, Any]]:
+    """The name of every row above its left end, and the third axis above every column."""
+    symbol = SYMBOLS["n" if drawn.choice.along == "epsilon" else "epsilon"]
+    values = [f"{symbol} = {value:,.10g}" for value in columns]
+    heads = []
+    for index, row in enumerate(rows):
+        text = f"<b>{display(population_name(row.cell))}</b>, K = {row.cell.k:,}"
+        if len(columns) == 1:
+            text += f", {values[0]}"
+        heads.append(_head(text, 0.0, "left", grid.down(index)[1], 3))
+    if len(columns) > 1:
+        heads += [
+            _head(text, sum(grid.across(column)) / 2, "center", 1.0, 2 + HEADS_OF_COLUMNS)
+            for column, text in enumerate(values)
+        ]
+    return heads
+
+
+def _head(text: str, x: float, anchor: str, y: float, above: int) -> dict[str, Any]:
+    return {
+        "text": text,
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": x,
+        "y": y,
+        "xanchor": anchor,
+        "yanchor": "bottom",
+        "yshift": above,
+        "font": {"size": 14},
+    }

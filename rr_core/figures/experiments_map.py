@@ -1,0 +1,496 @@
+"""Who wins: a sweep as a map. Colour says which estimator, shade by how much, lines what MLE* costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.comparison import VALID
+from rr_core.experiments.grid import Sweep
+from rr_core.experiments.ranking import SweepAxis
+from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
+from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.repeated import METRIC_TITLES
+from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
+from rr_core.figures.wording import about, counted
+
+Point = tuple[float, float]  # column, row
+Edge = tuple[Point, Point]
+_APART = 1.2  # between two names, in cells
+
+
+def level_borders(z: Array, levels: Sequence[float]) -> dict[float, list[Edge]]:
+    """The edges between two cells of z (rows, columns) of which one reaches a level and the other does not. An edge
+    that passes several levels is the highest one's; one beside a cell of nan is nobody's."""
+    found: dict[float, list[Edge]] = {level: [] for level in levels}
+    rows, columns = z.shape
+    for row in range(rows):
+        for column in range(columns):
+            for right, up in ((1, 0), (0, 1)):
+                if column + right < columns and row + up < rows:
+                    low, high = sorted((float(z[row, column]), float(z[row + up, column + right])))
+                    passed = [level for level in levels if low < level <= high]
+                    if passed:
+                        middle = (column + right / 2, row + up / 2)
+                        found[max(passed)].append(_edge(middle, upright=bool(right)))
+    return {level: edges for level, edges in found.items() if edges}
+
+
+def border_path(edges: Sequence[Edge]) -> Array:
+    """(2, 3 times edges) columns and rows to draw as one line, with gaps."""
+    gap = (math.nan, math.nan)
+    return np.array([point for edge in edges for point in (*edge, gap)]).T
+
+
+def label_position(edges: Sequence[Edge], taken: Sequence[Point]) -> Point | None:
+    """Where a border's name hides least: the middle of one of its edges, between two rows rather than between two
+    columns, not beside another name, and in the midst of the border. None where there is no room."""
+    middles = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in edges]
+    centre = tuple(np.mean(middles, axis=0).tolist())
+    free = [middle for middle in middles if all(math.dist(middle, other) >= _APART for other in taken)]
+    return min(free, key=lambda middle: (middle[0] % 1 != 0, math.dist(middle, centre), middle), default=None)
+
+
+def _edge(middle: Point, *, upright: bool) -> Edge:
+    x, y = middle
+    return ((x, y - 0.5), (x, y + 0.5)) if upright else ((x - 0.5, y), (x + 0.5, y))
+
+
+def times_sign(ratio: float) -> str:
+    """A ratio of two errors as text; below 2, two digits of what it is above 1."""
+    if math.isinf(ratio):
+        return "∞×"
+    if ratio < 2:
+        return f"{1 + float(f'{ratio - 1:.2g}'):.12g}×"
+    return f"{number(ratio, 3) if ratio < 100 or ratio >= 1e6 else format(ratio, ',.0f')}×"
+
+
+def cell_text(spot: MapCell) -> str:
+    """What is written in a cell that was run: the winner and its margin in two digits, who shares, or who may win."""
+    lead = spot.lead
+    if lead is None or lead.equal:
+        return "equal"
+    if is_unsettled(spot):
+        return (
+            "?"
+            if len(lead.possible) == len(VALID)
+            else "<br>".join(f"{one}?" for one in _names(lead.possible))
+        )
+    if len(lead.best) > 1:
+        return "<br>".join(_names(lead.best))
+    # No win by a hair is written as 1 times.
+    by = "<1.05×" if lead.margin < 1.05 else times_sign(float(f"{lead.margin:.2g}"))
+    return f"{_names(lead.best)[0]}<br>{by.replace('<', '&lt;')}"
+
+
+def is_unsettled(spot: MapCell) -> bool:
+    """Whether the three differ and the collections do not settle who wins."""
+    return spot.lead is not None and not spot.lead.equal and not spot.lead.sure
+
+
+def _names(names: tuple[str, ...]) -> list[str]:
+    return [QUANTITIES[name].name for name in names]
+
+
+def cell_lines(spot: MapCell) -> str:
+    """The cell, in two lines."""
+    cell = spot.cell
+    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{_capital(population_name(cell))}"
+
+
+def hover_text(plane: WinnerMap, spot: MapCell) -> str:
+    """Everything that is known of a cell that was run, in lines short enough for a phone."""
+    result = spot.result
+    if result is None:
+        return f"{cell_lines(spot)}<br>not run yet"
+    lines = [*_verdict(spot), cell_lines(spot), f"{METRIC_TITLES[plane.metric]}:"]
+    for error in spot.errors:
+        spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
+        lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
+    if not math.isnan(spot.errors[0].standard_error):
+        lines.append("(mean ± its standard error)")
+    made = counted(result.seeds, "collection")
+    lines.append(f"Best / worst of the {made}:")
+    ranks = [error for error in spot.errors if error.estimator in VALID]
+    lines.append(
+        ", ".join(
+            f"{QUANTITIES[one.estimator].name} {_count(one.best)} / {_count(one.worst)}" for one in ranks
+        )
+    )
+    lines.append(f"all equal in {_count(spot.tied)}")
+    if spot.lead is not None and "mle_star" not in spot.lead.possible:
+        lines.append(f"MLE*'s error over the smallest: {times_sign(spot.regret)}")
+    return "<br>".join(lines)
+
+
+def fixed_values(plane: WinnerMap) -> str:
+    """What a plane holds fixed, and the value of its only row."""
+    if not plane.spots:
+        return ""
+    cell = plane.spots[0].cell
+    words: dict[FixedName | SweepAxis, str] = {
+        "population": population_name(cell),
+        "k": f"K = {cell.k:,}",
+        "epsilon": f"ε = {cell.epsilon:g}",
+        "n": f"N = {cell.n:,}",
+    }
+    row = (plane.kind.y,) if plane.strip else ()
+    return ", ".join(words[name] for name in (*plane.kind.fixed, *row))
+
+
+def map_reading(plane: WinnerMap) -> str:
+    """Counts of wins, and what MLE* costs where another wins."""
+    done = plane.run
+    fixed = _capital(fixed_values(plane))
+    if not done:
+        return f"{fixed}: none of the {counted(len(plane.spots), 'cell')} of this map has been run yet."
+    leads = [spot.lead for spot in done if spot.lead is not None]
+    alone = {name: sum(lead.sure and lead.best == (name,) for lead in leads) for name in VALID}
+    of = counted(len(done), "cell")
+    if len(done) < len(plane.spots):
+        of = f"the {of} run so far"
+    text = (
+        f"{fixed}: of {of}, MLE* surely has the smallest {METRIC_NAMES[plane.metric].mean_in_text} in "
+        f"{alone['mle_star']}, InvP in {alone['inv_p']}, InvN in {alone['inv_n']}"
+    )
+    if shared := sum(lead.sure and len(lead.best) == 2 for lead in leads):
+        text += f"; in {shared} two share it"
+    if equal := sum(lead.equal for lead in leads):
+        text += f"; in {equal} all three are equal"
+    if hatched := sum(map(is_unsettled, done)):
+        text += f"; in {hatched}, hatched, the collections do not settle it"
+    return f"{text}; {_cost(done)}."
+
+
+def _cost(done: tuple[MapCell, ...]) -> str:
+    lost = [spot.regret for spot in done if spot.lead is not None and "mle_star" not in spot.lead.possible]
+    if not lost:
+        return "MLE* is surely beaten in none"
+    worst = max(lost)
+    if math.isinf(worst):
+        return f"MLE* is surely beaten in {len(lost)}, where the smallest error may be zero"
+    return f"MLE* is surely beaten in {len(lost)}, where its error is up to {about(worst)} the smallest"
+
+
+def _verdict(spot: MapCell) -> list[str]:
+    lead = spot.lead
+    if lead is None or lead.equal:
+        return ["<b>All three are equal</b>"]
+    if not lead.sure:
+        return [f"<b>Not settled: {' or '.join(_names(lead.possible))}</b>", "may have the smallest error"]
+    verb = "has" if len(lead.best) == 1 else "share"
+    first = f"<b>{' and '.join(_names(lead.best))} {verb} the smallest error</b>"
+    return [first, f"the next one's is {times_sign(lead.margin)} as large"]
+
+
+def _count(seeds: float) -> str:
+    return f"{seeds:,.1f}".removesuffix(".0")
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+Colour = tuple[int, int, int]
+
+AXIS_TITLES: dict[SweepAxis, str] = {
+    "epsilon": "Privacy budget ε",
+    "n": "Users N",
+    "k": "Categories K",
+    "s": "Zipf exponent s (0 is uniform)",
+}
+_INK, _PAPER = "#141414", "#FFFFFF"
+_NAME_PAPER = "rgba(255,255,255,0.88)"
+_DARK = 0.25  # luminance below which words are white
+_EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
+# Margin from which a win has its full colour, and how much of it a win by a hair has.
+_FULL, _PALEST = 3.0, 0.2
+# Gaps between the cells; cells beyond which there is no room for words.
+_WIDTH, _HEIGHT, _MOST_WORDS = 0.97, 0.95, 240
+# Regrets that have a border: few, since a border is drawn along whole cells; the larger, the thicker.
+_LEVELS = (1.1, 2.0, *(10.0**power for power in range(1, 13)))
+_THINNEST, _THICKEST = 1.6, 4.8
+_MOST_TICKS = 12
+_STRIP_HEIGHT = 84  # pixels of a single row
+# Corners of a cell, from its middle: clear of its words. How near a line's name may be to what stands there, in cells:
+# a name is wide, and on a narrow screen wider than a cell.
+_ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
+_COLOURS = "Smallest error; the paler, the closer the win"
+_LINES = "<br>Lines: MLE*'s error over the smallest, where settled"
+_SMALL = {"size": 13}
+_STEADY = {"marker": {"opacity": 1}}  # a click must not fade the cells that were not clicked
+
+
+def why_no_map(sweep: Sweep) -> str:
+    """Why a sweep has no map at all, in a sentence; empty when it has one."""
+    lacking = [QUANTITIES[key].name for key in VALID if key not in sweep.settings.estimators]
+    if lacking:
+        return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
+    if not map_kinds(sweep.cells):
+        return (
+            "The map needs something that varies: ε, N, K or the Zipf exponent s. In this sweep none of them takes two "
+            "values with all else the same."
+        )
+    return ""
+
+
+def map_figure(plane: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
+    """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
+    a click gives i and the upper end, see `column_and_row`.
+
+    Args:
+        plane: what is drawn, finished or not.
+        here: the scenario's own values along x and y; not marked when they lie outside.
+    """
+    lines, names = _borders(plane)
+    place = None if here is None else plane.place(*here)
+    traces = [*_legend(plane), _missing_cells(plane), _cells(plane), *lines]
+    if place is not None:
+        traces.append(_mark(plane, _free_corner(place, [(name["x"], name["y"]) for name in names])))
+    return figure(
+        traces,
+        _axis(plane.kind.x, plane.x),
+        _axis(plane.kind.y, plane.y),
+        map_reading(plane),
+        annotations=names,
+        barmode="overlay",
+        uniformtext={"mode": "hide", "minsize": 7},
+        height=(_STRIP_HEIGHT if plane.strip else min(max(60 * len(plane.y), 210), 460)) + 150,
+        margin={"l": 66, "r": 6, "t": 84, "b": 58},
+        legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
+        dragmode=False,
+    )
+
+
+def column_and_row(x: float, y: float) -> tuple[int, int]:
+    """Which cell a click in the map is about."""
+    return round(x), round(y - _HEIGHT / 2)
+
+
+def _axis(name: SweepAxis, values: tuple[float, ...]) -> dict[str, Any]:
+    shown = range(0, len(values), math.ceil(len(values) / _MOST_TICKS))
+    return axis(
+        AXIS_TITLES[name],
+        tickmode="array",
+        tickvals=list(shown),
+        ticktext=[_tick(name, values[i]) for i in shown],
+        range=[-0.5, len(values) - 0.5],
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+    )
+
+
+def _tick(name: SweepAxis, value: float) -> str:
+    if name not in ("n", "k"):
+        return f"{value:g}"
+    power = round(math.log10(value))
+    if name == "n" and power > 1 and value == 10**power:
+        return f"10<sup>{power}</sup>"
+    return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.3g}M"
+
+
+def _bar(spots: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
+    columns, rows = (np.array([place[i] for place in spots], dtype=np.float64) for i in (0, 1))
+    return {
+        "type": "bar",
+        "x": columns,
+        "y": np.full(columns.size, _HEIGHT),
+        "base": rows - _HEIGHT / 2,
+        "width": _WIDTH,
+        "showlegend": False,
+        "selected": _STEADY,
+        "unselected": _STEADY,
+        **more,
+    }
+
+
+def _cells_at(plane: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
+    return {
+        (column, row): spot
+        for row, spots in enumerate(plane.rows)
+        for column, spot in enumerate(spots)
+        if spot is not None and (spot.result is not None) == done
+    }
+
+
+def _missing_cells(plane: WinnerMap) -> dict[str, Any]:
+    spots = _cells_at(plane, done=False)
+    return _bar(
+        spots,
+        name="not run yet",
+        marker={"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}},
+        hovertext=[hover_text(plane, spot) for spot in spots.values()],
+        hoverinfo="text",
+        textposition="none",
+    )
+
+
+def _cells(plane: WinnerMap) -> dict[str, Any]:
+    spots = _cells_at(plane, done=True)
+    colours = [_colour(spot) for spot in spots.values()]
+    words = len(spots) <= _MOST_WORDS
+    return _bar(
+        spots,
+        name="cells",
+        marker={
+            "color": colours,
+            "line": {"width": 0},
+            "pattern": {
+                "shape": ["/" if is_unsettled(spot) else "" for spot in spots.values()],
+                "fillmode": "overlay",
+                "size": 8,
+                "solidity": 0.25,
+                "fgopacity": 0.4,
+            },
+        },
+        text=[cell_text(spot) for spot in spots.values()] if words else None,
+        textposition="inside" if words else "none",
+        insidetextanchor="middle",
+        textangle=0,
+        constraintext="inside",
+        insidetextfont={"size": 15, "color": [_ink(colour) for colour in colours]},
+        hovertext=[hover_text(plane, spot) for spot in spots.values()],
+        hoverinfo="text",
+    )
+
+
+def _colour(spot: MapCell) -> str:
+    """Of the winner: the paler, the closer the next one. MLE* stands for those that it shares with."""
+    lead = spot.lead
+    if lead is None or lead.equal:
+        return _EQUAL
+    if not lead.sure:
+        return _UNSETTLED
+    name = "mle_star" if "mle_star" in lead.best else lead.best[0]
+    strength = min(math.log(lead.margin) / math.log(_FULL), 1.0)
+    return mixed(QUANTITIES[name].colour, _PALEST + (1 - _PALEST) * strength)
+
+
+def mixed(colour: str, part: float) -> str:
+    """A colour on white, this part of it, as #RRGGBB."""
+    return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in _rgb(colour))
+
+
+def _ink(ground: str) -> str:
+    """Of words on a ground: their contrast is at least 3.5 : 1 by WCAG 2 whichever it is."""
+    return _PAPER if _luminance(ground) < _DARK else _INK
+
+
+def _luminance(colour: str) -> float:
+    linear = [
+        (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for c in (v / 255 for v in _rgb(colour))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _rgb(colour: str) -> Colour:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return red, green, blue
+
+
+def _legend_box(title: str) -> dict[str, Any]:
+    return {
+        "orientation": "h",
+        "yanchor": "bottom",
+        "y": 1.01,
+        "x": 0,
+        "font": _SMALL,
+        "title": {"text": title, "side": "top", "font": _SMALL},
+        "itemclick": False,
+        "itemdoubleclick": False,
+    }
+
+
+def _legend(plane: WinnerMap) -> list[dict[str, Any]]:
+    """Entries that explain colour and hatching; they draw nothing."""
+    found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
+    if any(spot.lead is not None and spot.lead.equal for spot in plane.spots):
+        found.append(_key("all equal", _EQUAL))
+    if any(map(is_unsettled, plane.spots)):
+        found.append(_key("unsettled", _UNSETTLED, "/"))
+    return found
+
+
+def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
+    pattern = {"shape": shape, "bgcolor": colour, "fgcolor": "#606060", "fillmode": "replace", "size": 6}
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [None],
+        "y": [None],
+        "marker": {"color": colour, "line": {"width": 0}, "pattern": pattern},
+        "hoverinfo": "skip",
+    }
+
+
+def _borders(plane: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Borders of equal regret of MLE*, dark on light so that they show on every colour, and their names."""
+    found = level_borders(plane.regrets(), _LEVELS)
+    traces, names, taken = [], [], list[Point]()
+    for order, (level, edges) in enumerate(found.items()):
+        columns, rows = border_path(edges)
+        width = min(_THINNEST * (1 + order), _THICKEST)
+        line = {
+            "type": "scatter",
+            "mode": "lines",
+            "x": columns,
+            "y": rows,
+            "name": f"MLE* {times_sign(level)}",
+        }
+        line |= {"hoverinfo": "skip", "showlegend": False}
+        traces += [
+            {**line, "line": {"color": _PAPER, "width": width + 2.4}},
+            {**line, "line": {"color": _INK, "width": width}},
+        ]
+        place = label_position(edges, taken)
+        if place is not None:
+            taken.append(place)
+            names.append(_name((place[0], 0.5) if plane.strip else place, level))
+    return traces, names
+
+
+def _name(place: Point, level: float) -> dict[str, Any]:
+    return {
+        "x": place[0],
+        "y": place[1],
+        "text": times_sign(level),
+        "showarrow": False,
+        "font": {"size": 12, "color": _INK},
+        "bgcolor": _NAME_PAPER,
+        "borderpad": 1,
+    }
+
+
+def _free_corner(place: Point, names: Sequence[Point]) -> Point:
+    """The corner of a cell that is nearest to a place and has no line's name beside it. Within a cell a place means
+    little, and a mark must hide no words."""
+    middle = (round(place[0]), round(place[1]))
+    corners = [
+        (middle[0] + right * _ASIDE, middle[1] + up * _ASIDE) for up, right in product((1, -1), repeat=2)
+    ]
+    free = [
+        corner
+        for corner in corners
+        if not any(abs(corner[0] - x) < _BESIDE and abs(corner[1] - y) < _BELOW for x, y in names)
+    ]
+    return min(free or corners, key=lambda corner: math.dist(corner, place))
+
+
+def _mark(plane: WinnerMap, place: Point) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"your {SYMBOLS[plane.kind.x]}, {SYMBOLS[plane.kind.y]}",
+        "x": [place[0]],
+        "y": [place[1]],
+        "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }

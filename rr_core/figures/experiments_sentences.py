@@ -1,0 +1,502 @@
+"""What a sweep shows, in sentences: the paper's claims beside it, its answer, and whether two runs agree.
+
+The numbers and verdicts are those of `rr_core.experiments`; they have the last word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from rr_core.comparison import VALID
+from rr_core.experiments.agreement import FAR_STANDARD_ERRORS, Agreement
+from rr_core.experiments.cell import CellResult
+from rr_core.experiments.claims import (
+    CLOSE,
+    CONCENTRATED,
+    KOSARAK,
+    NEAR_UNIFORM,
+    SLOPE_TOLERANCE,
+    BestOfPopulation,
+    BestOfShape,
+    Claim,
+    ClaimKey,
+    Closeness,
+    Collections,
+    HigherNll,
+    Slopes,
+    has_errors,
+    is_proved,
+    mle_lowest_nll,
+)
+from rr_core.experiments.grid import POINT, Cell
+from rr_core.experiments.ranking import (
+    Count,
+    LeaderInterval,
+    Standing,
+    SweepAxis,
+    leader_intervals,
+    never_worst,
+    standing,
+    varying_axis,
+)
+from rr_core.experiments.run import SweepResult
+from rr_core.figures.experiments_names import SYMBOLS, cell_name, population_name
+from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.wording import about, alike, counted, minus, roughly, times
+
+# What the paper says. Of its figures it says more, depending on the population: see `paper_says`.
+_PAPER: Mapping[ClaimKey, str] = {
+    "never_worst": "MLE* is never the worst of the three on average.",
+    "lowest_nll": "MLE* always has the lowest negative log-likelihood.",
+    "inv_p_best": "InvP is best where the population is concentrated.",
+    "inv_n_best": "InvN is best where the population is near uniform.",
+    "order_n": "At a fixed K and ε the mean squared error falls like 1/N, or faster.",
+    "order_k": "At a fixed ε and N it grows at most in proportion to K.",
+    "kosarak": f"The paper says of Kosarak, which has as many categories ({KOSARAK:,}): InvP is best.",
+    # Where the paper speaks of MLE* as close to the best, and in which words.
+    "close": "MLE* is close to the best: “often” (6.2), “reliably”, in all settings (end of 6.2, supplement D).",
+    "poorer_fit": "InvN and InvP often fit the reports less well.",
+}
+_CLOSE_REAL = "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
+_CHANGE = "the ranking of InvP and InvN can change with ε or N"
+_EQUAL = "The three are equal in every cell."
+
+SHAPES_EXPLAINED = (
+    f"the squared shares sum to {CONCENTRATED:g} or more (Zipf s = 2.5: 0.58; s = 1.3: 0.09 to 0.15)",
+    f"as even as {NEAR_UNIFORM:g} K or more equally common categories, by the same sum",
+)
+"""What "concentrated" and "near uniform" mean, within a sentence."""
+
+
+def paper_says(claim: Claim) -> str:
+    """The claim as a sentence, as the paper makes it of these populations."""
+    found = claim.evidence
+    if claim.key == "best_of_population":
+        assert isinstance(found, BestOfPopulation)
+        return f"{_population(found)}: {_expected(found)}."
+    if claim.key == "close":
+        assert isinstance(found, Closeness)
+        return _CLOSE_REAL if found.uploaded else _PAPER["close"]
+    return _PAPER[claim.key]
+
+
+def evidence(claim: Claim) -> str:
+    """The numbers behind the verdict, in sentences."""
+    found, count = claim.evidence, claim.count
+    match found:
+        case Collections():
+            return _of_collections(found, count)
+        case BestOfShape():
+            assert count is not None
+            return _of_shape(found, count)
+        case Closeness():
+            return _of_closeness(found.standing)
+        case BestOfPopulation():
+            assert count is not None
+            return (_of_kosarak if claim.key == "kosarak" else _of_population)(found, count)
+        case (HigherNll(), *_):
+            return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
+        case (Slopes(), *_):
+            each = tuple(one for one in found if isinstance(one, Slopes))
+            return _of_growth(each, count) if count is not None else _of_fall(each)
+    return "This sweep has no cells that bear on it."
+
+
+def _name(estimator: str) -> str:
+    return QUANTITIES[estimator].name
+
+
+def _of_collections(found: Collections, count: Count | None) -> str:
+    """Whether MLE* is ever the worst (with the cells behind it), or ever does not fit best (without)."""
+    if count is not None:
+        return (
+            f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
+            f"{_rate(found.against / found.total)} of {found.total:,}."
+        )
+    return (
+        f"InvN or InvP had a lower one in {found.against:,.0f} of {counted(found.total, 'collection')}; in "
+        f"{found.tied:,} all three tied. MLE* is the maximum likelihood, so this checks the computation more than the "
+        "claim."
+    )
+
+
+def _of_shape(found: BestOfShape, count: Count) -> str:
+    name, rival = _name(found.estimator), _name(found.rival)
+    text = (
+        f"{_answers(count, f'{name} is surely best', 'surely another')} Against {rival} alone: surely better in "
+        f"{found.against_rival.yes}, surely worse in {found.against_rival.no}."
+    )
+    if count.exceptions:
+        users, budgets = ([getattr(cell, axis) for cell in count.exceptions] for axis in ("n", "epsilon"))
+        text += (
+            f" The exceptions lie at N = {_span(min(users), max(users), ',')} and "
+            f"ε = {_span(min(budgets), max(budgets), 'g')}."
+        )
+    return text
+
+
+def _of_fall(found: tuple[Slopes, ...]) -> str:
+    proof = (
+        "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it "
+        "is a theorem. "
+        if is_proved(found)
+        else ""
+    )
+    return f"{proof}Slopes between the two largest N, by the means, the middle one first: {_slopes(found)}."
+
+
+def _of_growth(found: tuple[Slopes, ...], count: Count) -> str:
+    rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.unsure, "not settled"))
+    return (
+        f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above e^ε. Of "
+        f"{counted(count.asked, 'slope')} between the two largest K (1: in proportion), above {1 + SLOPE_TOLERANCE:g}: "
+        f"{', '.join(f'{words} in {number}' for number, words in rest if number)}. By the means, the middle one first: "
+        f"{_slopes(found)}."
+    )
+
+
+def _slopes(found: tuple[Slopes, ...]) -> str:
+    """The slopes of every estimator: the middle one, and between which they lie."""
+    parts = []
+    for one in found:
+        low, middle, high = (minus(f"{slope:.2f}") for slope in np.quantile(one.last, (0, 0.5, 1)))
+        spread = f" (from {low} to {high})" if len(one.groups) > 1 else ""
+        parts.append(f"{_name(one.estimator)} {middle}{spread}")
+    return ", ".join(parts)
+
+
+def _rate(share: float) -> str:
+    """A share of single collections; those that two are the worst of together count half."""
+    if share == 0:
+        return "none"
+    if share < 1e-4:
+        return "less than 0.01%"
+    return f"{share:.2%}" if share == 1 or share < 0.9999 else "more than 99.99%"
+
+
+def _answers(count: Count, yes: str, no: str) -> str:
+    """In how many cells the answer is yes, and in how many no."""
+    if not count.asked:
+        return f"The three are equal in {_all(count.equal)}."
+    rest = ((count.no, no), (count.unsure, "the collections do not settle it"))
+    parts = [
+        f"In {count.yes} of {counted(count.asked, 'cell')} {yes}",
+        *(f"in {n} {what}" for n, what in rest if n),
+    ]
+    equal = f" In {count.equal} more the three are equal." if count.equal else ""
+    return f"{', '.join(parts)}.{equal}"
+
+
+def _all(cells: int) -> str:
+    return f"all {cells:,} cells" if cells > 1 else "the only cell"
+
+
+def _span(low: float, high: float, form: str) -> str:
+    first, last = format(low, form), format(high, form)
+    return first if first == last else f"{first} to {last}"
+
+
+def _population(found: BestOfPopulation) -> str:
+    """The population, and how the paper calls those of its shape."""
+    cell, shape = found.cell.cell, found.shape
+    if cell.dist == POINT:
+        called = "drawn in the place of s = 5"
+    elif cell.uploaded:
+        called = "moderately concentrated" if shape == "moderate" else shape
+    else:
+        skewed = {
+            "concentrated": "highly skewed",
+            "moderate": "moderately skewed",
+            "near uniform": "near uniform",
+        }
+        called = skewed[shape]
+    return f"{_capital(population_name(cell))}, {called}"
+
+
+def _expected(found: BestOfPopulation) -> str:
+    if found.shape == "moderate":
+        return "InvP and InvN alternate, as on ACSIncome" if found.cell.cell.uploaded else _CHANGE
+    return f"{'InvP' if found.shape == 'concentrated' else 'InvN'} is best"
+
+
+def _of_population(found: BestOfPopulation, count: Count) -> str:
+    text = _wins(found.standing)
+    if found.shape == "moderate":
+        text += _alternating(count)
+    elif count.asked:
+        text += f" {_surely_best('InvP' if found.shape == 'concentrated' else 'InvN', count)}"
+    return text + _likeness(found.cell)
+
+
+def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
+    return _surely_best("InvP", count) if count.asked else _wins(found.standing)
+
+
+def _surely_best(name: str, count: Count) -> str:
+    return f"{name} is surely the best, or shares it, in {count.yes}, surely not in {count.no}."
+
+
+def _wins(stand: Standing) -> str:
+    """In how many cells each surely has the smallest mean."""
+    if not stand.apart:
+        return _EQUAL
+    each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.sure.items())
+    rest = [f"two share it in {stand.shared}"] if stand.shared else []
+    rest += [f"not settled in {stand.unsettled}"] if stand.unsettled else []
+    equal = f" (in {stand.equal} more they are equal)" if stand.equal else ""
+    return f"Surely the smallest mean, in {counted(stand.apart, 'cell')}{equal}: {', '.join([each, *rest])}."
+
+
+def _alternating(count: Count) -> str:
+    """Of InvP against InvN."""
+    if not count.asked:
+        return ""
+    more = f" Of the two, InvP is surely better in {count.yes}, InvN in {count.no}."
+    return f"{more} That they change places is not seen here." if bool(count.yes) != bool(count.no) else more
+
+
+def _likeness(cell: CellResult) -> str:
+    """For a histogram from outside, how concentrated it is beside the paper's populations."""
+    if not cell.cell.uploaded:
+        return ""
+    return (
+        f" Its squared shares sum to {cell.concentration:.2g} (from {CONCENTRATED:g} on it is called concentrated here); "
+        "those of Zipf with 10,000 categories to 0.0001 (s = 0.01), 0.094 (s = 1.3) and 0.58 (s = 2.5). It is as even "
+        f"as {1 / cell.concentration:,.3g} equally common categories (near uniform: from {NEAR_UNIFORM:g} K on)."
+    )
+
+
+def _of_closeness(stand: Standing) -> str:
+    if not stand.apart:
+        return _EQUAL
+    if not stand.settled:
+        return "The collections settle in no cell which of the three is best."
+    middle = "hardly above" if alike(stand.typical) else times(stand.typical)
+    near = (
+        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.near} of "
+        f"{stand.apart}."
+    )
+    largest = "Its mean error is nowhere surely above the smallest."
+    if stand.where is not None:
+        largest = (
+            f"Its mean error is up to {about(stand.largest)} the smallest (for {cell_name(stand.where)})."
+        )
+        if alike(stand.largest):
+            largest = "Its mean error is nowhere surely above the smallest by 0.5% or more."
+    return f"{largest} {near}"
+
+
+def _of_fit(found: HigherNll) -> str:
+    sentence = f"{_name(found.estimator)}'s is surely higher in {found.n_higher} of {found.n_cells}"
+    if found.cell is not None:
+        sentence += f", by up to about {found.largest:.2g} nats per report (for {cell_name(found.cell)})"
+    return f"{sentence}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+_MOST_RANGES = 5  # ranges of one axis that a sentence can hold
+
+
+def answer_in_words(result: SweepResult, metric: str) -> str:
+    """Which estimate has the smallest error in a sweep, and what MLE* costs: one or two sentences in markdown.
+
+    Empty where the run cannot tell: no cell, or one of the three valid estimates or the error was left out.
+    """
+    if not has_errors(result, metric, *VALID):
+        return ""
+    return _of_nll(result) if metric == "nll" else _of_mse(result)
+
+
+def _of_mse(result: SweepResult) -> str:
+    stand, head = standing(result, "mse"), _head(result)
+    if not stand.apart:
+        return f"{head} in {_all_settings(stand.cells)} **the errors of the three are equal**."
+    if not stand.settled:
+        return f"{head} {_unsettled(result, stand)}"
+    axis = varying_axis(result.sweep.cells)
+    ranges = _ranges(result, axis) if axis else ""
+    return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}".rstrip()
+
+
+def _head(result: SweepResult) -> str:
+    """What the answer is about: all populations of the sweep, though a figure may show some."""
+    done, cells = len(result.cells), result.sweep.cells
+    if not result.finished:
+        return f"**In short,** of the {done:,} of {counted(len(cells), 'setting')} run so far:"
+    axis = varying_axis(cells)
+    if axis:
+        low, high = (_written(axis, end(getattr(cell, axis) for cell in cells)) for end in (min, max))
+        return f"**In short,** at {len(cells)} values of {SYMBOLS[axis]} from {low} to {high}:"
+    populations = len({(cell.dist, cell.s) for cell in cells})
+    return f"**In short,** over all {populations} populations:" if populations > 1 else "**In short:**"
+
+
+def _all_settings(cells: int) -> str:
+    return f"all {cells:,} settings" if cells > 1 else "this one setting"
+
+
+def _unsettled(result: SweepResult, stand: Standing) -> str:
+    seeds = result.sweep.settings.seeds
+    if seeds == 1:
+        return "one collection per setting cannot tell which estimate is best on average."
+    more = f" (in {stand.equal:,} more the three are equal)" if stand.equal else ""
+    where = f"any of {stand.apart:,} settings" if stand.apart > 1 else "the one setting where they differ"
+    return (
+        f"{seeds} collections per setting do not settle which estimate is best on average in {where}{more}."
+    )
+
+
+def _ranges(result: SweepResult, axis: SweepAxis) -> str:
+    """Who is best at which values of the only axis; empty where it changes too often for a sentence."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for stretch in leader_intervals(result, "mse", axis):
+        found.setdefault(stretch.best, []).append(_range(axis, stretch))
+    if sum(map(len, found.values())) > _MOST_RANGES:
+        return ""
+    best = ", ".join(
+        f"{' and '.join(_owners(names))} at {_joined(at)}"
+        for names, at in found.items()
+        if 0 < len(names) < len(VALID)
+    )
+    rest = [f"not settled at {_joined(found[()])}"] if () in found else []
+    rest += [f"the three are equal at {_joined(found[VALID])}"] if VALID in found else []
+    return f"the smallest squared error on average is surely **{best}**{''.join(f'; {one}' for one in rest)}."
+
+
+def _range(axis: SweepAxis, stretch: LeaderInterval) -> str:
+    symbol, first, last = SYMBOLS[axis], _written(axis, stretch.first), _written(axis, stretch.last)
+    if stretch.opens and stretch.closes:
+        return f"every {symbol}"
+    if first == last:
+        return f"{symbol} = {first}"
+    if stretch.opens or stretch.closes:
+        return f"{symbol} ≤ {last}" if stretch.opens else f"{symbol} ≥ {first}"
+    return f"{symbol} from {first} to {last}"
+
+
+def _counts(stand: Standing) -> str:
+    """In how many settings each is best."""
+    wins = sorted(stand.sure.items(), key=lambda pair: -pair[1])
+    if stand.cells == 1 and not stand.shared:
+        return f"the smallest squared error on average is surely **{_owners(wins[0][:1])[0]}**."
+    each = [f"{_owners((name,))[0]} in {count:,}" for name, count in wins if count]
+    if each:
+        each[0] += " setting" if wins[0][1] == 1 else " settings"
+    if never := [name for name, count in wins if not count]:
+        each.append(f"{_joined(_owners(never))} in none")
+    rest = []
+    if stand.shared:
+        rest.append(f"in {stand.shared:,} two share it")
+    if stand.unsettled:
+        rest.append(f"in {stand.unsettled:,} the collections do not settle it")
+    if stand.equal:
+        rest.append(f"in {stand.equal:,} the three are equal")
+    more = f"; {', '.join(rest)}" if rest else ""
+    return f"the smallest squared error on average is surely **{', '.join(each)}**{more}."
+
+
+def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
+    """How MLE* does, where the three differ; nothing where it is surely the best throughout."""
+    if stand.sure["mle_star"] == stand.apart:
+        return ""
+    count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
+    if not count.yes and not count.no:
+        return f"MLE*'s error is {size}."
+    worst = f"surely the worst in {count.no:,}" if count.no else "surely the worst in none"
+    if stand.apart == 1:
+        worst = "surely the worst" if count.no else "surely not the worst"
+    open_ = f" ({count.unsure:,} not settled)" if count.unsure else ""
+    return f"MLE* is **{worst}**{open_}, and its error is {size}."
+
+
+def _size(stand: Standing, axis: SweepAxis | None) -> str:
+    """MLE*'s error over the smallest."""
+    if stand.where is None:
+        return "nowhere surely above the smallest"
+    if alike(stand.largest):
+        return "nowhere surely 0.5% above the smallest"
+    prefix = "" if math.isinf(stand.largest) else "about "
+    largest = f"{prefix}**{roughly(stand.largest)}** the smallest"
+    if axis:
+        largest += f" (at {SYMBOLS[axis]} = {_written(axis, getattr(stand.where, axis))})"
+    if stand.apart == 1:
+        return largest
+    usual = "hardly above it" if alike(stand.typical) else about(stand.typical)
+    return f"up to {largest}, typically {usual}"
+
+
+def _of_nll(result: SweepResult) -> str:
+    """In single collections: there is nothing to settle."""
+    claim, drawn = mle_lowest_nll(result), sum(cell.seeds for cell in result.cells)
+    if claim.verdict != "holds":
+        return f"{_head(result)} MLE* does **not always have the lowest** negative log-likelihood. {evidence(claim)}"
+    each = f"all {drawn:,} collections" if drawn > 1 else "the one collection"
+    return (
+        f"{_head(result)} MLE* has the lowest negative log-likelihood **in {each}**, alone or tied, as the maximum "
+        "likelihood must."
+    )
+
+
+def _owners(names: Iterable[str]) -> list[str]:
+    return [f"{QUANTITIES[name].name}'s" for name in names]
+
+
+def _joined(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _written(axis: SweepAxis, value: float) -> str:
+    return f"{value:,.0f}" if axis in ("n", "k") else f"{value:g}"
+
+
+def agreement_in_words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    """Whether two runs agree, in a few sentences."""
+    if not found.cells:
+        return "The two runs have **no cell in common**: there is nothing to compare."
+    shared = f"{counted(found.cells, 'cell')} in common"
+    if found.identical:
+        return f"**The same, bit for bit**: {shared}, equal settings, equal numbers."
+    if not found.compared:
+        return f"{shared}, but no standard errors: with one collection per cell nothing can be compared."
+    return f"{shared}, {counted(found.compared, 'mean')} compared. " + (
+        _by_chance(found, first, second) if found.same_users else _by_ratio(found, first, second)
+    )
+
+
+def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    text = (
+        f"The largest difference is **{number(found.largest)} standard errors**{_place(found.where, found.estimator)}; "
+        f"**{found.beyond:,}** {'is' if found.beyond == 1 else 'are'} beyond {FAR_STANDARD_ERRORS:g}, where chance alone "
+        f"would put about {number(found.expected, 2)}."
+    )
+    if not found.same_draws:
+        return text
+    few = min(one.sweep.settings.seeds for one in (first, second))
+    same = f"first {few:,} collections" if few > 1 else "first collection"
+    return f"{text} Both see the same {same}, so they should differ by less than chance would have it."
+
+
+def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    """Of different users: they have different errors, and standard errors know of the noise alone."""
+    why = "The two are about different users, drawn from the same populations, whose errors really differ"
+    if first.sweep.settings.users != second.sweep.settings.users:
+        why = "One is about fixed users and the other about their population: these are different errors"
+    if alike(found.ratio):
+        return f"{why}; here by less than 0.5%."
+    typical = "the middle ratio is 1" if alike(found.typical) else f"{times(found.typical)} in the middle"
+    return (
+        f"{why}. One mean is up to **{times(found.ratio)}** the other{_place(found.ratio_where, found.ratio_estimator)}; "
+        f"{typical}."
+    )
+
+
+def _place(cell: Cell | None, estimator: str) -> str:
+    if cell is None:
+        return ""
+    return f" ({QUANTITIES[estimator].name}, {cell_name(cell)})"

@@ -1,0 +1,258 @@
+"""From the bytes of an upload to text or Parquet: size, compression, real type, encoding."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from rr_core.io.errors import UnreadableFile, megabytes, quote
+from rr_core.limits import MAX_UPLOAD_BYTES
+
+TEXT_EXTENSIONS = ("csv", "tsv", "txt")
+PARQUET_EXTENSIONS = ("parquet",)
+EXTENSIONS = (*TEXT_EXTENSIONS, *PARQUET_EXTENSIONS, "gz")
+"""What a file-upload widget should let people choose."""
+
+MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
+"""The same limit after decompression: a gzip bomb is a small file."""
+
+_CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+# First bytes of what people rename to .csv, with the words for it.
+_FOREIGN = (
+    (b"\x89PNG", "a picture (PNG)"),
+    (b"\xff\xd8\xff", "a picture (JPEG)"),
+    (b"GIF8", "a picture (GIF)"),
+    (b"II*\x00", "a picture (TIFF)"),
+    (b"MM\x00*", "a picture (TIFF)"),
+    (b"RIFF", "a picture, sound or film (RIFF)"),
+    (b"%PDF-", "a PDF document"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file"),
+    (b"ARROW1", "a Feather file"),
+    (b"FEA1", "a Feather file"),
+    (b"PARE", "an encrypted Parquet file"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"{\\rtf", "a rich-text document"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+)
+_HTML = re.compile(rb"\s*<(!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
+# Control characters that no text file holds: C0 without tab, line feed, form feed, return.
+_CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
+# The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
+_C1 = bytes(range(0x80, 0xA0))
+
+
+Tick = Callable[[float], None]
+"""Told the done part, 0 to 1, of a long piece of work; may raise to end it."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What an upload holds once it is unpacked. `data` is Parquet, or text still to be decoded."""
+
+    data: bytes
+    kind: Literal["text", "parquet"]
+    compression: Literal["gzip"] | None
+
+
+def ignore(_: float) -> None:
+    """Progress that nobody wants to know."""
+
+
+def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
+    """Check the size and the name, decompress, and tell what the bytes really are.
+
+    Raises
+    ------
+    UnreadableFile
+        Too large, before or after decompression; wrong extension; empty; damaged gzip; a picture, a
+        document, an archive, a web page or JSON under a table's name.
+    """
+    if len(data) > MAX_UPLOAD_BYTES:
+        raise UnreadableFile(
+            f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. Count the values first and"
+            " upload one line per category with its count."
+        )
+    extension = _extension(name)
+    compressed = data.startswith(_GZIP)
+    if compressed:
+        data = gunzip(data, tick=tick)
+    if not data or data.isspace():
+        raise UnreadableFile(
+            "The file is empty. Upload a table with one line per category, or one value per line."
+        )
+    _refuse_foreign(data)
+    is_parquet = data.startswith(_PARQUET)
+    if extension in PARQUET_EXTENSIONS and not is_parquet:
+        raise UnreadableFile(
+            "The name ends in .parquet but the content is not Parquet. Export it again, or rename"
+            " it to .csv if it is a text table."
+        )
+    return Content(data, "parquet" if is_parquet else "text", "gzip" if compressed else None)
+
+
+def gunzip(data: bytes, limit: int | None = None, tick: Tick = ignore) -> bytes:
+    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
+    limit = MAX_UNPACKED_BYTES if limit is None else limit
+    packed, unpacked = io.BytesIO(data), io.BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=packed) as stream:
+            while piece := stream.read(_CHUNK):
+                tick(packed.tell() / len(data))
+                unpacked.write(piece)
+                if unpacked.tell() > limit:
+                    raise UnreadableFile(
+                        f"The file unpacks to more than {megabytes(limit)}. Count the values first"
+                        " and upload one line per category with its count."
+                    )
+    except EOFError:
+        raise UnreadableFile(
+            "The compressed file is cut short. Compress the table again, or upload it without compression."
+        ) from None
+    except (OSError, zlib.error):
+        raise UnreadableFile(
+            "The compressed file is damaged. Compress the table again, or upload it without compression."
+        ) from None
+    return unpacked.getvalue()
+
+
+def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
+    """Text in whatever encoding -> UTF-8 with ``\\n`` line ends, and the name of the encoding.
+
+    Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
+    Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no
+    difference). The work is done in pieces: a str of 200 MB could take 800 MB.
+    """
+    if data.startswith(codecs.BOM_UTF8):
+        text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
+    elif data.startswith(codecs.BOM_UTF16_LE):
+        text, encoding = _recode(data[2:], "utf-16-le", tick), "UTF-16"
+    elif data.startswith(codecs.BOM_UTF16_BE):
+        text, encoding = _recode(data[2:], "utf-16-be", tick), "UTF-16"
+    elif codec := _utf16_without_bom(data):
+        text, encoding = _recode(data, codec, tick), "UTF-16"
+    else:
+        text, encoding = _decode_bytes(data, tick)
+    if text is None or b"\x00" in text:
+        raise UnreadableFile(
+            "The file is not a text table (it holds binary data, or is damaged). Export it again as"
+            " CSV in the encoding UTF-8."
+        )
+    if text.isspace() or not text:
+        raise UnreadableFile(
+            "The file is empty. Upload a table with one line per category, or one value per line."
+        )
+    _refuse_foreign(text)
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text, encoding
+
+
+def _extension(name: str) -> str:
+    """The extension that says what is inside, in lower case; "" when there is none."""
+    path = PurePath(name.lower())
+    if path.suffix == ".gz":
+        path = path.with_suffix("")
+    extension = path.suffix.lstrip(".")
+    if extension and extension not in EXTENSIONS:
+        raise UnreadableFile(
+            f"Files like {quote(name)} cannot be read here. Save the table as CSV, TSV, TXT or"
+            " Parquet and upload that."
+        )
+    return extension
+
+
+def _refuse_foreign(data: bytes) -> None:
+    found = next((words for magic, words in _FOREIGN if data.startswith(magic)), None)
+    if data.startswith(b"PK\x03\x04"):
+        is_excel = b"xl/" in data[:_CHUNK] or b"xl/" in data[-_CHUNK:]
+        found = "an Excel workbook" if is_excel else "a ZIP archive or an office document"
+    elif data.startswith(_GZIP):
+        found = "a file that was compressed twice"
+    elif data[257:262] == b"ustar":
+        found = "a TAR archive"
+    elif _HTML.match(data, 0, 1000):
+        found = "a web page (HTML or XML)"
+    elif _JSON.match(data, 0, 1000):
+        found = "a JSON file"
+    if found:
+        raise UnreadableFile(
+            f"The content is {found}, not a table, whatever its name says. Export the table itself"
+            " as CSV and upload that."
+        )
+
+
+def _utf16_without_bom(data: bytes) -> str | None:
+    """The UTF-16 codec that explains the NUL bytes, if one does.
+
+    Digits, separators and line ends are ASCII in any language, and in UTF-16 each has one NUL byte,
+    always on the same side: one unit in five, at least.
+    """
+    head = data[: min(len(data), 1 << 16) // 2 * 2]
+    low, high = head[0::2].count(0), head[1::2].count(0)
+    if max(low, high) < max(1, len(head) // 10) or min(low, high) * 4 > max(low, high):
+        return None
+    return "utf-16-le" if high > low else "utf-16-be"
+
+
+def _chunks(data: bytes, tick: Tick) -> Iterator[bytes]:
+    for start in range(0, len(data), _CHUNK):
+        tick(start / len(data))
+        yield data[start : start + _CHUNK]
+
+
+def _recode(data: bytes, codec: str, tick: Tick) -> bytes | None:
+    """`data` as UTF-8, or None when it is not valid in `codec`."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    recoded = io.BytesIO()
+    try:
+        for chunk in _chunks(data, tick):
+            recoded.write(decoder.decode(chunk).encode())
+        recoded.write(decoder.decode(b"", final=True).encode())
+    except UnicodeError:
+        return None
+    return recoded.getvalue()
+
+
+def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
+    """`data` itself when it is valid UTF-8, else None."""
+    if data.isascii():
+        return data
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for chunk in _chunks(data, tick):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return None
+    return data
+
+
+def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
+    """Text in a one-byte encoding or UTF-8; None when it is rather binary."""
+    if (text := _decode_utf8(data, tick)) is not None:
+        return text, "UTF-8"
+    head = data[: 1 << 16]
+    # Any bytes at all are "valid" Latin-1, so look for control characters: a compressed or random
+    # file is one tenth of them, a text holds none.
+    if len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 100:
+        return None, ""
+    if len(data.translate(None, _C1)) == len(data):
+        return _recode(data, "latin-1", tick), "Latin-1"
+    text = _recode(data, "cp1252", tick)
+    # Five bytes mean nothing in Windows-1252; as Latin-1 they are control characters, dropped later.
+    return (text, "Windows-1252") if text is not None else (_recode(data, "latin-1", tick), "Latin-1")

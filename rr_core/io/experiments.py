@@ -1,0 +1,220 @@
+"""The results of a sweep as a file, and a file as results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from rr_core.experiments import storage
+from rr_core.experiments.run import SweepResult
+from rr_core.io.content import decode, unpack
+from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.parquet import is_number, is_text, open_parquet
+from rr_core.io.text import MAX_COLUMNS
+
+EXTENSIONS = ("csv", "parquet", "gz")
+MOST_ROWS = 40_000  # of a file that is read: five times the largest sweep that is run here
+
+_SETTINGS = "sweep"  # a key of the metadata in Parquet, the last column in CSV
+_MOST_SETTINGS = 2_000_000  # letters
+_TEXTS = ("dist", "estimator")
+_LONGEST_TEXT = 200  # what one of these holds
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|nan|inf)", re.ASCII)
+_AGAIN = "Save it again where it comes from, and bring that file."
+_FOREIGN = (
+    "The file is a table, but not a sweep that was saved here: it has no {what}. A histogram of your own goes into the "
+    "sidebar: Distribution, Your own file."
+)
+
+
+def csv_file(result: SweepResult) -> bytes:
+    """One row per cell and estimator as CSV, every digit kept; the settings, in JSON, in the first row of the last
+    column. Not for a result without cells, which has no first row."""
+    columns: dict[str, Any] = dict(storage.to_columns(result))
+    for name in _TEXTS:
+        columns[name] = [csv_cell(text) for text in columns[name].tolist()]
+    columns[_SETTINGS] = [_settings(result), *[""] * (len(columns["dist"]) - 1)]
+    return csv_bytes(columns)
+
+
+def parquet_file(result: SweepResult) -> bytes:
+    """The same table as Parquet; the settings, in JSON, in the metadata under "sweep"."""
+    columns = {
+        name: pa.array(values.tolist(), _kind(values)) for name, values in storage.to_columns(result).items()
+    }
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
+    return out.getvalue()
+
+
+def read(name: str, data: bytes) -> SweepResult:
+    """The result that a file holds, bit for bit as it was written.
+
+    Args:
+        name: of the file.
+        data: its bytes: CSV, also when a spreadsheet has saved it again (with what digits that keeps), or Parquet;
+            gzipped or not.
+
+    Raises:
+        UnreadableFile: one or two plain sentences: what is wrong, where, and how to mend it.
+    """
+    if not data.strip():
+        raise UnreadableFile(f"The file is empty. {_AGAIN}")
+    content = unpack(data, name)
+    try:
+        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data)
+    except UnreadableFile:
+        raise
+    except ValueError as error:
+        raise UnreadableFile(f"The file does not hold a whole sweep: {error}. {_AGAIN}") from None
+
+
+def _in_parquet(data: bytes) -> SweepResult:
+    opened = open_parquet(data)
+    schema = pq.read_schema(pa.BufferReader(data))
+    _check_rows(pq.read_metadata(pa.BufferReader(data)).num_rows)
+    written = (schema.metadata or {}).get(_SETTINGS.encode(), b"")
+    if not written:
+        raise UnreadableFile(_FOREIGN.format(what=f"{quote(_SETTINGS)} in its metadata"))
+    about = _about(written.decode("utf-8", "replace"))
+    names = [name for name in storage.required_columns(about) if name in opened.columns]
+    for name in names:
+        kind = schema.field(name).type
+        if not (is_text(kind) if name in _TEXTS else is_number(kind)):
+            raise _not_held(name)
+    arrays = opened.read([opened.columns.index(name) for name in names]).arrays
+    columns = {
+        name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
+        for name, values in zip(names, arrays, strict=True)
+    }
+    return storage.from_columns(columns, about)
+
+
+def _in_csv(data: bytes) -> SweepResult:
+    text = decode(data)[0].lstrip(b"\n")
+    first = text.partition(b"\n")[0]
+    separator = max((",", ";", "\t"), key=lambda one: first.count(one.encode()))
+    header = _header(first, separator)
+    _check_rows(text.count(b"\n") - 1)
+    parsed = _parsed(text, separator, header)
+    settings = (cell for cell in parsed.column(_SETTINGS).to_pylist() if cell)
+    about = _about(next(settings, ""))
+    columns = {}
+    for name in storage.required_columns(about):
+        if name in _TEXTS and name in header:
+            columns[name] = _texts(name, parsed.column(name))
+        elif name in header:
+            columns[name] = _numbers(name, parsed.column(name), decimal_comma=separator == ";")
+    return storage.from_columns(columns, about)
+
+
+def _header(line: bytes, separator: str) -> list[str]:
+    """The names of the columns."""
+    if line.count(separator.encode()) >= MAX_COLUMNS:
+        raise UnreadableFile(
+            f"The first line has more than {MAX_COLUMNS:,} fields, and no sweep has. {_AGAIN}"
+        )
+    try:
+        header = next(csv.reader([line.decode()], delimiter=separator))
+    except csv.Error:  # a field without end
+        header = []
+    if _SETTINGS not in header:
+        raise UnreadableFile(_FOREIGN.format(what=f"column {quote(_SETTINGS)}"))
+    name, times = Counter(header).most_common(1)[0]
+    if times > 1:
+        raise UnreadableFile(f"Two columns are called {quote(name)}. {_AGAIN}")
+    return header
+
+
+def _parsed(text: bytes, separator: str, header: list[str]) -> pa.Table:
+    """All fields as text."""
+    broken: list[arrow_csv.InvalidRow] = []
+
+    def note(row: arrow_csv.InvalidRow) -> str:
+        broken.append(row)
+        return "error"
+
+    try:
+        return arrow_csv.read_csv(
+            pa.py_buffer(text),
+            # In one block, so that lines are counted and none is too long.
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            arrow_csv.ParseOptions(delimiter=separator, invalid_row_handler=note),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
+        )
+    except pa.ArrowException:
+        where = (
+            f"line {broken[0].number} has {broken[0].actual_columns:,} fields where the first line has "
+            f"{broken[0].expected_columns:,}"
+            if broken
+            else "its lines cannot be told apart"
+        )
+        raise UnreadableFile(f"The file is cut short or was changed: {where}. {_AGAIN}") from None
+
+
+def _texts(name: str, values: Any) -> NDArray[Any]:
+    """A column of names; long ones are refused before a few bytes of a dictionary become gigabytes."""
+    parts = [part.dictionary if pa.types.is_dictionary(part.type) else part for part in values.chunks]
+    if max((pc.max(pc.binary_length(part)).as_py() or 0 for part in parts), default=0) > _LONGEST_TEXT:
+        raise _not_held(name)
+    return np.array(values.to_pylist(), dtype=np.str_)
+
+
+def _numbers(name: str, values: Any, decimal_comma: bool) -> NDArray[Any]:
+    """A column of numbers from text, each to the nearest double."""
+    values = pc.utf8_trim_whitespace(values)
+    values = pc.replace_substring(values, ",", ".") if decimal_comma else values
+    try:
+        return np.asarray(pc.cast(values, pa.float64()).to_numpy())
+    except pa.ArrowInvalid:
+        texts = values.to_pylist()
+        line = next((i for i, text in enumerate(texts) if not _NUMBER.fullmatch(text.lower())), 0)
+        raise UnreadableFile(
+            f"The column {quote(name)} holds {quote(texts[line])} on line {line + 2} where a number should be. {_AGAIN}"
+        ) from None
+
+
+def _not_held(name: str) -> UnreadableFile:
+    held = {"dist": "names of populations", "estimator": "names of estimates"}.get(name, "numbers")
+    return UnreadableFile(f"The column {quote(name)} does not hold {held}. {_AGAIN}")
+
+
+def _check_rows(rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise UnreadableFile(
+            f"The file has {rows:,} rows, and at most {MOST_ROWS:,} are read: one per cell and estimate. Save the sweep "
+            "in several parts."
+        )
+
+
+def _settings(result: SweepResult) -> str:
+    return json.dumps(storage.metadata(result))
+
+
+def _about(written: str) -> Any:
+    """The settings, parsed."""
+    if len(written) > _MOST_SETTINGS:
+        raise UnreadableFile(f"The settings in the file are longer than any sweep's. {_AGAIN}")
+    try:
+        return json.loads(written)
+    except (json.JSONDecodeError, RecursionError):
+        raise UnreadableFile(
+            "The settings of the sweep in the file are cut short or were changed; a spreadsheet cuts texts of more than "
+            f"32,767 letters. {_AGAIN}"
+        ) from None
+
+
+def _kind(values: NDArray[Any]) -> pa.DataType:
+    return pa.string() if values.dtype.kind == "U" else pa.from_numpy_dtype(values.dtype)

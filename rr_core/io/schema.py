@@ -1,0 +1,300 @@
+"""What the columns of a table are for: header or not, numbers or words, category or count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import pyarrow as pa
+
+from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.hints import PERSON_WORDS, Hint, Row, is_title
+
+Layout = Literal["counts", "values"]
+
+CATEGORY_WORDS = frozenset(
+    {
+        "category",
+        "categories",
+        "label",
+        "labels",
+        "name",
+        "names",
+        "item",
+        "items",
+        "value",
+        "values",
+        "key",
+        "class",
+        "group",
+        "bin",
+        "word",
+    }
+)
+COUNT_WORDS = frozenset(
+    {
+        *(
+            "count",
+            "counts",
+            "cnt",
+            "freq",
+            "freqs",
+            "frequency",
+            "frequencies",
+            "n",
+            "number",
+            "total",
+            "weight",
+        ),
+        *("people", "persons", "users", "respondents", "population", "votes", "cases"),
+    }
+)
+SHARE_WORDS = frozenset(
+    {
+        "probability",
+        "probabilities",
+        "prob",
+        "proportion",
+        "proportions",
+        "share",
+        "shares",
+        "fraction",
+        "percent",
+        "percentage",
+        "pct",
+        "p",
+    }
+)
+# A one-letter name is a header only when something else says so: "n" may be a value.
+_HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
+_NUMBER = re.compile(
+    r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some columns of a table, one Arrow array each, and the blank lines that were skipped.
+
+    As a piece of a table: some of its rows (no arrays: none), and the part of the file read so far.
+    """
+
+    arrays: tuple[pa.ChunkedArray, ...]
+    blank_lines: int = 0
+    first_blank: int = 0
+    done: float = 1.0
+
+
+class Described(Protocol):
+    """A file whose columns are known."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def sample(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def numeric(self) -> tuple[bool, ...]: ...
+    @property
+    def hints(self) -> tuple[Hint, ...]: ...
+
+
+class Table(Described, Protocol):
+    """A file whose data can be read too: text or Parquet."""
+
+    @property
+    def unit(self) -> Literal["line", "row"]: ...
+
+    def read(self, indices: Sequence[int]) -> Columns:
+        """The columns at `indices`, in that order."""
+        ...
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The same in pieces of some megabytes; blank lines are told by the last piece."""
+        ...
+
+    def place(self, row: int) -> int:
+        """Where a row (0-based, among those that `read` returns) is in the file, counted from 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A layout and the columns it needs; `count` is None for values."""
+
+    layout: Layout
+    category: int
+    count: int | None
+
+
+def looks_numeric(cell: str) -> bool:
+    """Whether a person would call the cell a number, in any of the usual ways of writing one."""
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
+    """For each column, whether at least half of its filled cells look like numbers."""
+    cells = [[row[i] for row in rows if i < len(row) and row[i].strip()] for i in range(width)]
+    return tuple(0 < len(column) <= 2 * sum(map(looks_numeric, column)) for column in cells)
+
+
+def detect_header(rows: Sequence[Row]) -> bool:
+    """Whether the first row names the columns.
+
+    A number in it says no; a usual name ("count") or a column of numbers below a word says yes.
+    Among words only, a first word that comes again is a value; one that does not, above words that
+    do repeat, is a name, and so is one that heads them (`hints.is_title`). Otherwise: several columns have a
+    header, a single one has none.
+    """
+    first, body = [cell.strip() for cell in rows[0]], rows[1:]
+    if any(map(looks_numeric, first)):
+        return False
+    if any(cell.casefold() in _HEADER_WORDS for cell in first):
+        return True
+    numeric = numeric_columns(body, len(first))
+    if any(cell and is_numeric for cell, is_numeric in zip(first, numeric, strict=True)):
+        return True
+    below = [[row[i].strip() for row in body if i < len(row)] for i in range(len(first))]
+    if any(cell in column for cell, column in zip(first, below, strict=True)):
+        return False
+    if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
+        return True
+    return len(first) > 1 or any(len(column) >= 4 and 2 * len({*column}) <= len(column) for column in below)
+
+
+def column_names(header: Row) -> tuple[str, ...]:
+    """Names from a header row: empty ones get a number, repeated ones a counter."""
+    names: list[str] = []
+    for number, cell in enumerate(header, 1):
+        stem = name = cell.strip() or f"Column {number}"
+        repeat = 2
+        while name in names:
+            name, repeat = f"{stem} ({repeat})", repeat + 1
+        names.append(name)
+    return tuple(names)
+
+
+def names_share(name: str) -> bool:
+    """Whether a column's name says that it holds probabilities."""
+    return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
+
+
+def suggest(table: Described) -> Choice:
+    """The layout and columns to propose.
+
+    Counts when a column of numbers is called count (or similar), or when one of exactly two columns
+    holds numbers or is called so; else one value per row. Two columns of which one numbers people, and the
+    other holds codes that come again, are one value per row as well.
+    """
+    width = len(table.columns)
+    numbers = [i for i in range(width) if table.numeric[i]]
+    # With two columns the name is enough: if its numbers are bad, the error tells where.
+    named = [i for i in (range(width) if width == 2 else numbers) if names_count(table.columns[i])]
+    count = named[0] if named else numbers[-1] if width == 2 and numbers else None
+    people = [i for i in range(width) if numbers_people(table, i)]
+    if width == 1 or count is None or (not named and width == 2 and len(people) == 1):
+        return Choice("values", _category(table, None, people), None)
+    return Choice("counts", _category(table, count), count)
+
+
+def numbers_people(table: Described, index: int) -> bool:
+    """Whether a column numbers the people, whose answers are in another one."""
+    words = _words(table.columns[index])
+    others = [hint for i, hint in enumerate(table.hints) if i != index]
+    if not others or words & CATEGORY_WORDS:
+        return False
+    if words & PERSON_WORDS:
+        return True
+    hint = table.hints[index]
+    alone = hint.differs if words == {"id"} else hint.numbers_people
+    return alone and any(other.repeats for other in others)
+
+
+def names_count(name: str) -> bool:
+    """Whether a column's name says that it holds counts or probabilities."""
+    return bool(_words(name) & COUNT_WORDS) or names_share(name)
+
+
+def choose(
+    table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
+) -> Choice:
+    """The person's choice, completed by suggestions.
+
+    Raises
+    ------
+    UnreadableFile
+        A column that is not there, the same column twice, counts asked for where no column can hold
+        them, or nothing chosen and only words to choose from.
+    """
+    picked = None if category is None else _find(table, category)
+    counted = None if count is None else _find(table, count)
+    suggested = suggest(table)
+    layout = layout or ("counts" if counted is not None else suggested.layout)
+    if layout == "values":
+        if picked is None and len(table.columns) > 1 and not any(table.numeric):
+            raise UnreadableFile(
+                f"The file has {len(table.columns)} columns ({_listed(table)}) and none of them holds"
+                " numbers. Add a column of counts, or choose “one value per row” and pick its column."
+            )
+        return Choice("values", suggested.category if picked is None else picked, None)
+    return _choose_counts(table, picked, counted)
+
+
+def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Choice:
+    if len(table.columns) < 2:
+        raise UnreadableFile(
+            f"The file has one column only ({_listed(table)}), and counts need two: category and"
+            " count. Add the counts, or choose “one value per row”."
+        )
+    if counted is None:
+        candidates = [i for i, numeric in enumerate(table.numeric) if numeric and i != picked]
+        named = [i for i in candidates if names_count(table.columns[i])]
+        others = [i for i in range(len(table.columns)) if i != picked]
+        # With two columns the other one is meant, even if it holds no numbers: the error then
+        # names its first bad line.
+        candidates = named or candidates[-1:] or (others[-1:] if len(table.columns) == 2 else [])
+        if not candidates:
+            raise UnreadableFile(
+                f"No column of numbers was found among {_listed(table)}. Add a column with the count"
+                " of each category."
+            )
+        counted = candidates[0]
+    picked = _category(table, counted) if picked is None else picked
+    if picked == counted:
+        raise UnreadableFile(
+            f"The column {quote(table.columns[picked])} is chosen for both category and count. Pick two"
+            " different columns."
+        )
+    return Choice("counts", picked, counted)
+
+
+def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
+    """The likeliest category column: by its name, else the first of words, else the first; not one of `people`."""
+    others = [i for i in range(len(table.columns)) if i != count and i not in people]
+    others = others or [i for i in range(len(table.columns)) if i != count]
+    named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
+    return next(iter([*named, *(i for i in others if not table.numeric[i]), *others]))
+
+
+def _find(table: Table, column: str | int) -> int:
+    if isinstance(column, int):
+        if 0 <= column < len(table.columns):
+            return column
+        raise UnreadableFile(f"There is no column {column + 1}: the file has {len(table.columns)}.")
+    folded = [name.casefold() for name in table.columns]
+    if column in table.columns:
+        return table.columns.index(column)
+    if folded.count(column.strip().casefold()) == 1:
+        return folded.index(column.strip().casefold())
+    raise UnreadableFile(f"There is no column {quote(column)}. The columns are {_listed(table)}.")
+
+
+def _listed(table: Table) -> str:
+    names = [quote(name, 20) for name in table.columns[:6]]
+    return ", ".join(names) + (", …" if len(table.columns) > 6 else "")
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[\W\d_]+", name.casefold()))

@@ -1,0 +1,276 @@
+"""Misprinted formulas of the paper (Pinzón et al.), its listing, its figures, its poster, and of the blog post.
+
+Sections and equations are those of the paper unless another source is named.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rr_core._validate import Array
+from rr_core.errors import inv_variance, squared_error
+from rr_core.estimators import inv, inv_n, mle_star
+from rr_core.mechanism import RandomizedResponse
+from rr_core.populations import zipf
+from rr_core.scenario import Scenario
+
+# The example with exact reference values: K = 4, p = 1/2, q = 1/6, e^eps = 3.
+EXAMPLE_COUNTS = (6, 3, 2, 1)
+EXAMPLE = RandomizedResponse.from_p(4, 0.5)
+
+
+@dataclass(frozen=True)
+class EstimatePair:
+    """One (k,) estimate by the formula as printed, and by the corrected one."""
+
+    printed: Array
+    corrected: Array
+
+
+@dataclass(frozen=True)
+class VarianceOfInv:
+    """Var(Inv_i) summed over the categories: in ``n_draws`` simulated collections, and by both formulas."""
+
+    n_draws: int
+    simulated: float
+    corrected: float
+    printed: float
+
+
+def variance_of_inv() -> VarianceOfInv:
+    """Eq. (8): the denominator is N (p - q)^2, not N (p - q). K = 5, eps = 1, N = 200 fixed users."""
+    true_counts, mechanism, n_draws = np.array([120, 60, 20, 0, 0]), RandomizedResponse(5, 1.0), 20_000
+    n = int(true_counts.sum())
+    reports = mechanism.randomize_histogram(np.broadcast_to(true_counts, (n_draws, 5)), 1)
+    corrected = float(inv_variance(true_counts / n, n, mechanism).sum())
+    simulated = float(inv(reports, mechanism).var(axis=0).sum())
+    return VarianceOfInv(n_draws, simulated, corrected, corrected * mechanism.keep)
+
+
+@dataclass(frozen=True)
+class ErrorAtK:
+    """N times the mean squared error of Inv, divided by ``k``: simulated, and by both formulas."""
+
+    k: int
+    simulated: float
+    corrected: float
+    printed: float
+
+
+@dataclass(frozen=True)
+class ErrorGrowth:
+    """How Inv's mean squared error grows with K: at three K, and the slope of its logarithm over that of K between
+    ``slope_from`` and ``slope_to``, by the corrected formula."""
+
+    at: tuple[ErrorAtK, ...]
+    slope_from: int
+    slope_to: int
+    slope: float
+
+
+def error_growth() -> ErrorGrowth:
+    """Theorem 9 and section 5.4: at fixed eps the error grows like K^2/N, not like K/N, which comes from the denominator
+    misprinted in eq. (8). Equal shares, eps = 1, 100 users per category."""
+    rows = []
+    for k in (10, 100, 1000):
+        mechanism, true_counts = RandomizedResponse(k, 1.0), np.full(k, 100)
+        theta, n = true_counts / true_counts.sum(), 100 * k
+        reports = mechanism.randomize_histogram(np.broadcast_to(true_counts, (100_000 // k, k)), k)
+        simulated = float(squared_error(inv(reports, mechanism), theta).mean()) * n / k
+        corrected = float(inv_variance(theta, n, mechanism).sum()) * n / k
+        rows.append(ErrorAtK(k, simulated, corrected, corrected * mechanism.keep))
+    low, high = 1000, 5000
+    return ErrorGrowth(tuple(rows), low, high, slope_of_inv((low, high), 1.0))
+
+
+def squared_error_of_inv(k: int, epsilon: float) -> float:
+    """N times the mean squared error of Inv for fixed users, whatever their shares: eq. (8) with N (p - q)^2, summed
+    over the k categories; (k^2 + (2 e^eps - 3) k - 2 (e^eps - 1)) / (e^eps - 1)^2.
+
+    >>> import math
+    >>> round(squared_error_of_inv(2, math.log(3)), 9)  # 2 e^eps / (e^eps - 1)^2
+    1.5
+    """
+    power = math.exp(epsilon)
+    return (k**2 + (2 * power - 3) * k - 2 * (power - 1)) / (power - 1) ** 2
+
+
+def slope_of_inv(k: tuple[int, int], epsilon: float) -> float:
+    """Slope of log mean squared error of Inv over log k, between two values of k."""
+    low, high = (math.log(squared_error_of_inv(one, epsilon)) for one in k)
+    return (high - low) / math.log(k[1] / k[0])
+
+
+@dataclass(frozen=True)
+class DropCondition:
+    """g(0), g(1), … of Lemma 3 for ascending ``counts``, and how many entries MLE* sets to zero."""
+
+    counts: tuple[int, ...]
+    g: tuple[float, ...]
+    n_zeros: int
+
+
+def drop_condition() -> DropCondition:
+    """Lemma 3 (d) and the proof of Theorem 7: phi_(n-1) = phi_n should be phi_n = phi_(n+1)."""
+    counts, q = (1, 1, 4, 6), EXAMPLE.q
+    phi = np.array(counts) / sum(counts)
+    g = tuple(float((1 - n * q) * phi[n] - q * phi[n:].sum()) for n in range(len(counts)))
+    return DropCondition(counts, g, int((mle_star(phi, EXAMPLE) == 0).sum()))
+
+
+@dataclass(frozen=True)
+class Theorem8:
+    """Second and third formula in the proof of Theorem 8, arrays (2, k-1): one row per formula (for InvN and for MLE*),
+    one column per category i other than the dropped one, n.
+
+    Attributes:
+        right_sides: of the two formulas.
+        printed: what the left sides name as printed: entry n of InvN and of MLE*.
+        corrected: what they should name: entry i.
+    """
+
+    right_sides: Array
+    printed: Array
+    corrected: Array
+
+
+def theorem_8() -> Theorem8:
+    """Theorem 8: on the left of two formulas stands a subscript n where i is meant. Counts (5, 3, 3, 1)."""
+    phi, p, q = np.array([5, 3, 3, 1]) / 12, EXAMPLE.p, EXAMPLE.q
+    smallest, rest = phi[-1], phi[:-1]
+    right = np.stack([(rest - q) / (p - smallest), rest * (1 - q) / ((p - q) * (1 - smallest)) - q / (p - q)])
+    both = np.stack([inv_n(phi, EXAMPLE), mle_star(phi, EXAMPLE)])
+    return Theorem8(right, np.repeat(both[:, -1:], 3, axis=1), both[:, :-1])
+
+
+@dataclass(frozen=True)
+class CentreOfReports:
+    """Shares of the reports when all ``n`` users have one category: in that one (``own``) and in another one (``other``);
+    simulated, expected, and as printed for the first. ``printed_sum`` is the sum of the printed vector."""
+
+    n: int
+    own: float
+    other: float
+    expected_own: float
+    expected_other: float
+    printed_own: float
+    printed_sum: float
+
+
+def centre_of_reports() -> CentreOfReports:
+    """Section 5.2: for theta = (1, 0, …, 0) phi centres on (p, q, …, q), not on (p - q, q, …, q)."""
+    mechanism, n = RandomizedResponse(6, 1.0), 10**8
+    phi = mechanism.randomize_histogram([n, 0, 0, 0, 0, 0], 2) / n
+    expected = mechanism.expected(np.eye(6)[0])
+    return CentreOfReports(
+        n,
+        float(phi[0]),
+        float(phi[1]),
+        float(expected[0]),
+        float(expected[1]),
+        mechanism.keep,
+        mechanism.keep + 5 * mechanism.q,
+    )
+
+
+@dataclass(frozen=True)
+class MleThreshold:
+    """Inv(phi^tau) of eq. (6), (k,), with tau the largest entry dropped and with tau the smallest entry kept."""
+
+    phi: Array
+    n_zeros: int
+    at_dropped: Array
+    at_kept: Array
+    mle_star: Array
+
+
+def mle_threshold() -> MleThreshold:
+    """After Algorithm 1: tau* is phi_sigma(i+1), the smallest entry kept; at phi_sigma(i) eq. (6) still gives a negative
+    share."""
+    phi = np.array(EXAMPLE_COUNTS) / sum(EXAMPLE_COUNTS)
+    estimate, ranked = mle_star(phi, EXAMPLE), np.sort(phi)
+    n_zeros = int((estimate == 0).sum())
+    at_dropped, at_kept = (_thresholded(phi, ranked[i]) for i in (n_zeros - 1, n_zeros))
+    return MleThreshold(phi, n_zeros, at_dropped, at_kept, estimate)
+
+
+def _thresholded(phi: Array, tau: float) -> Array:
+    """(k,) Inv(phi^tau) of eq. (6)."""
+    kept = phi >= tau
+    scale = (1 - EXAMPLE.q * (~kept).sum()) / phi[kept].sum()
+    return np.where(kept, (scale * phi - EXAMPLE.q) / (EXAMPLE.p - EXAMPLE.q), 0.0)
+
+
+@dataclass(frozen=True)
+class ListingDrift:
+    """Rounding errors at ``k`` categories: by how much the sum of the estimate misses one, for the supplement's listing
+    and for `rr_core.mle_star`, and the largest difference of one entry between the two."""
+
+    k: int
+    listing_sum_error: float
+    our_sum_error: float
+    largest_difference: float
+
+
+def listing_drift() -> ListingDrift:
+    """Section A: subtracting the dropped frequencies one by one from 1 accumulates their rounding errors.
+
+    ``np.subtract.accumulate`` subtracts in the order of the listing's loop, so this is the loop, bit by bit.
+    """
+    draw = Scenario("zipf", 142_300, 1.3, 8.0, 166_450, 1).draw()
+    k, p = draw.scenario.k, draw.mechanism.p
+    q, phi = (1 - p) / (k - 1), np.sort(draw.counts / draw.scenario.n)
+    remaining = np.subtract.accumulate(np.concatenate([[1.0], phi]))
+    n_dropped = np.arange(k)
+    n_zeros = int(np.argmin(q * remaining[:-1] > (1 - n_dropped * q) * phi))
+    scale = (p - q) * remaining[n_zeros] / (1 - n_zeros * q)
+    listing = np.where(n_dropped >= n_zeros, phi / scale - q / (p - q), 0.0)
+    ours = np.sort(mle_star(draw.counts, draw.mechanism))
+    return ListingDrift(k, math.fsum(listing) - 1, math.fsum(ours) - 1, float(np.abs(listing - ours).max()))
+
+
+@dataclass(frozen=True)
+class LargestShares:
+    """Share of the most frequent of ``k`` categories: under Zipf's law with s = 2.5 and s = 5, and in the published code
+    when it is told s = 5."""
+
+    k: int
+    zipf_2_5: float
+    zipf_5: float
+    published_code: float
+
+
+def largest_shares() -> LargestShares:
+    """Captions of Figures 1 and 2: s goes up to 2.5, not 5.0; for s >= 5 the published code puts all users in one
+    category."""
+    k = 10_000
+    return LargestShares(k, float(zipf(k, 2.5)[0]), float(zipf(k, 5.0)[0]), 1.0)
+
+
+def poster_formula() -> EstimatePair:
+    """The poster's proof sketch: an entry of the MLE that is not zero is phi_i/lambda - q/(p - q), not Inv_i. On the
+    example; the printed one does not sum to one."""
+    phi = np.array(EXAMPLE_COUNTS) / sum(EXAMPLE_COUNTS)
+    estimate = mle_star(phi, EXAMPLE)
+    return EstimatePair(np.where(estimate > 0, inv(phi, EXAMPLE), 0.0), estimate)
+
+
+@dataclass(frozen=True)
+class BlogExample:
+    """The blog's p (chance of a uniform redraw), ours (chance of the truth), and one report debiased: the entry of the
+    category reported, and of every other one."""
+
+    redraw_chance: float
+    truth_chance: float
+    debiased_reported: float
+    debiased_other: float
+
+
+def blog_example() -> BlogExample:
+    """The blog's example, K = 10 and eps = ln 3: its p is K q = 1 - (p - q)."""
+    mechanism = RandomizedResponse(10, math.log(3))
+    debiased = inv(np.eye(10)[1], mechanism)
+    return BlogExample(1 - mechanism.keep, mechanism.p, float(debiased[1]), float(debiased[0]))

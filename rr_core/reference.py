@@ -1,0 +1,146 @@
+"""What can be looked up: symbols, names, formulas, estimators, misprints, glossary, sources.
+
+The texts are in ``rr_core/data/reference/``, one TOML file per part, and are read here. All text is Markdown with LaTeX
+between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is computed when the text is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+PARTS = ("symbols", "names", "formulas", "estimators", "misprints", "glossary", "sources")
+
+_MARKUP = re.compile(r"[\\$*`{}]|mathrm|quad|text")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to look up: what it is called, what there is to say, and other words by which readers search for it."""
+
+    title: str
+    text: str
+    search: str = ""
+
+    def matches(self, query: str) -> bool:
+        """Whether every word of the query occurs in the entry; case and markup are ignored.
+
+        >>> Entry("$φ_i$", "Share of the **reports**.", "phi").matches("REPORTS phi")
+        True
+        """
+        everything = _MARKUP.sub("", f"{self.title} {self.text} {self.search}").casefold()
+        return all(word in everything for word in _MARKUP.sub("", query).casefold().split())
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A letter, its name in code ("–" if it has none), its meaning with unit and range, and words to find it by."""
+
+    letter: str
+    code: str
+    meaning: str
+    search: str = ""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter that other texts use for something else."""
+
+    letter: str
+    here: str
+    elsewhere: str
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula.
+
+    Attributes:
+        name: what it is.
+        latex: the formula, for display, in lines short enough for a phone.
+        source: where it comes from.
+        code: dotted names of what computes it.
+        note: what its letters mean, or what to make of it.
+    """
+
+    name: str
+    latex: str
+    source: str
+    code: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A slip in a source.
+
+    Attributes:
+        title: where it stands, or what it says.
+        printed: what is printed.
+        right: what is right.
+        check: what a computation shows, with the names of its numbers (`rr_core.misprints.CHECKS`) in double braces.
+        tests: names of the tests that hold it.
+    """
+
+    title: str
+    printed: str
+    right: str
+    check: str = ""
+    tests: tuple[str, ...] = ()
+
+
+@cache
+def read(part: str) -> Mapping[str, Any]:
+    """The file of one of `PARTS`, as TOML gives it; ``name`` and ``about`` are the part's name and what it holds.
+
+    Raises:
+        ValueError: when there is no such part.
+
+    >>> read("glossary")["name"]
+    'Glossary'
+    """
+    if part not in PARTS:
+        raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
+    file = resources.files("rr_core") / "data" / "reference" / f"{part}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def entries(part: str, kind: str) -> tuple[Entry, ...]:
+    """The entries of one kind in a part: "method" in names, "best" in estimators, "term" in the glossary, "text" in
+    sources."""
+    return tuple(Entry(**row) for row in read(part)[kind])
+
+
+def symbols() -> dict[str, tuple[Symbol, ...]]:
+    """All symbols, by group."""
+    return {
+        group["name"]: tuple(Symbol(**row) for row in group["symbols"]) for group in read("symbols")["group"]
+    }
+
+
+def letters() -> tuple[Letter, ...]:
+    """The letters that clash with those of other texts."""
+    return tuple(Letter(**row) for row in read("names")["letters"])
+
+
+def formulas() -> dict[str, tuple[Formula, ...]]:
+    """All formulas, by topic."""
+    return {
+        topic["name"]: tuple(Formula(**{**row, "code": tuple(row["code"])}) for row in topic["formula"])
+        for topic in read("formulas")["topic"]
+    }
+
+
+def misprints() -> dict[str, tuple[Misprint, ...]]:
+    """All misprints, by source."""
+    return {
+        source["name"]: tuple(
+            Misprint(**{**row, "tests": tuple(row.get("tests", ()))}) for row in source["misprint"]
+        )
+        for source in read("misprints")["source"]
+    }

@@ -1,0 +1,212 @@
+"""The section "Who wins": what a link asks of it, what its widgets keep, and where a click leads."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages._ui import state
+from pages._ui.experiments import winner_map as map_section
+from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
+from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
+from rr_core.experiments.winner_map import fixed_axes, winner_map
+from rr_core.populations import Population
+from tests.app.opening import charts, checked, widget
+from tests.core.sweeps import THREE, made
+
+MAIN = Sweep(MAIN_GRID, THREE)
+UPLOADED = Population.from_weights([5, 3, 2])
+
+PAGE = """
+import numpy as np
+import streamlit as st
+from pages._ui import link
+from pages._ui.experiments import winner_map
+from pages._ui.experiments.runs import SweepView
+from rr_core.experiments.grid import MAIN_GRID, over
+from tests.core.sweeps import THREE, made
+from dataclasses import replace
+whole = not st.session_state.get("part_only")
+if whole:
+    link.read("experiments")
+    winner_map.read_link()
+which = st.session_state.get("which", "main")
+cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5, epsilon=(1.0, 2.0), n=(10, 20)),
+         "line": over(k=5, epsilon=1.0, n=(10, 20)), "dot": over(k=5, epsilon=1.0, n=10)}[which]
+means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
+view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
+if whole:
+    winner_map.apply_link(view)
+winner_map.section(view, link.current())
+link.write()
+"""
+
+
+def opened(which="main", **query):
+    page = AppTest.from_string(PAGE, default_timeout=30)
+    page.session_state["which"] = which
+    for name, text in query.items():
+        page.query_params[name] = text
+    return checked(page.run())
+
+
+def asked_of(page):
+    return {name: page.query_params.get(name) for name in map_section.PARAMETERS}
+
+
+def test_links_come_back():
+    for key, at in (
+        ("eps-n", {"population": "2.5", "k": 50}),
+        ("n-k", {"population": "0.01", "epsilon": 3.0}),
+    ):
+        asked = MapSelection(key, "nll", at)
+        query = to_query(asked, fixed_axes(MAIN.cells, key, at))
+        assert from_query({name: text for name, text in query.items() if text}, MAIN) == (asked, ())
+    odd = Sweep(
+        over(s=1.0, k=5, epsilon=(0.1, 1 / 3), n=(10, 20)) + over(s=1.0, k=(5, 6), epsilon=1 / 3, n=(10, 20))
+    )
+    query = to_query(MapSelection("n-k", "mse"), fixed_axes(odd.cells, "n-k", {}))
+    assert query == dict.fromkeys(map_section.PARAMETERS) | {"map": "n-k", "metric": "mse"}
+    assert float(map_section.value_in_link(1 / 3)) == 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("query", "notes"),
+    [
+        ({}, ()),
+        ({"map": " EPS-N ", "metric": "MSE", "at_s": "2.50", "at_k": "1e3", "at_eps": "nan"}, ()),
+        ({"map": "k-n"}, ("map “k-n”", "“ε × N” is used")),
+        ({"metric": "tv"}, ("error measure “tv”", "“Squared error” is used")),
+        ({"at_k": "77"}, ("Categories K “77”", "“1,000” is used")),
+        ({"map": "n-k", "at_eps": "inf"}, ("Privacy ε “inf”", "“6” is used")),
+        ({"map": "eps-s", "at_n": "many"}, ("Users N “many”", "“10,000” is used")),
+        ({"at_s": "x" * 99}, ("Population “" + "x" * 23 + "…”", "“Zipf s = 1.3” is used")),
+    ],
+)
+def test_what_a_link_cannot_have_is_said(query, notes):
+    asked, said = from_query(query, MAIN)
+    assert len(said) == bool(notes)
+    assert all(part in said[0] for part in notes)
+    assert asked.key in map_section.MAP_LABELS
+    assert asked.metric in MAIN.settings.metrics
+
+
+def test_a_first_look():
+    page = opened()
+    assert [box.value for box in page.warning] == []
+    (chart,) = charts(page)
+    assert chart["alt"].startswith(
+        "Zipf s = 1.3, K = 1,000: of 50 cells, MLE* surely has the smallest mean squared error in"
+    )
+    assert asked_of(page) == {
+        "map": "eps-n",
+        "metric": "mse",
+        "at_s": "1.3",
+        "at_k": "1000",
+    } | dict.fromkeys(("at_eps", "at_n"))
+    assert "**Click a cell**" in page.markdown[-1].value
+    assert "**Try:**" in page.markdown[-1].value
+
+
+def test_widgets_change_the_map_and_are_remembered_by_sweep():
+    page = opened(at_s="2.5", at_k="77")
+    assert "Categories K “77”" in page.warning[0].value.replace("\\", "")
+    checked(widget(page, "Categories K").select(50).run())
+    assert not page.warning
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50: of 50 cells")
+    page.session_state["which"] = "again"
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 1.3, K = 1,000")
+    page.session_state["which"] = "point"
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Point mass (everybody in one category), K = 5: of 4 cells")
+    assert "cannot be opened on another page: the sidebar has no such population" in page.markdown[-1].value
+    assert asked_of(page)["at_k"] is None
+    page.session_state["which"] = "line"
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 0, ε = 1, K = 5: of 2 cells")
+    assert (asked_of(page)["map"], asked_of(page)["at_k"]) == ("n-k", None)
+    page.session_state["which"] = "dot"
+    checked(page.run())
+    assert "none of them takes two values" in page.caption[-1].value.replace("\\", "")
+    assert not charts(page)
+    assert set(asked_of(page).values()) == {None}
+    page.session_state["which"] = "main"
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
+
+
+def test_a_part_drawn_again_keeps_what_was_chosen():
+    """While a run goes on, the map is drawn again within the arrival that opened the page."""
+    page = opened(at_s="2.5", at_k="77")
+    assert len(page.warning) == 1
+    page.session_state["part_only"] = True
+    checked(page.run())
+    checked(widget(page, "Categories K").select(50).run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
+    assert not page.warning
+
+
+def test_a_strip_by_link_with_another_map():
+    """A sweep along one axis has one map: a row."""
+    page = opened("line", map="eps-s")
+    assert "“N × K” is used instead" in page.warning[0].value.replace("\\", "")
+    assert len(charts(page)) == 1
+    for key, cells in (
+        ("k-n", over(k=(5, 6), epsilon=1.0, n=10)),
+        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=10)),
+    ):
+        asked, notes = from_query({"map": "x"}, Sweep(cells, THREE))
+        assert (asked.key, len(notes)) == (key, 1)
+
+
+def test_an_address_that_lags_behind_has_no_say():
+    page = opened(at_s="2.5")
+    page.query_params["at_k"] = "50"
+    checked(page.run())
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 1,000")
+
+
+def test_the_mark_says_what_of_the_scenario_differs():
+    other = opened(k="12", s="1.5", eps="2", n="1000").markdown[-1].value
+    assert "which has Zipf s = 1.5 and K = 12 and not what this map holds fixed" in other
+    assert "white circle" not in opened(k="1000", s="1.3", eps="2", n="1000").markdown[-1].value
+    assert "white circle" not in opened(k="12", eps="2", n="10").markdown[-1].value
+
+
+def test_what_a_click_sets(monkeypatch):
+    fields = map_section._scenario_fields
+    common = {"k": 9, "epsilon": 2.0, "n": 30}
+    assert fields(Cell("zipf", 9, 2.0, 30, 1.3)) == {"dist": "zipf", "s": 1.3, **common}
+    assert fields(Cell("uniform", 9, 2.0, 30)) == {"dist": "uniform", **common}
+    assert fields(Cell(POINT, 9, 2.0, 30)) is None
+    mine = Cell(UPLOADED.key, 3, 2.0, 30)
+    for held, expected in (
+        (None, None),
+        (Population.from_weights([1, 1, 1]), None),
+        (UPLOADED, {"dist": "upload", "k": 3, "epsilon": 2.0, "n": 30}),
+    ):
+        upload = None if held is None else state.Uploaded(held, "a.csv", "")
+        monkeypatch.setattr(state, "uploaded", lambda upload=upload: upload)
+        assert fields(mine) == expected
+
+
+def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
+    changed = []
+    monkeypatch.setattr(map_section.link, "change", lambda **fields: changed.append(fields))
+    drawn = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
+    map_section._clicked(drawn, 3, 2.475)
+    assert changed == [{"dist": "zipf", "k": 1000, "s": 2.5, "epsilon": 4.0, "n": 10_000}]
+    gone = []
+    monkeypatch.setattr(map_section.st, "switch_page", lambda page, query_params: gone.append(page))
+    map_section.go_to_estimators()
+    map_section.go_to_estimators()
+    assert gone == ["pages/estimators.py"]
+    point = winner_map(made(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=(10, 20)), []), "eps-n", "mse", {})
+    map_section._clicked(point, 0, 0.475)
+    holed = winner_map(made(over(s=1.0, k=5, epsilon=(1.0, 2.0), n=(10, 20))[:3], []), "eps-n", "mse", {})
+    map_section._clicked(holed, 1, 1.475)
+    map_section.go_to_estimators()
+    assert len(changed) == len(gone) == 1

@@ -1,0 +1,277 @@
+"""Maps of a sweep: which there are, what they hold fixed, and what stands in their cells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core.comparison import VALID
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, POINT, PRESETS, Cell, Settings, Sweep, over
+from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.winner_map import (
+    MAP_KINDS,
+    STRIP_KINDS,
+    FixedAxis,
+    axis_value,
+    fixed_axes,
+    has_map,
+    map_kinds,
+    winner_map,
+)
+from rr_core.figures.experiments_map import why_no_map
+from rr_core.figures.experiments_names import population_name
+from rr_core.populations import Population
+from tests.core.sweeps import THREE, made
+
+GRID = over(s=(0.5, 1.0, 2.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000))
+UPLOADED = Population.from_weights([3, 2, 1]).key
+
+
+@pytest.mark.parametrize(
+    ("cell", "name", "text"),
+    [
+        (Cell("zipf", 5, 1.0, 9, 1.3), "Zipf s = 1.3", "1.3"),
+        (Cell("zipf", 5, 1.0, 9, 0.0), "Zipf s = 0", "0"),
+        (Cell("uniform", 5, 1.0, 9), "uniform", "uniform"),
+        (Cell("humps", 5, 1.0, 9), "two humps", "humps"),
+        (Cell("letters", 5, 1.0, 9), "Letters of Moby-Dick", "letters"),
+        (Cell(POINT, 5, 1.0, 9), "point mass (everybody in one category)", "point"),
+        (Cell(UPLOADED, 3, 1.0, 9), "your histogram", UPLOADED[:16]),
+    ],
+)
+def test_a_population_has_a_name_and_a_text_for_links(cell, name, text):
+    assert population_name(cell) == name
+    assert axis_value(cell, "population") == text
+    assert axis_value(cell, "s") == cell.s
+
+
+def test_populations_that_differ_little_have_different_names():
+    cells = [Cell("zipf", 5, 1.0, 9, s) for s in (1.0, 1.000001)]
+    assert (
+        len({population_name(cell) for cell in cells})
+        == len({axis_value(c, "population") for c in cells})
+        == 2
+    )
+
+
+def test_which_planes_there_are():
+    assert map_kinds(MAIN_GRID) == tuple(MAP_KINDS) == ("eps-n", "eps-s", "n-k", "n-s")
+    assert map_kinds(PRESETS["1a"].cells) == ("n-s",)
+    assert map_kinds(PRESETS["2b"].cells) == ("eps-s",)
+    assert map_kinds(PRESETS["5"].cells) == ("eps-n", "n-k")
+    assert all(has_map(cells) for cells in (MAIN_GRID, PRESETS["1a"].cells))
+
+
+@pytest.mark.parametrize(
+    ("cells", "keys"),
+    [
+        ((), ()),
+        (over(k=5, epsilon=1.0, n=10), ()),
+        (over(dist=("uniform", "humps"), k=5, epsilon=1.0, n=10), ()),
+        (over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
+        (over(k=5, epsilon=1.0, n=(10, 20)), ("n-k",)),
+        (over(k=(5, 6), epsilon=1.0, n=10), ("k-n",)),
+        (over(s=(1.0, 2.0), k=5, epsilon=1.0, n=10), ("s-n",)),
+        # Two values each, but not of the same population.
+        ((Cell("zipf", 5, 1.0, 10), Cell("zipf", 5, 2.0, 10), Cell("uniform", 5, 1.0, 100)), ("eps-n",)),
+        (
+            over(k=5, epsilon=(1.0, 2.0), n=10) + over(dist="uniform", k=5, epsilon=1.0, n=(10, 20)),
+            ("eps-n", "n-k"),
+        ),
+        # The exponent of another shape is no axis.
+        (over(dist=("zipf", "uniform"), s=1.0, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
+    ],
+)
+def test_strips_where_there_is_no_plane(cells, keys):
+    assert map_kinds(cells) == keys
+    assert set(keys) <= set(STRIP_KINDS)
+    assert not has_map(cells)
+    assert (why_no_map(Sweep(cells, THREE)) == "") == bool(keys)
+    for key in keys:
+        strip = winner_map(made(cells, [(1, 3, 2)] * len(cells)), key, "mse", {})
+        assert strip.strip
+        assert len(strip.x) == 2
+        assert len(strip.y) == len(strip.rows) == 1
+        for x, spot in zip(strip.x, strip.rows[0], strict=True):
+            assert (axis_value(spot.cell, strip.kind.x), axis_value(spot.cell, strip.kind.y)) == (
+                x,
+                strip.y[0],
+            )
+
+
+def test_strips_of_several_populations():
+    cells = over(dist=("uniform", "humps"), k=5, epsilon=(1.0, 2.0, 4.0), n=10)
+    first, second = fixed_axes(cells, "eps-n", {"population": "uniform"})
+    assert (first.options, first.taken) == (("uniform", "humps"), "uniform")
+    assert second.options == (5,)
+    found = winner_map(made(cells, []), "eps-n", "mse", {"population": "uniform"})
+    assert {spot.cell.dist for spot in found.spots} == {"uniform"}
+    assert found.place(3.0, 10) == pytest.approx((1.5, 0))
+    assert found.place(3.0, 11) is None
+    assert not winner_map(made(GRID, []), "eps-n", "mse", {}).strip
+    with pytest.raises(ValueError, match="that the cells have, eps-n, got 'k-n'"):
+        fixed_axes(cells, "k-n", {})
+    with pytest.raises(ValueError, match="eps-n, eps-s, n-k, n-s, got 's-n'"):
+        fixed_axes(MAIN_GRID, "s-n", {})
+
+
+def test_why_there_is_none():
+    assert why_no_map(Sweep(GRID, THREE)) == ""
+    two = Settings(3, estimators=("inv", "inv_p"))
+    assert "run without InvN and MLE*." in why_no_map(Sweep(GRID, two))
+    for cells in ((), over(k=5, epsilon=1.0, n=10)):
+        assert "none of them takes two values" in why_no_map(Sweep(cells, THREE))
+
+
+def test_choices_take_the_middle_or_what_is_wanted():
+    first, second = fixed_axes(MAIN_GRID, "eps-n", {})
+    assert first == FixedAxis("population", ("0.01", "1.3", "2.5"), "1.3")
+    assert second == FixedAxis("k", (50, 100, 1000, 5000), 1000)
+    first, second = fixed_axes(MAIN_GRID, "n-k", {"population": "2.5", "epsilon": 3, "k": 77})
+    assert (first.taken, second.axis, second.taken) == ("2.5", "epsilon", 3)
+    first, second = fixed_axes(MAIN_GRID, "eps-s", {"k": 77, "n": 100.0})
+    assert (first.taken, second.taken) == (1000, 100)
+    with pytest.raises(
+        ValueError, match="key must be one of the planes that the cells have, eps-n, eps-s, n-k, n-s"
+    ):
+        fixed_axes(MAIN_GRID, "k-n", {})
+    with pytest.raises(ValueError, match="that the cells have, none, got 'eps-n'"):
+        fixed_axes((), "eps-n", {})
+
+
+def test_choices_depend_on_those_before_them():
+    cells = (
+        *over(s=1.0, k=(10, 20), epsilon=(1.0, 2.0), n=(50, 60)),
+        *over(dist="letters", k=2, epsilon=(1.0, 2.0), n=(50, 60)),
+        *over(dist="uniform", k=30, epsilon=1.0, n=(50, 60)),  # one epsilon: no plane
+    )
+    first, second = fixed_axes(cells, "eps-n", {"population": "letters", "k": 10})
+    assert first.options == ("1", "letters")
+    assert (second.options, second.taken) == ((26,), 26)
+    assert fixed_axes(cells, "eps-n", {"population": "uniform"})[0].taken == "letters"
+
+
+@pytest.mark.parametrize("key", MAP_KINDS)
+def test_each_place_holds_its_cell(key):
+    """Against a search through all cells."""
+    result = made(GRID, [(1 + i, 2.5, 3) for i in range(len(GRID))])
+    first, second = fixed_axes(GRID, key, {})
+    for a, b in product(first.options, second.options):
+        found = winner_map(result, key, "mse", {first.axis: a, second.axis: b})
+        kind = found.kind
+        inside = [c for c in GRID if axis_value(c, first.axis) == a and axis_value(c, second.axis) == b]
+        assert found.x == tuple(sorted({getattr(c, kind.x) for c in inside}))
+        assert found.y == tuple(sorted({getattr(c, kind.y) for c in inside}))
+        for (j, y), (i, x) in product(enumerate(found.y), enumerate(found.x)):
+            spot = found.rows[j][i]
+            (cell,) = [c for c in inside if (getattr(c, kind.x), getattr(c, kind.y)) == (x, y)]
+            assert spot.cell == cell
+            assert spot.result is result.by_cell[cell]
+        assert [spot.cell for spot in found.spots] == [spot.cell for row in found.rows for spot in row]
+
+
+def test_a_place_says_who_wins_and_what_mle_costs():
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=(100, 1000))
+    means = [(1, 3, 2), (4, 1, 2), (3, 2, 1), (1, 1, 1), (1, 1.001, 1.002), (0, 1, 2)]
+    found = winner_map(made(cells, means, 0.1), "eps-n", "mse", {})
+    low, high = found.rows
+    # Cells vary in n first.
+    spots = [low[0], high[0], low[1], high[1], low[2], high[2]]
+    alone = [("inv_n",), ("inv_p",), ("mle_star",)]
+    assert [spot.lead.best for spot in spots] == [*alone, VALID, ("inv_n",), ("inv_n",)]
+    assert [spot.lead.possible for spot in spots] == [*alone, VALID, VALID, ("inv_n",)]
+    assert [spot.lead.margin for spot in spots] == pytest.approx([2, 2, 2, 1, 1.001, math.inf])
+    assert [spot.lead.sure for spot in spots] == [True, True, True, False, False, True]
+    # Where it is not settled that another is better, MLE* costs nothing that could be told.
+    assert [spot.regret for spot in spots] == pytest.approx([2, 2, 1, 1, 1, math.inf])
+    np.testing.assert_allclose(found.regrets(), [[2, 1, 1], [2, 1, math.inf]])
+
+
+def test_the_numbers_are_those_of_the_metric():
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
+    result = made(cells, [(1, 3, 2)] * 4, 0.1)
+    spot = winner_map(result, "eps-n", "nll", {}).rows[0][0]
+    assert [(e.estimator, e.mean) for e in spot.errors] == [("inv_n", 20), ("inv_p", 30), ("mle_star", 10)]
+    assert [e.standard_error for e in spot.errors] == [0.05] * 3
+    assert [(e.best, e.worst) for e in spot.errors] == [(0, 0), (1, 10), (2, 20)]
+    assert (spot.lead.best, spot.lead.margin, spot.tied) == (("mle_star",), 2, 5)
+
+
+def test_rounding_does_not_decide_between_two_that_are_the_same():
+    """InvP below MLE* by rounding: they share, and the margin is to the third."""
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
+    tiny = 1e-12
+    # Cells one by one: shared with a distance to the third that is settled, and one that is not.
+    limit = stats.t.isf(0.05 / (2 * 3 * 4), df=39) * 0.1
+    means = [(3, 1 - tiny, 1), (1, 3, 1 + tiny), (1 + limit * 0.99, 1 - tiny, 1), (1, 1 - tiny, 3)]
+    found = winner_map(made(cells, means, 0.1), "eps-n", "mse", {})
+    spots = [found.rows[0][0], found.rows[1][0], found.rows[0][1], found.rows[1][1]]
+    pairs = [("inv_p", "mle_star"), ("inv_n", "mle_star"), ("inv_p", "mle_star"), ("inv_n", "inv_p")]
+    assert [spot.lead.best for spot in spots] == pairs
+    assert [spot.lead.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
+    assert [spot.lead.sure for spot in spots] == [True, True, False, True]
+    assert [spot.regret for spot in spots[:3]] == [1, 1, 1]
+    assert spots[3].regret == pytest.approx(3)
+
+
+def test_unfinished_sweeps_and_holes():
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
+    empty = winner_map(made(cells, []), "eps-n", "mse", {})
+    assert (empty.run, len(empty.spots)) == ((), 4)
+    assert np.isnan(empty.regrets()).all()
+    one = winner_map(made(cells, [(1, 3, 2)]), "eps-n", "mse", {})
+    assert [spot.cell for spot in one.run] == [cells[0]]
+    assert np.isnan(one.regrets()).sum() == 3
+    holed = winner_map(made(cells[:3], [(1, 3, 2)] * 3), "eps-n", "mse", {})
+    assert holed.rows[1][1] is None
+    assert len(holed.spots) == 3
+    assert math.isnan(holed.regrets()[1, 1])
+
+
+def test_wrong_questions():
+    result = made(GRID, [(1, 2, 3)])
+    with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
+        winner_map(result, "eps-n", "tv", {})
+    with pytest.raises(ValueError, match="key must be one of the planes"):
+        winner_map(result, "n-eps", "mse", {})
+    two = replace(THREE, estimators=("inv_n", "mle_star"))
+    with pytest.raises(ValueError, match="estimators must hold inv_n, inv_p, mle_star, got inv_n, mle_star"):
+        winner_map(made(GRID, [], settings=two), "eps-n", "mse", {})
+
+
+def test_a_point_between_the_places():
+    result = made(over(s=(0.0, 1.0, 3.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000, 100_000)), [])
+    along = winner_map(result, "eps-n", "mse", {})
+    assert along.place(1.0, 100) == (0, 0)
+    assert along.place(5.0, 100_000) == (2, 2)
+    assert along.place(3.5, 10_000) == pytest.approx((1.5, 1.5))  # linear, and logarithmic
+    assert along.place(1.25, 100 * math.sqrt(10)) == pytest.approx((0.25, 0.5))
+    for outside in ((0.99, 500), (5.01, 500), (2.0, 99), (2.0, 100_001)):
+        assert along.place(*outside) is None
+    assert winner_map(result, "n-k", "mse", {}).place(1000, 20) == pytest.approx((1, 0.5))
+    assert winner_map(result, "n-s", "mse", {}).place(100, 2.0) == pytest.approx((0, 1.5))
+    assert winner_map(result, "eps-s", "mse", {}).place(2.0, 0.0) == (1, 0)
+
+
+def test_a_real_sweep_and_one_of_many_categories():
+    settings = Settings(3, metrics=("nll",), bias=False)
+    result = run(Sweep(over(s=1.0, k=20, epsilon=(1.0, 4.0), n=(100, 1000)), settings))
+    found = winner_map(result, "eps-n", "nll", {})
+    for spot in found.run:
+        means = {error.estimator: error.mean for error in spot.errors}
+        assert list(means) == ["inv", "inv_n", "inv_p", "mle_star"]
+        assert "mle_star" in spot.lead.best  # it is the maximum likelihood
+        assert spot.regret == 1
+        assert math.isnan(spot.errors[0].best)
+    large = over(s=1.0, k=1_400_000, epsilon=(1.0, 4.0), n=(100, 10**9))
+    assert len(winner_map(made(large, [(1, 2, 3)] * 4), "eps-n", "mse", {}).run) == 4
+
+
+def test_the_main_grid_before_its_first_cell():
+    found = winner_map(SweepResult(Sweep(MAIN_GRID, MAIN_SETTINGS), ()), "eps-n", "mse", {})
+    assert (len(found.x), len(found.y), found.spots[0].cell.k, found.spots[0].cell.s) == (10, 5, 1000, 1.3)

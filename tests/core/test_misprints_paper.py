@@ -1,0 +1,293 @@
+"""Misprinted formulas of the paper, its listing, figures and poster, and of the blog: what the core computes for the
+reference page is held against an independent exact computation; the corrected formula holds, the printed one fails.
+
+The page cites these tests by name. Items without a number (captions, complexity claims, settings of published code) have
+none.
+"""
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rr_core import (
+    RandomizedResponse,
+    Scenario,
+    inv,
+    inv_p,
+    inv_variance,
+    mle_star,
+    optimality_gap,
+    squared_error,
+    zipf,
+)
+from rr_core.misprints import EXAMPLE_COUNTS, all_checks, paper, slope_of_inv, squared_error_of_inv
+from tests.core import exact, listing
+
+RUNS = 40_000
+SIX_STANDARD_ERRORS = 6 * 1.3 * math.sqrt(2 / RUNS)
+EXAMPLE = exact.channel_from_p(4, Fraction(1, 2))
+
+
+def variances(true_counts, channel):
+    """Of Inv for fixed users, in fractions: a report count is a sum of two binomials."""
+    n, p, q = sum(true_counts), channel.p, channel.q
+    return [(t * p * (1 - p) + (n - t) * q * (1 - q)) / (n * channel.keep) ** 2 for t in true_counts]
+
+
+def test_every_check_is_reproducible():
+    first = all_checks()
+    assert str(first) == str(all_checks())
+    assert None not in first.values()
+
+
+def test_eq_8_and_theorem_9_divide_by_n_keep_squared():
+    """Paper, eq. (8): Var(Inv_i) has N (p - q)^2 below, not N (p - q). Theorem 9 sums it over the categories."""
+    true_counts, mechanism = [120, 60, 20, 0, 0], RandomizedResponse(5, 1.0)
+    channel = exact.channel_from_epsilon(5, 1.0)
+    corrected = variances(true_counts, channel)
+    printed = [x * channel.keep for x in corrected]
+    np.testing.assert_allclose(
+        inv_variance(np.array(true_counts) / 200, 200, mechanism), np.array(corrected, float), rtol=1e-12
+    )
+    reports = mechanism.randomize_histogram(np.broadcast_to(true_counts, (RUNS, 5)), 1)
+    simulated = inv(reports, mechanism).var(axis=0)
+    np.testing.assert_allclose(simulated, np.array(corrected, float), rtol=SIX_STANDARD_ERRORS)
+    assert (np.abs(simulated / np.array(printed, float) - 1) > 10 * SIX_STANDARD_ERRORS).all()
+    check = paper.variance_of_inv()
+    assert check.corrected == pytest.approx(float(sum(corrected)), rel=1e-12)
+    assert check.printed == pytest.approx(float(sum(printed)), rel=1e-12)
+    assert check.simulated == pytest.approx(check.corrected, rel=0.02)
+    assert check.simulated > 3 * check.printed
+
+
+def test_section_5_2_centre_of_phi_is_p_then_q():
+    """Paper, section 5.2: for theta = (1, 0, ..., 0) the centre is (p, q, ..., q), not (p - q, q, ..., q)."""
+    check, channel = paper.centre_of_reports(), exact.channel_from_epsilon(6, 1.0)
+    p, q = float(channel.p), float(channel.q)
+    assert (check.expected_own, check.expected_other) == pytest.approx((p, q), rel=1e-14)
+    assert (check.own, check.other) == pytest.approx((p, q), abs=6 / math.sqrt(check.n))
+    assert check.printed_own == pytest.approx(p - q)
+    assert check.printed_own < check.own - 0.1
+    assert check.printed_sum == pytest.approx(1 - q)
+
+
+def thresholded(phi, tau, channel):
+    """Inv(phi^tau), eq. (6), in the arithmetic of its arguments."""
+    kept = [x >= tau for x in phi]
+    scale = (1 - channel.q * kept.count(False)) / sum(x for x, keep in zip(phi, kept, strict=True) if keep)
+    return [
+        (scale * x - channel.q) / (channel.p - channel.q) if keep else 0
+        for x, keep in zip(phi, kept, strict=True)
+    ]
+
+
+def test_tau_star_is_the_smallest_entry_that_is_kept():
+    """Paper, after Algorithm 1: tau* is phi_sigma(i+1), with i the number of zeros, not phi_sigma(i)."""
+    rng, tried = np.random.default_rng(3), 0
+    while tried < 200:
+        mechanism = RandomizedResponse(8, rng.uniform(0.5, 3))
+        phi = rng.dirichlet(np.ones(8))
+        theta, ranked = mle_star(phi, mechanism), np.sort(phi)
+        zeros = int((theta == 0).sum())
+        if zeros:
+            tried += 1
+            np.testing.assert_allclose(thresholded(phi, ranked[zeros], mechanism), theta, atol=1e-13)
+            assert min(thresholded(phi, ranked[zeros - 1], mechanism)) < 0
+    check, phi = paper.mle_threshold(), exact.frequencies(EXAMPLE_COUNTS)
+    best = exact.mle(EXAMPLE_COUNTS, EXAMPLE)
+    assert check.n_zeros == best.count(0) == 2
+    np.testing.assert_allclose(check.phi, np.array(phi, float), rtol=1e-15)
+    np.testing.assert_allclose(check.mle_star, np.array(best, float), atol=1e-15)
+    for at, tau in ((check.at_dropped, phi[2]), (check.at_kept, phi[1])):
+        np.testing.assert_allclose(at, np.array(thresholded(phi, tau, EXAMPLE), float), atol=1e-15)
+    np.testing.assert_allclose(check.at_kept, check.mle_star, atol=1e-15)
+    assert check.at_dropped.min() < 0
+    # The example also refutes "if and only if": unequal frequencies, equal estimates.
+    assert phi[2] > phi[3]
+    assert check.mle_star[2] == check.mle_star[3]
+
+
+def test_the_listing_divides_by_zero_where_its_assertion_passes():
+    """Paper, section A: the listing asserts p >= q and divides by p - q."""
+    assert (1 - 0.25) / 3 == 0.25  # p = 1/4 with four categories: p = q, so the assertion p >= q passes
+    with np.errstate(all="ignore"), pytest.raises(ZeroDivisionError):
+        listing.mle([0.25] * 4, 0.25)
+    with pytest.raises(ValueError, match=r"1/k = 0\.25 < p < 1"):
+        RandomizedResponse.from_p(4, 0.25)
+
+
+def test_the_listing_drifts_at_the_industrial_size():
+    """Subtracting 1.4 million frequencies one by one leaves the sum of the estimate off by more than 1e-11;
+    on the profile of integer counts it is one to the last digit."""
+    draw = Scenario("zipf", 1_423_000, 1.3, 8.0, 1_664_500, 1).draw()
+    drifted = listing.mle(draw.counts / draw.counts.sum(), draw.mechanism.p)
+    ours = mle_star(draw.counts, draw.mechanism)
+    assert abs(math.fsum(drifted) - 1) > 1e-11
+    assert abs(math.fsum(ours) - 1) < 1e-14
+    assert abs(optimality_gap(draw.counts, ours, draw.mechanism)) < 1e-12
+    np.testing.assert_allclose(drifted, ours, atol=1e-8)
+
+
+def test_the_drift_on_the_page_is_that_of_the_listing():
+    """At a tenth of that size: subtracted at once or in the listing's loop, the same to the last bit."""
+    draw, check = Scenario("zipf", 142_300, 1.3, 8.0, 166_450, 1).draw(), paper.listing_drift()
+    looped = listing.mle(draw.counts / draw.scenario.n, draw.mechanism.p)
+    ours = mle_star(draw.counts, draw.mechanism)
+    assert check.listing_sum_error == math.fsum(looped) - 1
+    assert check.largest_difference == np.abs(looped - ours).max()
+    assert abs(check.listing_sum_error) > 1e-11
+    assert abs(check.our_sum_error) < 1e-14
+    assert 1e-14 < check.largest_difference < 1e-11
+    np.testing.assert_allclose(
+        listing.mle(np.array(EXAMPLE_COUNTS) / 12, 0.5),
+        np.array(exact.mle(EXAMPLE_COUNTS, EXAMPLE), float),
+        atol=1e-15,
+    )
+
+
+def test_the_error_of_inv_grows_like_k_squared():
+    """Theorem 9 with its denominator mended: the closed form on the page is the sum of the variances, for any shares,
+    and far above e^eps its slope along K is 2; with the printed denominator it would be 1."""
+    rng = np.random.default_rng(11)
+    for _ in range(100):
+        k, epsilon, n = int(rng.integers(2, 3000)), 10 ** rng.uniform(-2, 1.3), int(10 ** rng.uniform(0, 9))
+        theta, mechanism = rng.dirichlet(np.full(k, 0.3)), RandomizedResponse(k, epsilon)
+        assert squared_error_of_inv(k, epsilon) / n == pytest.approx(
+            inv_variance(theta, n, mechanism).sum(), rel=1e-9
+        )
+    assert slope_of_inv((1000, 5000), 1.0) == pytest.approx(2, abs=0.01)
+    printed = [squared_error_of_inv(k, 1.0) * RandomizedResponse(k, 1.0).keep for k in (1000, 5000)]
+    assert math.log(printed[1] / printed[0]) / math.log(5) == pytest.approx(1, abs=0.01)
+    assert slope_of_inv((100, 200), 20.0) == pytest.approx(1, abs=0.01)  # K far below e^eps
+    # And in collections: 10^8 users, a share of which is each category.
+    errors = []
+    for k in (1000, 5000):
+        mechanism, counts = RandomizedResponse(k, 1.0), np.full(k, 10**8 // k)
+        reports = mechanism.randomize_histogram(np.broadcast_to(counts, (20, k)), k)
+        errors.append(squared_error(inv(reports, mechanism), np.full(k, 1 / k)).mean())
+    # The sum of k about normal squares has a relative standard deviation of sqrt(2/k).
+    off = 5 * math.hypot(*(math.sqrt(2 / k / 20) for k in (1000, 5000))) / math.log(5)
+    assert math.log(errors[1] / errors[0]) / math.log(5) == pytest.approx(2, abs=off + 0.01)
+    # The table on the page: what it calls right is the exact variance.
+    check = paper.error_growth()
+    assert [row.k for row in check.at] == [10, 100, 1000]
+    for row in check.at:
+        channel = exact.channel_from_epsilon(row.k, 1.0)
+        per_user = 100 * row.k * variances([100] * row.k, channel)[0]
+        assert row.corrected == pytest.approx(float(per_user), rel=1e-12)
+        assert row.printed == pytest.approx(float(per_user * channel.keep), rel=1e-12)
+        assert row.simulated == pytest.approx(row.corrected, rel=0.03)
+    assert check.at[2].corrected / check.at[0].corrected == pytest.approx(100, rel=0.2)
+    assert check.at[2].printed / check.at[0].printed == pytest.approx(1, rel=0.05)
+    assert (check.slope_from, check.slope_to) == (1000, 5000)
+    assert check.slope == slope_of_inv((1000, 5000), 1.0)
+
+
+def test_inv_p_is_never_farther_than_inv():
+    """The projection on a convex set that holds the truth: no collection in which InvP's distance is the larger."""
+    rng = np.random.default_rng(12)
+    for _ in range(200):
+        k, mechanism = (
+            (size := int(rng.integers(2, 40))),
+            RandomizedResponse(size, 10 ** rng.uniform(-2, 1.3)),
+        )
+        truth = rng.multinomial(int(10 ** rng.uniform(0, 5)), rng.dirichlet(np.full(k, 0.3)))
+        theta = truth / truth.sum()
+        reports = mechanism.randomize_histogram(np.broadcast_to(truth, (20, k)), rng)
+        far, near = (squared_error(make(reports, mechanism), theta) for make in (inv, inv_p))
+        assert (near <= far * (1 + 1e-9)).all()
+
+
+def g(n, counts, q):
+    """Of Lemma 3, for counts that ascend."""
+    phi = [Fraction(count, sum(counts)) for count in counts]
+    return (1 - n * q) * phi[n] - q * sum(phi[n:])
+
+
+def test_lemma_3_d_is_about_the_next_entry():
+    """phi_(n-1) = phi_n does not make g(n) = g(n - 1); phi_n = phi_(n+1) does. The paper counts entries from 1."""
+    check, q = paper.drop_condition(), EXAMPLE.q
+    counts = check.counts
+    assert counts == (1, 1, 4, 6)  # phi_1 = phi_2
+    assert check.g == pytest.approx([float(g(n, counts, q)) for n in range(4)], abs=1e-15)
+    assert g(2, counts, q) > 0 > g(1, counts, q)  # n = 2
+    assert g(1, counts, q) == g(0, counts, q)  # n = 1
+    # So the best n has phi_(n-1) = phi_n, which Theorem 7's proof excludes.
+    assert check.n_zeros == exact.mle(counts, EXAMPLE).count(0) == 2
+    rng = random.Random(3)
+    for _ in range(200):
+        some = sorted(rng.choices(range(1, 4), k=6))
+        for n in range(1, 6):
+            if some[n - 1] == some[n]:
+                assert g(n, some, Fraction(1, 10)) == g(n - 1, some, Fraction(1, 10))
+
+
+def test_theorem_8_means_the_entries_that_are_kept():
+    counts, p, q = (5, 3, 3, 1), EXAMPLE.p, EXAMPLE.q
+    phi = [Fraction(count, 12) for count in counts]
+    v = phi[-1]
+    assert v < q
+    assert phi[-2] >= (4 * q - v) / 3  # the theorem's condition
+    made = {exact.inv_n: [(x - q) / (p - v) for x in phi[:3]]}
+    made[exact.mle] = [x * (1 - q) / ((p - q) * (1 - v)) - q / (p - q) for x in phi[:3]]
+    for estimate, right in made.items():
+        assert estimate(counts, EXAMPLE) == [*right, 0]
+        assert 0 not in right
+    check = paper.theorem_8()
+    np.testing.assert_allclose(check.right_sides, np.array([*made.values()], float), atol=1e-15)
+    np.testing.assert_allclose(check.right_sides, check.corrected, atol=1e-15)
+    assert (check.printed == 0).all()
+
+
+def test_the_blog_cannot_choose_from_a_set():
+    """Its reference code takes a set of outputs and hands it to random.choice."""
+    with pytest.raises(TypeError):
+        random.choice({0, 1, 2})
+
+
+def test_the_blogs_p_is_the_chance_of_a_uniform_redraw():
+    """p = k/(k - 1 + e^eps) is k q = 1 - (p - q) here; read as the chance of the truth it is another law."""
+    k, epsilon = 10, math.log(3)
+    mechanism, blog = RandomizedResponse(k, epsilon), k / (k - 1 + math.exp(epsilon))
+    assert blog == pytest.approx(k * mechanism.q)
+    assert blog == pytest.approx(1 - mechanism.keep)
+    np.testing.assert_allclose((np.eye(k) - blog / k) / (1 - blog), inv(np.eye(k), mechanism), rtol=1e-12)
+    assert mechanism.p == pytest.approx((1 - blog) + blog / k)
+    assert abs(blog - mechanism.p) > 0.5
+    check = paper.blog_example()
+    shown = (check.redraw_chance, check.truth_chance, check.debiased_other, check.debiased_reported)
+    assert shown == pytest.approx((10 / 12, 0.25, -0.5, 5.5))
+
+
+def test_zipf_at_s_5_is_not_the_point_mass_of_the_published_code():
+    """The published figures' "s = 5" puts every user in one category; Zipf(5) leaves one in 28 elsewhere."""
+    check = paper.largest_shares()
+    for share, s, known in ((check.zipf_2_5, 2.5, 0.7454), (check.zipf_5, 5.0, 0.96439)):
+        assert share == pytest.approx(1 / math.fsum(r**-s for r in range(1, check.k + 1)), rel=1e-12)
+        assert share == pytest.approx(known, abs=1e-4)
+    assert check.published_code == 1
+
+
+def test_the_published_mse_is_the_mean_over_categories():
+    """Section 5.4 defines the sum; the figures divide it by K."""
+    a, b = zipf(50, 1.3), zipf(50, 1.0)
+    assert squared_error(a, b) / 50 == pytest.approx(np.mean((a - b) ** 2))
+
+
+def test_the_published_drop_condition_is_exact_at_a_tie():
+    """Lemma 3 (e): where g(n) = 0, dropping the entry or keeping it gives the same estimate: zero."""
+    channel = exact.channel_from_p(3, Fraction(1, 2))  # q = 1/4: with (2, 1, 1) both small ones sit at q
+    assert exact.mle([2, 1, 1], channel) == [1, 0, 0]
+    np.testing.assert_array_equal(mle_star([2, 1, 1], RandomizedResponse.from_p(3, 0.5)), [1, 0, 0])
+
+
+def test_the_posters_formula_is_inv_not_the_mle():
+    check = paper.poster_formula()
+    best, raw = exact.mle(EXAMPLE_COUNTS, EXAMPLE), exact.inv(EXAMPLE_COUNTS, EXAMPLE)
+    printed = [x if y else 0 for x, y in zip(raw, best, strict=True)]
+    assert sum(printed) == Fraction(5, 4)
+    np.testing.assert_allclose(check.printed, np.array(printed, float), atol=1e-15)
+    np.testing.assert_allclose(check.corrected, np.array(best, float), atol=1e-15)

@@ -1,0 +1,156 @@
+"""The texts of the reference are whole, and what they point at exists."""
+
+import importlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import rr_core
+from rr_core import reference
+from rr_core.misprints import CHECKS
+from rr_core.reference import Entry
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "rr_core" / "data" / "reference"
+CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
+
+
+def resolve(name):
+    """The object that a dotted name stands for: a module, or something inside one."""
+    words = name.split(".")
+    for cut in range(len(words), 0, -1):
+        try:
+            found = importlib.import_module(".".join(words[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for i, word in enumerate(words[cut:], cut):
+            fields = getattr(found, "__dataclass_fields__", {})
+            if not hasattr(found, word) and word in fields and i == len(words) - 1:
+                return fields[word]
+            found = getattr(found, word)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def test_every_part_is_one_file():
+    assert {path.name for path in FOLDER.iterdir()} == {f"{part}.toml" for part in reference.PARTS}
+    for part in reference.PARTS:
+        assert reference.read(part)["name"]
+        assert reference.read(part)["about"]
+    with pytest.raises(ValueError, match=r"part must be one of symbols, .*, got 'words'"):
+        reference.read("words")
+
+
+def test_every_dotted_name_exists():
+    """In any text, as code; and as the place of a formula."""
+    names = {
+        name
+        for part in reference.PARTS
+        for name in CODE.findall((FOLDER / f"{part}.toml").read_text("utf-8"))
+    }
+    names |= {row["code"] for row in reference.read("symbols")["other_names"]["objects"]}
+    names |= {name for topic in reference.formulas().values() for formula in topic for name in formula.code}
+    assert len(names) > 80
+    for name in names:
+        assert resolve(name) is not None, name
+
+
+def test_a_name_that_is_gone_would_be_seen():
+    for name in (
+        "rr_core.no_such_module",
+        "rr_core.estimators.no_such_rule",
+        "rr_core.Scenario.no_such_field",
+    ):
+        with pytest.raises((ModuleNotFoundError, AttributeError)):
+            resolve(name)
+
+
+def test_every_formula_names_its_source_and_its_place():
+    formulas = [formula for topic in reference.formulas().values() for formula in topic]
+    assert len(formulas) > 40
+    for formula in formulas:
+        assert formula.latex, formula.name
+        assert formula.source, formula.name
+        assert formula.code, formula.name
+
+
+def test_every_test_of_a_misprint_exists_and_every_test_of_the_misprints_is_named():
+    named = {
+        name for source in reference.misprints().values() for misprint in source for name in misprint.tests
+    }
+    defined = {
+        path.name: set(re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.MULTILINE))
+        for path in (ROOT / "tests" / "core").glob("test_*.py")
+    }
+    assert len(named) >= 25
+    assert named <= set().union(*defined.values())
+    about_misprints = {
+        name for file, names in defined.items() if file.startswith("test_misprints_") for name in names
+    }
+    # Properties of the corrected rule and of the checks, and misprints whose text names no test.
+    assert about_misprints - named == {
+        "test_every_check_is_reproducible",
+        "test_the_drift_on_the_page_is_that_of_the_listing",
+        "test_the_published_drop_condition_is_exact_at_a_tie",
+        "test_the_posters_formula_is_inv_not_the_mle",
+        "test_the_preset_and_its_link_restore_the_counterexample",
+        "test_the_law_of_a_histogram_is_the_one_that_is_drawn",
+        "test_mle_star_is_the_worst_in_about_one_of_eighty_draws_at_epsilon_1_and_ever_fewer",
+        "test_mle_star_is_never_the_worst_on_equal_supports_nor_with_three_categories",
+        "test_ibu_stopped_early_misses_the_truth_without_any_noise",
+    }
+
+
+def test_every_check_of_a_misprint_is_told():
+    told = set()
+    for source in reference.misprints().values():
+        for misprint in source:
+            told |= {path.partition(".")[0] for path in re.findall(r"\{\{([\w.]+)", misprint.check)}
+    # What is not of the core's misprints is put in by the page.
+    assert told - {"worst_rates", "main_grid", "concentrated", "preset"} == set(CHECKS)
+
+
+def test_no_title_stands_twice_and_no_text_is_empty():
+    for part, kind in (
+        ("names", "method"),
+        ("estimators", "best"),
+        ("glossary", "term"),
+        ("sources", "text"),
+    ):
+        entries = reference.entries(part, kind)
+        assert len({entry.title for entry in entries}) == len(entries)
+        assert all(entry.title and entry.text for entry in entries)
+    misprints = [misprint for source in reference.misprints().values() for misprint in source]
+    assert len({misprint.title for misprint in misprints}) == len(misprints)
+    assert all(misprint.printed and misprint.right for misprint in misprints)
+
+
+def test_every_public_name_is_mentioned():
+    text = "\n".join((FOLDER / f"{part}.toml").read_text("utf-8") for part in reference.PARTS)
+    assert [name for name in rr_core.__all__ if not re.search(rf"\brr_core\.{name}\b", text)] == []
+
+
+def test_matching_ignores_markup_and_asks_for_every_word():
+    entry = Entry("$φ_i$ · `phi`", "Share of the **reports**.", "observed")
+    assert entry.matches("share PHI")
+    assert entry.matches("observed reports")
+    assert not entry.matches("share theta")
+
+
+def test_the_files_are_toml_with_one_text_on_one_line():
+    """A paragraph broken inside would break a table's row; tables and lists of a check are their own paragraphs."""
+
+    def texts(data):
+        if isinstance(data, str):
+            yield data
+        elif isinstance(data, dict | list):
+            for value in data.values() if isinstance(data, dict) else data:
+                yield from texts(value)
+
+    for part in reference.PARTS:
+        for text in texts(tomllib.loads((FOLDER / f"{part}.toml").read_text("utf-8"))):
+            if not text.startswith("@misc"):
+                for before, after in zip(text.split("\n"), text.split("\n")[1:], strict=False):
+                    assert not before or not after or before[0] == after[0] in "|-", text

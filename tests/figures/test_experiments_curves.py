@@ -1,0 +1,289 @@
+"""A sweep drawn as the paper draws it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rr_core.experiments.curves import Curves, default_selection, select_curves
+from rr_core.experiments.grid import POINT, PRESETS, Settings, Sweep, over
+from rr_core.experiments.run import SweepResult, run
+from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
+from rr_core.figures.style import QUANTITIES, number, reading
+from tests.figures.samples import spec, values
+from tests.figures.test_every_figure import check
+
+SETTINGS = Settings(6, metrics=("mse", "tv", "nll"), bias=False)
+ESTIMATORS = ("inv", "inv_n", "inv_p", "mle_star")
+
+
+@cache
+def swept() -> SweepResult:
+    zipf = over(s=(0.01, 2.5), k=(5, 40), epsilon=(1.0, 2.0, 3.0), n=(50, 500, 5000))
+    return run(Sweep(zipf + over(dist=POINT, k=40, epsilon=(1.0, 2.0, 3.0), n=(50, 500, 5000)), SETTINGS))
+
+
+def drawn(**changes) -> Curves:
+    start = replace(default_selection(swept().sweep), along="n", ks=(5, 40), fixed=(1.0, 2.0), measure="sum")
+    return select_curves(swept(), replace(start, **changes))
+
+
+def curves(figure, name):
+    return [t for t in figure.data if t.mode == "lines+markers" and t.name == QUANTITIES[name].name]
+
+
+@pytest.mark.parametrize("metric", ["mse", "tv", "nll"])
+@pytest.mark.parametrize("along", ["n", "epsilon"])
+def test_every_panel_is_where_it_belongs(metric, along):
+    fixed = (1.0, 2.0) if along == "n" else (500, 5000)
+    shown = drawn(metric=metric, measure="sum" if metric == "mse" else "level", along=along, fixed=fixed)
+    figure = paper_figure(shown)
+    check(figure)
+    assert len(shown.rows) == 5
+    for name in ESTIMATORS:
+        mine = {(t.xaxis, t.yaxis): t for t in curves(figure, name)}
+        assert len(mine) == 5 * 2
+        for i, row in enumerate(shown.rows):
+            for j, panel in enumerate(row.panels):
+                trace = mine[f"x{j + 1 if j else ''}", f"y{i + 1 if i else ''}"]
+                np.testing.assert_array_equal(values(trace, "x"), panel.x)
+                line = panel.curves[name]
+                np.testing.assert_array_equal(
+                    trace.customdata, np.stack([line.mean, line.low, line.high], axis=-1)
+                )
+                seen = values(trace)
+                np.testing.assert_allclose(seen[line.mean > 0], line.mean[line.mean > 0], rtol=1e-12)
+
+
+def test_rows_go_down_and_columns_to_the_right_without_overlap():
+    layout = paper_figure(drawn()).layout
+    downs = [layout[f"yaxis{'' if i == 0 else i + 1}"].domain for i in range(5)]
+    assert downs[0][1] == 1
+    assert downs[-1][0] == 0
+    assert all(upper[0] > lower[1] for upper, lower in pairwise(downs))
+    first, second, histogram = layout.xaxis.domain, layout.xaxis2.domain, layout.xaxis3.domain
+    assert histogram[0] == 0
+    assert histogram[1] < first[0] < first[1] < second[0] < second[1] == 1
+    for i in range(5):
+        assert layout[f"yaxis{6 + i}"].domain == downs[i]
+
+
+def test_the_population_stands_at_the_left_of_its_row():
+    shown = drawn()
+    figure = paper_figure(shown)
+    left = [t for t in figure.data if t.name == "Population"]
+    assert [(t.xaxis, t.yaxis) for t in left] == [("x3", f"y{6 + i}") for i in range(5)]
+    for trace, row in zip(left, shown.rows, strict=True):
+        np.testing.assert_allclose(values(trace)[:-1], row.shares, rtol=1e-6)
+        assert values(trace, "x")[-1] == row.cell.k + 1
+        assert figure.layout[f"yaxis{trace.yaxis[1:]}"].range[1] > row.shares[0]
+
+
+def test_every_row_and_column_says_what_it_is():
+    figure = paper_figure(drawn())
+    said = [note.text for note in figure.layout.annotations]
+    assert said == [
+        "<b>Zipf s = 0.01</b>, K = 5",
+        "<b>Zipf s = 0.01</b>, K = 40",
+        "<b>Zipf s = 2.5</b>, K = 5",
+        "<b>Zipf s = 2.5</b>, K = 40",
+        "<b>point mass (everybody in one category)</b>, K = 40",
+        "ε = 1",
+        "ε = 2",
+    ]
+    one = paper_figure(drawn(fixed=(3.0,), ks=(5,), who=(("zipf", 2.5),)))
+    assert [note.text for note in one.layout.annotations] == ["<b>Zipf s = 2.5</b>, K = 5, ε = 3"]
+
+
+def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
+    shown = drawn(fixed=(1.0,), ks=(5,), who=(("zipf", 0.01),))
+    figure = paper_figure(shown)
+    bands = [t for t in figure.data if t.name == "band"]
+    assert [t.legendgroup for t in bands] == list(ESTIMATORS)
+    floor = 10.0 ** figure.layout.yaxis.range[0]
+    for trace in bands:
+        line = shown.rows[0].panels[0].curves[trace.legendgroup]
+        np.testing.assert_array_equal(values(trace, "x"), [50, 500, 5000, 5000, 500, 50])
+        np.testing.assert_allclose(
+            values(trace), np.maximum(np.concatenate([line.high, line.low[::-1]]), floor), rtol=1e-12
+        )
+
+
+def test_an_excess_has_mle_star_on_a_line_marked_0():
+    shown = drawn(metric="nll", measure="excess", fixed=(1.0,), ks=(40,), who=(("zipf", 2.5),))
+    figure = paper_figure(shown)
+    check(figure)
+    assert curves(figure, "inv") == []
+    (best,) = curves(figure, "mle_star")
+    axis = figure.layout.yaxis
+    assert (axis.ticktext[0], axis.tickvals[0]) == ("0", values(best)[0])
+    assert len(set(values(best))) == 1
+    assert axis.range[0] < np.log10(values(best)[0])
+    for name in ("inv_n", "inv_p"):
+        (other,) = curves(figure, name)
+        assert (values(other) > values(best)).all()
+    assert "MLE* has the lowest NLL (nats per report, the line at 0), alone or shared" in reading(figure)
+    most = shown.rows[0].panels[0].curves["inv_p"].mean.max()
+    assert f"InvP’s is up to {most:.3g} higher" in reading(figure)
+
+
+def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
+    shown = drawn(metric="nll", measure="level", who=(("zipf", 2.5),), ks=(5,), fixed=(1.0,))
+    axis = paper_figure(shown).layout.yaxis
+    assert axis.type is None
+    assert axis.title.text == "NLL (nats)<br>(zoomed)"
+    seen = np.concatenate([line.mean for line in shown.rows[0].panels[0].curves.values()])
+    assert axis.range[0] < seen.min() < seen.max() < axis.range[1]
+
+
+def test_the_legend_names_everything_once():
+    figure = paper_figure(drawn(), here=100.0)
+    named = [t.name for t in figure.data if t.showlegend is not False]
+    assert named == ["Inv", "InvN", "InvP", "MLE*", "band: 5% to 95% of 6 collections", "your N = 100"]
+    excess = paper_figure(drawn(metric="nll", measure="excess"))
+    assert "band: ±2 standard errors" in [t.name for t in excess.data]
+
+
+@pytest.mark.parametrize(
+    ("along", "here", "there"),
+    [("n", 100.0, True), ("n", 1e9, False), ("epsilon", 1.5, True), ("epsilon", 9.0, False)],
+)
+def test_the_readers_own_place_is_an_upright_line_in_every_panel(along, here, there):
+    fixed = (1.0, 2.0) if along == "n" else (500, 5000)
+    figure = paper_figure(drawn(along=along, fixed=fixed), here)
+    lines_ = figure.layout.shapes or ()
+    assert len(lines_) == (5 * 2 if there else 0)
+    assert all(shape.x0 == shape.x1 == here for shape in lines_)
+    assert {shape.xref for shape in lines_} == ({"x", "x2"} if there else set())
+
+
+def test_estimators_look_as_everywhere():
+    figure = paper_figure(drawn())
+    for name in ESTIMATORS:
+        for trace in curves(figure, name):
+            look = QUANTITIES[name]
+            assert (trace.line.color, trace.line.dash, trace.marker.symbol) == (
+                look.colour,
+                look.dash,
+                look.symbol,
+            )
+
+
+def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
+    shown = drawn(ks=(40,), fixed=(1.0,), who=(("zipf", 2.5),))
+    stand = replace(
+        shown.standing,
+        cells=9,
+        sure={"inv_n": 1, "inv_p": 2, "mle_star": 0},
+        shared=1,
+        equal=2,
+        largest=7.5,
+        where=shown.rows[0].cell,
+    )
+    shown = replace(shown, cells=9, standing=stand)
+    head = "Surely the smallest mean squared error, in 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, not "
+    assert reading(paper_figure(shown)) == (
+        f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest "
+        f"(ε = 1, N = {stand.where.n:,}, Zipf s = 2.5)."
+    )
+    infinite = replace(shown, standing=replace(stand, largest=float("inf")))
+    assert "the smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
+    nowhere = replace(shown, standing=replace(stand, largest=1.0, where=None))
+    assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above the smallest.")
+    shown = replace(shown, cells=3)
+    unranked = paper_figure(replace(shown, standing=None))
+    check(unranked)
+    assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
+
+
+@pytest.mark.parametrize("key", ["1a", "1b", "2a", "2b", "5", "10"])
+def test_presets_are_small_enough_and_start_on_screen(key):
+    """With one number in the place of a long run."""
+    preset = PRESETS[key]
+    settings = Settings(3, estimators=ESTIMATORS[1:], metrics=("mse", "nll"), bias=False)
+    cell = run(Sweep(over(s=1.0, k=5, epsilon=1.0, n=20), settings)).cells[0]
+    sweep = Sweep(preset.cells, settings)
+    result = SweepResult(sweep, tuple(replace(cell, cell=one) for one in sweep.cells))
+    shown = select_curves(result, default_selection(sweep, preset))
+    figure = paper_figure(shown)
+    check(figure)
+    rows = 3 if len(preset.cells) < 100 else 5
+    assert len(shown.rows) == rows
+    assert len(spec(figure)["layout"]["shapes"]) == 0
+    assert figure.layout.height / rows < 215
+    assert figure.layout.margin.t < 120
+
+
+def test_no_more_than_can_be_read():
+    cells = over(s=1.0, k=range(2, 12), epsilon=range(1, 9), n=(20, 40))
+    sweep = Sweep(cells, Settings(2, metrics=("mse",), bias=False))
+    result, choice = (
+        SweepResult(sweep, ()),
+        replace(default_selection(sweep), along="n", fixed=tuple(range(1, 9))),
+    )
+    figure = paper_figure(select_curves(result, choice))
+    check(figure)
+    assert len([t for t in figure.data if t.name == "Population"]) == MOST_ROWS
+    assert f"xaxis{MOST_COLUMNS + 1}" in figure.layout
+    assert len([note for note in figure.layout.annotations if note.text.startswith("ε = ")]) == MOST_COLUMNS
+
+
+def test_nothing_yet():
+    sweep = swept().sweep
+    check(paper_figure(select_curves(SweepResult(sweep, ()), default_selection(sweep)), here=100.0))
+    check(
+        paper_figure(
+            select_curves(SweepResult(Sweep((), SETTINGS), ()), default_selection(Sweep((), SETTINGS)))
+        )
+    )
+
+
+def test_a_single_cell_and_errors_that_are_all_zero():
+    settings = Settings(3, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse",), bias=False)
+    cells = over(dist=POINT, k=3, epsilon=20.0, n=5)
+    result = run(Sweep(cells, settings))
+    shown = select_curves(result, default_selection(result.sweep))
+    assert not any(line.mean.any() for line in shown.rows[0].panels[0].curves.values())
+    figure = paper_figure(shown)
+    check(figure)
+    axis = figure.layout.yaxis
+    assert axis.ticktext[0] == "0"
+    assert values(curves(figure, "inv_p")[0]) == pytest.approx(axis.tickvals[0])
+    assert axis.range[0] < np.log10(axis.tickvals[0]) < axis.range[1]
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
+def test_every_axis_has_ticks_between_its_ends(factor):
+    for spread in (1.0, 1.5, 8.0, 1e3, 1e8):
+        shown = drawn(ks=(5,), fixed=(1.0,), who=(("zipf", 2.5),))
+        row = shown.rows[0]
+        line = replace(row.panels[0].curves["inv"], mean=np.array([1, 1, spread]) * factor)
+        line = replace(line, low=line.mean, high=line.mean)
+        panel = replace(row.panels[0], curves=dict.fromkeys(ESTIMATORS, line))
+        axis = paper_figure(replace(shown, rows=(replace(row, panels=(panel,)),))).layout.yaxis
+        low, high = axis.range
+        assert low < np.log10(factor) <= np.log10(factor * spread) < high
+        ticks = np.log10(axis.tickvals) if axis.tickvals is not None else np.arange(-30, 31, axis.dtick)
+        assert 2 <= ((ticks >= low) & (ticks <= high)).sum() <= 6
+
+
+@pytest.mark.parametrize("part", ["zeros", "negatives"])
+def test_parts_have_no_band_and_say_their_range(part):
+    shown = drawn(measure=part)
+    figure = paper_figure(shown)
+    check(figure)
+    assert not [t for t in figure.data if t.name.startswith("band")]
+    most = max(panel.curves["inv_p"].mean.max() for row in shown.rows for panel in row.panels)
+    assert f"InvP 0 to {number(most)}" in reading(figure)
+
+
+def test_a_population_that_is_not_at_hand_is_left_empty():
+    row = replace(drawn().rows[0], ranks=np.empty(0, dtype=np.int64), shares=np.empty(0))
+    figure = paper_figure(replace(drawn(), rows=(row,)))
+    check(figure)
+    (left,) = [t for t in figure.data if t.name == "Population"]
+    assert len(left.x) == len(left.y) == 0

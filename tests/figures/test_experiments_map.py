@@ -1,0 +1,324 @@
+"""The map of who wins."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from rr_core.experiments.grid import MAIN_GRID, Settings, over
+from rr_core.experiments.winner_map import MAP_KINDS, winner_map
+from rr_core.figures.experiments_map import (
+    border_path,
+    column_and_row,
+    label_position,
+    level_borders,
+    map_figure,
+    mixed,
+    times_sign,
+)
+from rr_core.figures.style import QUANTITIES, reading
+from tests.core.sweeps import THREE, made
+from tests.figures.samples import named, values
+from tests.figures.test_every_figure import check
+
+CELLS = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0, 4.0), n=(100, 1000))
+# n varies first.
+MEANS = [(1, 3, 2), (30, 1, 20), (3, 1.02, 1), (1, 1, 1), (1, 1.01, 1.02), (0, 1, 2), (3, 1, 1)]
+PLACES = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
+SHARED = PLACES[6]
+
+
+def seen(means=MEANS, error=0.01, metric="mse", cells=CELLS, key="eps-n", settings=THREE):
+    return winner_map(made(cells, means, error, settings), key, metric, {})
+
+
+def by_place(trace, what):
+    """What a bar says, by its column and row."""
+    centres = np.asarray(trace.base) + np.asarray(trace.y) / 2
+    np.testing.assert_allclose(centres, np.rint(centres), atol=1e-12)
+    return {(int(x), round(y)): one for x, y, one in zip(trace.x, centres, what, strict=True)}
+
+
+@pytest.mark.parametrize("key", MAP_KINDS)
+@pytest.mark.parametrize("metric", ["mse", "nll"])
+def test_map_is_valid_whatever_has_been_run(key, metric):
+    rng = np.random.default_rng(1)
+    for done in (0, 1, 250, len(MAIN_GRID)):
+        result = made(MAIN_GRID, rng.lognormal(size=(done, 3)).tolist(), 0.2)
+        for here in (None, (2.0, 2.0), (7.0, 500.0)):
+            check(map_figure(winner_map(result, key, metric, {}), here))
+
+
+def test_an_infinite_error_of_everything_is_still_a_map():
+    check(map_figure(seen([(1, 0, 2)] * 8)))
+    assert "surely beaten in 8, where the smallest error may be zero" in reading(
+        map_figure(seen([(1, 0, 2)] * 8))
+    )
+    check(map_figure(seen([(1, 1, 1)] * 8)))
+
+
+def test_colour_is_the_winner_and_shade_the_margin():
+    colours = by_place(cells := named(map_figure(seen()), "cells"), cells.marker.color)
+    assert list(colours) == sorted(PLACES, key=lambda place: (place[1], place[0]))
+    assert colours[0, 1] == QUANTITIES["inv_p"].colour  # twenty times: full
+    assert colours[2, 1] == QUANTITIES["inv_n"].colour  # infinite
+    assert colours[0, 0] == mixed(QUANTITIES["inv_n"].colour, 0.2 + 0.8 * math.log(2) / math.log(3))
+    near = mixed(QUANTITIES["mle_star"].colour, 0.2 + 0.8 * math.log(1.02) / math.log(3))
+    surely = named(map_figure(seen([(3, 1.02, 1)], 1e-4)), "cells")
+    assert list(surely.marker.color) == [near]
+    assert list(surely.text) == ["MLE*<br>&lt;1.05×"]
+    assert colours[1, 0] == colours[2, 0] == named(map_figure(seen()), "unsettled").marker.color
+    red, green, blue = (int(colours[1, 1][i : i + 2], 16) for i in (1, 3, 5))
+    assert red == green == blue
+    assert mixed("#0072B2", 1) == "#0072B2"
+    assert mixed("#0072B2", 0) == "#FFFFFF"
+
+
+def test_words_say_the_same_as_colours():
+    cells = named(map_figure(seen()), "cells")
+    words = by_place(cells, cells.text)
+    said = ["InvN<br>2×", "InvP<br>20×", "InvP?<br>MLE*?", "equal", "?", "InvN<br>∞×", "InvP<br>MLE*"]
+    assert [words[place] for place in PLACES] == said
+    inks = by_place(cells, cells.insidetextfont.color)
+    assert inks[0, 1] == "#FFFFFF"  # on full blue
+    assert inks[2, 1] == inks[1, 0] == "#141414"  # on orange, and on what is pale
+
+
+def test_every_ground_has_words_that_stand_out():
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    means = [m for i in range(60) for m in [(1, 1.03**i, 9), (1.03**i, 1, 9), (9, 1.03**i, 1)]]
+    cells = over(s=1.0, k=10, epsilon=np.linspace(1, 2, 18), n=range(10, 20))
+    drawn = named(map_figure(seen(means, cells=cells)), "cells")
+    for ground, ink in zip(drawn.marker.color, drawn.insidetextfont.color, strict=True):
+        low, high = sorted((luminance(ground), luminance(ink)))
+        assert (high + 0.05) / (low + 0.05) > 3.5
+
+
+def test_what_the_seeds_do_not_settle_is_hatched():
+    cells = named(figure := map_figure(seen()), "cells")
+    hatched = by_place(cells, cells.marker.pattern.shape)
+    assert {place for place, shape in hatched.items() if shape} == {(1, 0), (2, 0)}
+    assert named(figure, "unsettled").marker.pattern.shape == "/"
+    sure = map_figure(seen([(1, 3, 2)] * 8))
+    assert not any(named(sure, "cells").marker.pattern.shape)
+    assert not {"unsettled", "all equal"} & {trace.name for trace in sure.data}
+    assert named(figure, "all equal").marker.color == by_place(cells, cells.marker.color)[1, 1]
+
+
+def test_cells_not_run_are_empty_and_holes_are_nothing():
+    waiting = named(map_figure(seen(MEANS[:6])), "not run yet")
+    assert set(by_place(waiting, waiting.x)) == {(3, 0), (3, 1)}
+    assert waiting.marker.color == "rgba(128,128,128,0)"
+    assert all("not run yet" in text for text in waiting.hovertext)
+    holed = winner_map(made(CELLS[:7], MEANS[:6]), "eps-n", "mse", {})
+    waiting = named(map_figure(holed), "not run yet")
+    assert set(by_place(waiting, waiting.x)) == {(3, 0)}
+
+
+def test_a_click_gives_back_the_cell():
+    figure = map_figure(seen(MEANS[:6]))
+    for name in ("cells", "not run yet"):
+        bars = named(figure, name)
+        upper = np.asarray(bars.base) + np.asarray(bars.y)  # what a browser reports of a bar
+        places = list(by_place(bars, bars.x))
+        assert [column_and_row(x, y) for x, y in zip(bars.x, upper, strict=True)] == places
+
+
+def test_legend_explains_the_colours():
+    figure = map_figure(seen())
+    for name in THREE.estimators:
+        assert named(figure, QUANTITIES[name].name).marker.color == QUANTITIES[name].colour
+    assert "Lines: MLE*'s error" in figure.layout.legend.title.text
+    assert "Lines" not in map_figure(seen([(1, 1.02, 1.01)] * 8)).layout.legend.title.text
+
+
+def test_hover_has_every_number():
+    seeds = THREE.seeds
+    spots = named(figure := map_figure(seen()), "cells")
+    text = by_place(spots, spots.hovertext)[0, 1]
+    for part in (
+        "<b>InvP has the smallest error</b>",
+        "the next one's is 20× as large<br>",
+        "ε = 1, N = 1,000, K = 10<br>Zipf s = 1",
+        "Squared error, summed over categories:",
+        "<b>InvN</b> 30 ± 0.005",
+        "<b>MLE*</b> 20 ± 0.005<br>(mean ± its standard error)<br>Best",
+        f"Best / worst of the {seeds} collections:<br>InvN 0 / 0, InvP 1 / 10, MLE* 2 / 20",
+        "all equal in 4",
+        "MLE*'s error over the smallest: 20×",
+    ):
+        assert part in text
+    texts = by_place(spots, spots.hovertext)
+    assert texts[1, 0].startswith("<b>Not settled: InvP or MLE*</b><br>may have the smallest error<br>ε")
+    assert "over the smallest" not in texts[1, 0]
+    assert "All three are equal" in texts[1, 1]
+    assert "InvP and MLE* share the smallest error" in texts[SHARED]
+    assert "∞" in texts[2, 1]
+    assert max(len(line) for line in text.split("<br>")) < 60
+    once = Settings(1, estimators=THREE.estimators, metrics=("mse", "nll"), bias=False)
+    single = named(map_figure(seen([(1, 2, 3)], math.nan, settings=once)), "cells").hovertext[0]
+    assert "±" not in single
+    assert "1 collection:" in single
+    assert "nan" not in single
+    assert figure.layout.barmode == "overlay"
+
+
+def test_reading_counts_the_wins():
+    text = reading(map_figure(seen()))
+    assert text == (
+        "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* surely has the smallest mean squared error in 0, InvP in 1, "
+        "InvN in 2; in 1 two share it; in 1 all three are equal; in 2, hatched, the collections do not settle it; MLE* "
+        "is surely beaten in 3, where the smallest error may be zero."
+    )
+    plain = reading(map_figure(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
+    assert "of 8 cells, MLE* surely has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
+    assert plain.endswith("MLE* is surely beaten in 7, where its error is up to about 2 times the smallest.")
+    assert "MLE* is surely beaten in none" in reading(map_figure(seen([(2, 2, 1), (1, 1, 1)])))
+    assert "none of the 8 cells" in reading(map_figure(seen([])))
+    assert "negative log-likelihood" in reading(map_figure(seen(metric="nll")))
+
+
+def test_the_scenario_is_marked_near_where_it_lies():
+    """In a corner of its cell, not on the words."""
+    plain = seen([(1, 1.02, 1.01)] * 8)
+    for epsilon, n, column, row in (
+        (2.4, 100 * 10**0.4, 1.4, 0.4),
+        (1.2, 120, 0.4, 0.4),
+        (1.9, 900, 0.6, 0.6),
+        (3.2, 1000, 2.4, 1.4),
+    ):
+        mark = named(map_figure(plain, (epsilon, n)), "your ε, N")
+        assert (mark.x[0], mark.y[0]) == pytest.approx((column, row))
+    for outside in (None, (5.0, 100), (1.0, 99)):
+        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("your")]
+
+
+def test_the_mark_hides_no_words_and_no_name():
+    """From every place of maps with names at many places: words fill the middle of a cell, names are two thirds wide."""
+    rng = np.random.default_rng(8)
+    for _ in range(4):
+        means = [(1, 9, regret) for regret in np.exp(rng.exponential(size=8))]
+        for epsilon, n in product(np.linspace(1, 4, 7), np.geomspace(100, 1000, 4)):
+            figure = map_figure(seen(means), (epsilon, n))
+            (mark,) = [t for t in figure.data if t.name == "your ε, N"]
+            x, y = mark.x[0], mark.y[0]
+            assert abs(x - round(x)) == pytest.approx(0.4)
+            assert abs(y - round(y)) == pytest.approx(0.4)
+            assert math.dist((x, y), ((epsilon - 1), math.log10(n) - 2)) < 1
+            assert not any(
+                abs(x - note.x) < 0.75 and abs(y - note.y) < 0.3 for note in figure.layout.annotations
+            )
+
+
+def test_a_single_axis_is_one_row():
+    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=100)
+    figure = map_figure(seen([(1, 3, 2), (1, 30, 20), (1, 1, 1)], cells=cells), (1.5, 100))
+    check(figure)
+    bars = named(figure, "cells")
+    assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
+    assert figure.layout.height < map_figure(seen()).layout.height - 100
+    assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
+    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* surely has")
+    assert {(note.text, note.x, note.y) for note in figure.layout.annotations} == {
+        ("10×", 0.5, 0.5)
+    }  # above the words
+    assert reading(map_figure(seen([(1, 3, 2)], cells=cells))).startswith(
+        "Zipf s = 1, K = 10, N = 100: of the 1 cell run so far"
+    )
+    assert named(figure, "your ε, N").y[0] == pytest.approx(-0.4)
+    for key, other in (
+        ("k-n", over(k=(5, 10), epsilon=1.0, n=9)),
+        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),
+    ):
+        check(map_figure(seen([(1, 3, 2)] * 2, cells=other, key=key)))
+
+
+def test_ticks_are_the_values():
+    cells = over(s=1.0, k=(50, 1000, 1_423_000), epsilon=1.0, n=(10, 100, 1500, 10**6))
+    layout = map_figure(seen(cells=cells, key="n-k", means=[])).layout
+    assert list(layout.xaxis.ticktext) == ["10", "10<sup>2</sup>", "1,500", "10<sup>6</sup>"]
+    assert list(layout.yaxis.ticktext) == ["50", "1,000", "1.42M"]
+    assert list(layout.xaxis.tickvals) == [0, 1, 2, 3]
+    many = over(s=(0.5, 1.0), k=10, epsilon=np.linspace(1, 4, 31), n=10)
+    axis = map_figure(seen(cells=many, key="eps-s", means=[])).layout.xaxis
+    assert list(axis.ticktext[:3]) == ["1", "1.3", "1.6"]
+    assert len(axis.ticktext) <= 12
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1, "1×"),
+        (1.000034, "1.000034×"),
+        (1.0456, "1.046×"),
+        (1.96, "1.96×"),
+        (7.316, "7.32×"),
+        (150.4, "150×"),
+        (12_345.6, "12,346×"),
+        (2e9, "2·10⁹×"),
+        (math.inf, "∞×"),
+    ],
+)
+def test_ratios_as_words(ratio, text):
+    assert times_sign(ratio) == text
+
+
+def test_borders_lie_where_a_level_is_passed():
+    """Against all pairs of neighbours, for random values with holes."""
+    rng = np.random.default_rng(3)
+    levels = (1.1, 2.0, 10.0)
+    z = np.exp(rng.exponential(size=(5, 7)))
+    z[rng.random(z.shape) < 0.15] = np.nan
+    z[2, 3], z[0, 0] = np.inf, 2.0
+    drawn = {edge: level for level, edges in level_borders(z, levels).items() for edge in edges}
+    expected = {}
+    for (row, column), (up, right) in product(np.ndindex(z.shape), ((0, 1), (1, 0))):
+        if row + up < 5 and column + right < 7:
+            a, b = z[row, column], z[row + up, column + right]
+            passed = [level for level in levels if (a >= level) != (b >= level)]
+            if passed and not np.isnan([a, b]).any():
+                x, y = column + 0.5, row + 0.5  # the corner that both edges share
+                start = (x, y - 1) if right else (x - 1, y)
+                expected[start, (x, y)] = passed[-1]
+    assert drawn == expected
+
+
+def test_borders_are_drawn_once_with_a_name_apart():
+    regrets = [(1, 3, 1)] * 2 + [(1, 3, 1.5)] * 2 + [(1, 30, 25)] * 2
+    figure = map_figure(seen(regrets))
+    lines = {trace.name for trace in figure.data if trace.name.startswith("MLE* ")}
+    assert lines == {
+        "MLE* 1.1×",
+        "MLE* 10×",
+    }  # 2 and 10 are passed on the same edges: the higher one is drawn
+    (_, dark) = [trace for trace in figure.data if trace.name == "MLE* 10×"]
+    np.testing.assert_array_equal(values(dark, "x"), [1.5, 1.5, np.nan] * 2)
+    np.testing.assert_array_equal(values(dark), [-0.5, 0.5, np.nan, 0.5, 1.5, np.nan])
+    names = {note.text: (note.x, note.y) for note in figure.layout.annotations}
+    assert {text: place[0] for text, place in names.items()} == {"1.1×": 0.5, "10×": 1.5}
+    thin = next(trace for trace in figure.data[::-1] if trace.name == "MLE* 1.1×")
+    assert dark.line.width > thin.line.width
+
+
+def test_a_name_lies_between_rows_and_beside_no_other():
+    upright, level = ((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (1.5, 0.5))
+    assert label_position([upright, level], []) == (1, 0.5)
+    assert label_position([upright, level], [(1, 0.5)]) is None
+    assert label_position([upright, level], [(2, 0.5)]) == (0.5, 0)
+    three = [((i - 0.5, 0.5), (i + 0.5, 0.5)) for i in range(3)]
+    assert label_position(three, []) == (1, 0.5)
+    assert border_path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
+
+
+def test_a_large_map_has_no_words_but_is_small():
+    cells = over(s=1.0, k=10, epsilon=np.linspace(0.1, 4, 40), n=np.arange(10, 30))
+    figure = map_figure(seen([(1, 3, 2)] * 800, cells=cells))
+    check(figure)
+    assert named(figure, "cells").text is None
