@@ -2,43 +2,32 @@
 
 import streamlit as st
 
-from pages._ui.experiments import (
-    answer,
-    beside,
-    choice,
-    claimed,
-    lead,
-    running,
-    runs,
-    sweep_of,
-    take_along,
-    who_wins,
-)
+from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
 
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?")
-who_wins.jump()
-who_wins.arrive()
+winner_map.go_to_estimators()
+winner_map.read_link()
 
-answered = st.container()
-run = sweep_of.controls(choice.current(), page.scenario)
-with answered:
-    answer.show(run)
+answer = st.container()
+run = controls.sweep_and_run(controls.current_sweep(), page.scenario)
+with answer:
+    results.answer(run)
     if run is not None:
-        who_wins.take(run.shown())
-running.said(run)
-running.elsewhere(run)
+        winner_map.apply_link(run.view())
+runs.status(run)
+runs.progress_elsewhere(run)
 if run is None:
     page.controls()
-    take_along.bring()
+    results.file_opener()
 elif run.active:
-    running.live(run, lambda shown: lead.show(shown, page.scenario))
+    runs.live_progress(run, lambda view: results.first_figure(view, page.scenario))
     page.controls()
 else:
-    shown = run.shown()
-    lead.show(shown, page.scenario)
+    view = run.view()
+    results.first_figure(view, page.scenario)
     page.controls()
-    lead.rest(shown, page.scenario)
-    claimed.section(shown)
-    beside.section(shown, runs.others(run))
-    take_along.section(shown)
+    results.second_figure(view, page.scenario)
+    results.claims_table(view)
+    results.compare_runs(view, runs.others(run))
+    results.file_downloads(view)

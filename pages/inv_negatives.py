@@ -46,7 +46,7 @@ left, right = st.columns(2)
 left.metric("Chance that an empty category goes negative", percent(exact))
 seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
 right.metric(
-    f"Seen in {observed.looks:,} looks",
+    "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
     seen,
     help="± one standard error, at most: looks at several categories of one collection share its reports.",
 )

@@ -294,7 +294,7 @@ PRESETS = (
     Preset(
         "Blog: K = 10, ε = ln 3",
         Scenario("zipf", 10, 1.0, math.log(3), 100_000, 1),
-        "the worked example of the blog post on debiasing k-RR",
+        "K, ε and N of the example in a blog post on debiasing k-RR, which does not give its population",
     ),
     Preset(
         "Paper: near uniform (s = 0.01)",

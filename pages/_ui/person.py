@@ -85,7 +85,10 @@ def _shown(work: Work, wanted: Sequence[int]) -> Bars:
     labels = work.draw.population.labels
     if work.scenario.k <= _MOST_SHOWN:
         return bars(natural_order(work.scenario.k), labels, "Category")
-    return bars(with_categories(work.by_truth[:_MOST_SHOWN], wanted), labels, "Most frequent categories")
+    most, title = work.by_truth[:_MOST_SHOWN], "Most frequent categories"
+    if not set(wanted) <= set(most.tolist()):
+        title += ", and those reported"
+    return bars(with_categories(most, wanted), labels, title)
 
 
 def _earlier(work: Work, answers: Sequence[Report]) -> str:

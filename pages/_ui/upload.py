@@ -128,11 +128,14 @@ def _understood(preview: Preview, read: Distribution) -> None:
     ]
     if read.merged:
         remarks.append(f"{read.merged:,} rows repeated a category and were added to its first row.")
-    if read.kind != "shares" and read.total > limits.N_MAX:
+    if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
+    digits = ",.6g" if read.kind == "shares" else ","
     pairs = zip(read.labels[:5], read.weights[:5], strict=True)
-    st.text("First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:,.6g}" for label, weight in pairs))
+    st.text(
+        "First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:{digits}}" for label, weight in pairs)
+    )
 
 
 def form(preview: Preview) -> str:

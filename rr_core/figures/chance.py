@@ -64,18 +64,28 @@ def more_users(expected: Sequence[ExpectedNegatives]) -> str:
     first = expected[0]
     head = ["Negatives to expect", *(f"N = {one.n:,}" for one in expected)]
     rows = [
-        (f"of {first.of_held:,} categories that somebody has", [one.held for one in expected], first.of_held),
+        (f"of {_categories(first.of_held)} that somebody has", [one.held for one in expected], first.of_held),
         (f"of {first.of_empty:,} that nobody has", [one.empty for one in expected], first.of_empty),
     ]
     lines = [head, [":--", *["--:"] * len(expected)]]
-    lines += [[label, *(_expected(value) if of else "–" for value in values)] for label, values, of in rows]
+    lines += [
+        [label, *(_expected(value, of) if of else "–" for value in values)] for label, values, of in rows
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _expected(value: float) -> str:
+def _categories(many: int) -> str:
+    return "1 category" if many == 1 else f"{many:,} categories"
+
+
+def _expected(value: float, of: int) -> str:
+    """With as many digits as it takes not to read as all ``of`` them where it is fewer."""
     if value < 0.001:
         return "below 0.001"
-    return number(value) if value < 100 else f"{value:,.0f}"
+    digits = max(3, len(str(round(value))))
+    while digits < 12 and value < of and number(value, digits) == number(of, digits):
+        digits += 1
+    return number(value, digits)
 
 
 def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.collected.floor import Floor
 from rr_core.collected.intervals import Interval
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
 
 _OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
@@ -182,7 +182,9 @@ def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view
         "name": quantity.name,
         "x": view.x + _OFFSETS[chosen],
         "y": values,
-        "customdata": [[name, float(people)] for name, people in zip(view.names, values * n, strict=True)],
+        "customdata": [
+            [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)
+        ],
         "marker": {
             "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),
             "symbol": quantity.symbol,

@@ -47,7 +47,7 @@ def inv_with_negatives(
         traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
     reading = (
         f"Inv gives a negative share to {below:,} of {len(estimate):,} categories (hatched, below the zero "
-        "line); the grey bands are one and two standard errors around the truth."
+        "line); the grey bands are one and two standard errors of a single category around the truth."
         if below
         else "In this draw Inv gives no negative share: every category lies at or above the zero line."
     )

@@ -23,15 +23,15 @@ _LINEAR_UP_TO = 60  # categories; beyond, the axis is logarithmic
 _BINS = 30
 
 
-def repairs_plane(lines: Collinearity) -> go.Figure:
+def repairs_plane(alignment: Collinearity) -> go.Figure:
     """InvP at the origin, InvN on the horizontal axis, MLE* where it is: equal aspect, exact distances.
 
     Args:
-        lines: how the repairs of one histogram lie (not a batch).
+        alignment: how the repairs of one histogram lie (not a batch).
     """
-    length = lines.length or 1.0
-    along = lines.position * lines.length if lines.length else 0.0
-    points = {"inv_p": (0.0, 0.0), "inv_n": (lines.length, 0.0), "mle_star": (along, lines.residual)}
+    length = alignment.length or 1.0
+    along = alignment.position * alignment.length if alignment.length else 0.0
+    points = {"inv_p": (0.0, 0.0), "inv_n": (alignment.length, 0.0), "mle_star": (along, alignment.residual)}
     line = {
         "type": "scatter",
         "mode": "lines",
@@ -45,10 +45,10 @@ def repairs_plane(lines: Collinearity) -> go.Figure:
         **line,
         "name": "off the line",
         "x": np.array([along, along]),
-        "y": np.array([0.0, lines.residual]),
+        "y": np.array([0.0, alignment.residual]),
         "line": {"color": MLE.colour, "width": 2, "dash": "dot"},
     }
-    top = max(1.35 * lines.residual, 0.16 * length)
+    top = max(1.35 * alignment.residual, 0.16 * length)
     shared = {"exponentformat": "power", "nticks": 6, "zeroline": False}
     x = axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared)
     y = axis(
@@ -59,29 +59,35 @@ def repairs_plane(lines: Collinearity) -> go.Figure:
         **{**shared, "nticks": 4},
     )
     labels = {name: QUANTITIES[name].name for name in points}
-    if not lines.length:
+    if not alignment.length:
         labels = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}
     traces = [line, drop, *(_estimate_marker(name, point, labels[name]) for name, point in points.items())]
     return figure(
-        traces, x, y, _plane_reading(lines), showlegend=False, height=300, margin={**_PLANE_MARGIN, "t": 12}
+        traces,
+        x,
+        y,
+        _plane_reading(alignment),
+        showlegend=False,
+        height=300,
+        margin={**_PLANE_MARGIN, "t": 12},
     )
 
 
 _PLANE_MARGIN = {"l": 84, "r": 14, "t": 56, "b": 62}
 
 
-def _plane_reading(lines: Collinearity) -> str:
-    if not lines.cut_off:
+def _plane_reading(alignment: Collinearity) -> str:
+    if not alignment.cut_off:
         return "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point."
-    if not lines.length:
+    if not alignment.length:
         return "What is left after the cut is all equal, so InvP, MLE* and InvN are one and the same point."
-    if not lines.position and lines.on_line:
-        return f"MLE* and InvP are one point here, {number(lines.length)} away from InvN."
-    where = f"MLE* stands {percent(lines.position)} of the way from InvP to InvN"
-    if lines.on_line:
+    if not alignment.position and alignment.on_line:
+        return f"MLE* and InvP are one point here, {number(alignment.length)} away from InvN."
+    where = f"MLE* stands {percent(alignment.position)} of the way from InvP to InvN"
+    if alignment.on_line:
         return f"{where}, exactly on the line between them."
     return (
-        f"{where} and {number(lines.residual)} off their line, which is {percent(lines.relative)} of "
+        f"{where} and {number(alignment.residual)} off their line, which is {percent(alignment.relative)} of "
         "the distance between the two."
     )
 
@@ -232,13 +238,13 @@ def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
         pushed: the repairs at each count.
         index: of the current count in ``pushed.counts``.
     """
-    lines, counts = pushed.collinearity, pushed.counts
-    relative = lines.relative
+    alignment, counts = pushed.collinearity, pushed.counts
+    relative = alignment.relative
     traces = [
         _push_down_line("off the line (share of InvP to InvN)", counts, relative, "y"),
         _current(counts[index], relative[index], "y"),
-        _push_down_line("position of MLE*", counts, lines.position, "y2"),
-        _current(counts[index], lines.position[index], "y2"),
+        _push_down_line("position of MLE*", counts, alignment.position, "y2"),
+        _current(counts[index], alignment.position[index], "y2"),
         *_support_starts(pushed, relative),
     ]
     top = _top(relative)

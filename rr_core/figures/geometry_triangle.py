@@ -105,22 +105,22 @@ TRIANGLE_LAYOUT: dict[str, Any] = {
 
 
 def _triangle_reading(reports: ThreeEstimates) -> str:
-    lines = reports.collinearity
-    if not lines.cut_off:
+    alignment = reports.collinearity
+    if not alignment.cut_off:
         return (
             "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP "
             "and MLE* all stay on it."
         )
-    if not lines.length:
+    if not alignment.length:
         return (
             "After the repair every category that is left has the same share, so that InvP, MLE* and InvN are one and "
             "the same point."
         )
-    if not lines.position:
+    if not alignment.position:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
         "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (orange diamond), "
-        f"{percent(lines.position)} of the way along."
+        f"{percent(alignment.position)} of the way along."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.figures.plan_protocols import epsilon_axis, log_range, upright
+from rr_core.figures.plan_words import budget
 from rr_core.figures.style import QUANTITIES, RIM, axis, figure, number
 from rr_core.figures.wording import alike, times
 from rr_core.plan.bounds import Bound, BoundCurves
@@ -54,7 +55,7 @@ def nothing_better(curves: BoundCurves) -> bool:
 
 
 def _reading(curves: BoundCurves) -> str:
-    error = f"At ε = {number(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
+    error = f"At ε = {budget(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
     if math.isnan(curves.floor):
         return f"{error}; with so few users no bound says anything here, a constant answer may be nearer."
     if nothing_better(curves):

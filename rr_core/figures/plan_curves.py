@@ -13,7 +13,8 @@ from rr_core._validate import Array
 from rr_core.comparison import VALID
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.plan_protocols import error_axis, log_range, upright
-from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, number, percent
+from rr_core.figures.plan_words import budget
+from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, percent
 from rr_core.plan.curves import SimulatedCurve
 
 METRIC_NAMES = {
@@ -52,7 +53,7 @@ def error_curves(
     drawn = [*mean.values(), *([] if exact is None else [exact[there]])]
     span = _span(drawn)
     symbol = "ε" if found.along == "epsilon" else "N"
-    traces.append(upright(f"the plan, {symbol} = {number(here, 4)}", here, span, "dash"))
+    traces.append(upright(f"{symbol} = {_here(here, symbol)}", here, span, "dash"))
     if wanted is not None and span[0] < math.log10(wanted) < span[1]:
         traces.append(_level(x, wanted))
     ends = [float(np.log10(value)) for value in (found.points[0], found.points[-1])]
@@ -126,6 +127,10 @@ def _level(x: Array, wanted: float) -> dict[str, Any]:
     }
 
 
+def _here(value: float, symbol: str) -> str:
+    return budget(value) if symbol == "ε" else f"{value:,.0f}"
+
+
 def _reading(
     found: SimulatedCurve, metric: str, mean: dict[str, Array], here: float, there: NDArray[np.bool_]
 ) -> str:
@@ -142,7 +147,9 @@ def _reading(
         for name in VALID
         if not mean[name][at] - value > _BARS * math.hypot(errors[name], errors[least]) + _SAME * value
     ]
-    start = f"At {symbol} = {number(place, 4)}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
+    other = "N" if symbol == "ε" else "ε"
+    at_both = f"{symbol} = {_here(place, symbol)} and {other} = {_here(found.fixed_value, other)}"
+    start = f"At {at_both}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
     what = _IN_WORDS[metric]
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.plan_words import at_least, at_most
+from rr_core.figures.plan_words import at_least, at_most, budget
 from rr_core.figures.style import axis, figure, number, percent
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
@@ -241,15 +241,15 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
 
 def _reading(target: Target, border: Border | None, most: float, here: Place, found: Place | None) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
-    circle = f"ε = {here[0]:g} with N = {here[1]:,.0f}"
+    circle = f"ε = {budget(here[0])} with N = {here[1]:,.0f}"
     if border is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
     elif not (border.users <= most).any():
         where = f"Nothing on this map is enough for the target; the circle is {circle}"
     elif found is not None:
         where = (
-            f"The target is met where the map is hatched; the plan, ε = {number(found[0], 4)} with N = {found[1]:,.0f}, "
-            "lies on its border"
+            f"The target is met where the map is hatched; the star is the plan, ε = {budget(found[0])} with "
+            f"N = {found[1]:,.0f}"
         )
     else:
         goal = (

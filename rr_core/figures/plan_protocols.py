@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.plan_words import round_up
+from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import RIM, ZERO, Quantity, axis, figure, number, percent
 from rr_core.plan.protocols import Key, RmseCurves
 
@@ -38,7 +38,7 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (
-        f"at ε = {number(epsilon)} k-RR is as good as subset selection up to {last_whole(curves.single):,} categories, "
+        f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {last_whole(curves.single):,} categories, "
         f"and has a smaller error than OUE up to {last_below(curves.flip):,}."
     )
     return _rmse(curves, x, "K", reads)
@@ -121,7 +121,12 @@ def _rmse(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.
     names = " and ".join(_IN_A_SENTENCE.get(key, PROTOCOLS[key].name) for key in best)
     error = "RMSE per category"
     rival = "" if "rr" in best else f" (k-RR {percent(curves.rmse_here['rr'])})"
-    reading = f"Here {names} {'has' if len(best) == 1 else 'have'} the smallest {error}, {percent(least)}{rival}; {reads}"
+    equal = ", all shares equal" if curves.users == "sampled" else ""
+    have = "has" if len(best) == 1 else "have"
+    reading = (
+        f"With {curves.n:,.0f} user{'s' * (curves.n != 1)}{equal}, {names} {have} the smallest {error}, "
+        f"{percent(least)}{rival}; {reads}"
+    )
     y = error_axis(error, span, _SMALL_SHARE)
     return figure(traces, x, y, reading, margin={"l": 84, "r": 14, "t": 78, "b": 62})
 

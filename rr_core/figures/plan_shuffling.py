@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.figures.plan_protocols import log_range
-from rr_core.figures.plan_words import round_up
+from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import RIM, ZERO, axis, figure, number
 from rr_core.plan.shuffling import ShuffleCurve
 
@@ -61,7 +61,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
 
 
 def _reading(curve: ShuffleCurve) -> str:
-    now, local = curve.now, number(curve.epsilon0)
+    now, local = curve.now, budget(curve.epsilon0)
     if not now.holds:
         return (
             f"With {curve.n:,} reports the bound does not apply at a local ε of {local}: it needs at least "

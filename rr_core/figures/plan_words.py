@@ -17,6 +17,11 @@ def round_up(value: float, digits: int) -> float:
     return float(f"{up:.{digits}g}")
 
 
+def budget(epsilon: float) -> str:
+    """An epsilon to ten digits: ln 3 is not 1.1, where other numbers are true."""
+    return f"{epsilon:.10g}"
+
+
 def at_most(share: float, digits: int = 3) -> str:
     """A share in percent that is not rounded down: an error of 2.004% is "2.01%", not "2%"."""
     return percent(round_up(share, digits), digits)
@@ -24,4 +29,4 @@ def at_most(share: float, digits: int = 3) -> str:
 
 def at_least(chance: float) -> str:
     """A probability in percent that is not rounded up: never 100% when it is less."""
-    return percent(math.floor(chance * 1e4) / 1e4, 4)
+    return percent(math.floor(chance * 1e4 * (1 + 1e-12)) / 1e4, 4)

@@ -141,6 +141,11 @@ def number(value: float, digits: int = 3) -> str:
     return f"{mantissa}·10{raised}"
 
 
+def whole(values: Any) -> Any:
+    """The nearest whole numbers, halves upwards, without a minus before zero: one rounding for all who show people."""
+    return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
+
+
 def percent(value: float, digits: int = 3) -> str:
     """A share as text with a few significant digits: 0.0123 -> 1.23%. What is short of all is not called 100%:
     as many nines as it takes, up to twelve digits."""

@@ -65,7 +65,14 @@ def likelihood_curves(reports: ThreeEstimates, view: Frame) -> Contours:
 
 def likelihood_loss(reports: ThreeEstimates, points: Array) -> Array:
     """KL(phi || q + (p - q) theta): how much log-likelihood per report (nats) each point (..., 2) of the plane
-    has less than Inv. Infinite outside the domain."""
+    has less than Inv. Infinite outside the domain.
+
+    >>> from rr_core import RandomizedResponse
+    >>> from rr_core.geometry.simplex import estimate_three
+    >>> reports = estimate_three([62, 33, 5], RandomizedResponse(3, 1.0))
+    >>> float(likelihood_loss(reports, to_plane(reports.estimates["mle_star"])).round(6))
+    0.105331
+    """
     return _loss(reports, (points - to_plane(reports.estimates["inv"])) @ PLANE.T)
 
 

@@ -14,8 +14,7 @@ from rr_core.collinearity import Collinearity, of_levels
 from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule, rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
-
-Counts = NDArray[np.int64]
+from rr_core.sampling import Counts
 
 _MOST_COUNTS = 61  # evenly over the whole range, and again in the part where supports differ
 _FEWEST_COUNTS = 12
@@ -87,6 +86,10 @@ def push_down(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> pushed = push_down([50, 30, 20, 4], 2, RandomizedResponse(4, 1.0))
+    >>> pushed.off_line_ranges
+    [(19, 20)]
     """
     row = _validate.histogram(histogram, mechanism.k)
     if row.ndim != 1 or row.dtype.kind not in "iu":
@@ -117,6 +120,9 @@ def push_down_candidates(
         histogram: (k,) counts.
         mechanism: the randomized response that produced the reports.
         most: how many categories at most.
+
+    >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
+    [3, 0]
     """
     row = _validate.histogram(histogram, mechanism.k)
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])

@@ -100,6 +100,11 @@ def simulate_clouds(draw: Draw, where: TruthPlace = "own") -> dict[str, Cloud]:
 
     Returns:
         A cloud for each of "inv", "inv_n", "inv_p" and "mle_star".
+
+    >>> from rr_core import Scenario
+    >>> clouds = simulate_clouds(Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw(), "edge")
+    >>> {name: cloud.is_biased for name, cloud in clouds.items()}
+    {'inv': False, 'inv_n': True, 'inv_p': True, 'mle_star': True}
     """
     users = cloud_true_counts(draw, where)
     rng = draw.scenario.stream(Stream.CLOUDS, 1 + TRUTH_PLACES.index(where))
@@ -170,22 +175,27 @@ def count_alignment(draw: Draw, times: int) -> Iterator[AlignmentCounts]:
     Args:
         draw: the scenario's draw.
         times: how many collections, an integer >= 1.
+
+    >>> from rr_core import Scenario
+    >>> *_, counts = count_alignment(Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw(), 50)
+    >>> counts.theorem2, counts.only_equal_supports, counts.unequal_supports
+    (7, 22, 21)
     """
     times = _validate.integer("times", times, 1)
     result = AlignmentCounts()
     step = max(1, min(times, _CELLS_PER_STEP // draw.scenario.k))
     for first in range(0, times, step):
         _, reports = draw.repeat(first, min(step, times - first))
-        lines = collinearity(reports, draw.mechanism)
+        alignment = collinearity(reports, draw.mechanism)
         # At equality in Theorem 2's second condition InvP has one more zero, and the theorem still holds.
-        theorem2 = lines.theorem2_holds
-        only_equal = lines.cut_off & ~theorem2 & lines.same_support
-        unequal = lines.cut_off & ~theorem2 & ~lines.same_support
+        theorem2 = alignment.theorem2_holds
+        only_equal = alignment.cut_off & ~theorem2 & alignment.same_support
+        unequal = alignment.cut_off & ~theorem2 & ~alignment.same_support
         result.n_collections += len(reports)
-        result.nothing_cut_off += int((~lines.cut_off).sum())
+        result.nothing_cut_off += int((~alignment.cut_off).sum())
         result.theorem2 += int(theorem2.sum())
         result.only_equal_supports += int(only_equal.sum())
         result.unequal_supports += int(unequal.sum())
-        distances = np.where(lines.on_line, 0.0, lines.relative)[unequal]
+        distances = np.where(alignment.on_line, 0.0, alignment.relative)[unequal]
         result.off_line_distances = np.concatenate([result.off_line_distances, distances])
         yield result

@@ -54,7 +54,11 @@ def lattice() -> NDArray[np.int64]:
 
 def percents_at(x: float, y: float) -> tuple[int, int, int]:
     """Shares in percent, summing to 100, of the lattice point nearest to a click (to within a step; for a click
-    outside the triangle, on its border)."""
+    outside the triangle, on its border).
+
+    >>> percents_at(*to_plane([0.704, 0.182, 0.114]))
+    (70, 18, 12)
+    """
     shares = np.maximum(from_plane([x, y]), 0)
     exact = shares / shares.sum() * STEPS
     down = np.floor(exact).astype(int)
@@ -214,6 +218,12 @@ def estimate_three(reports: ThreeReports | NDArray, mechanism: RandomizedRespons
 
     Raises:
         ValueError: when ``reports`` is not a histogram over three categories.
+
+    >>> result = estimate_three([62, 33, 5], RandomizedResponse(3, 1.0))
+    >>> result.estimates["mle_star"].round(4).tolist()
+    [0.8303, 0.1697, 0.0]
+    >>> round(result.collinearity.position, 4)
+    0.5538
     """
     histogram = np.asarray(reports)
     estimates = {name: estimator(histogram, mechanism) for name, estimator in ESTIMATORS.items()}
@@ -228,6 +238,9 @@ def parse_reports(text: str) -> ThreeReports:
 
     Raises:
         ValueError: one plain sentence for that person.
+
+    >>> parse_reports("62, 33, 5")
+    (62, 33, 5)
     """
     words = typed.words(text)
     if len(words) != 3:
@@ -247,7 +260,11 @@ def slider_percent(share: float) -> float:
 
 def set_share(phi: Array, category: int, percents: float) -> ThreeReports:
     """Shares in percent: those of ``phi`` (3,), but ``percents`` in one category, and the other two rescaled in
-    proportion (equal where both were zero)."""
+    proportion (equal where both were zero).
+
+    >>> set_share(np.array([0.5, 0.3, 0.2]), 0, 60.0)
+    (60.0, 24.0, 16.0)
+    """
     others = [i for i in range(3) if i != category]
     rest = float(phi[others].sum())
     moved = [0.0, 0.0, 0.0]

@@ -104,6 +104,11 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
 
     Raises:
         ValueError: naming the argument.
+
+    >>> from rr_core import RandomizedResponse, ibu_path
+    >>> path = ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [1000])
+    >>> first_reached(path, 1e-3)
+    FirstReached(tolerance=0.001, certificate=26, gap=16, squared_distance=17, unreachable=frozenset())
     """
     require_single(path)
     tolerance, last = _tolerance(tolerance), int(path.iterations[-1])
@@ -131,7 +136,13 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
 
 def settling_times(path: IBUPath, tolerance: float) -> SettlingTimes:
     """When each level of one histogram has come to stay within ``tolerance`` of its limit: which categories converge
-    last. Arguments, cost and errors as in `first_reached`."""
+    last. Arguments, cost and errors as in `first_reached`.
+
+    >>> from rr_core import RandomizedResponse, ibu_path
+    >>> path = ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [1000])
+    >>> settling_times(path, 0.01).iterations.tolist()
+    [24.0, 23.0, 12.0]
+    """
     require_single(path)
     tolerance, last = _tolerance(tolerance), int(path.iterations[-1])
     # No entry is further off than half the sum of all, which is at most sqrt(KL/2).
@@ -239,6 +250,11 @@ def local_rate(path: IBUPath) -> LocalRate:
 
     Raises:
         ValueError: naming the argument.
+
+    >>> from rr_core import RandomizedResponse, ibu_path
+    >>> rate = local_rate(ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [0]))
+    >>> round(rate.decay, 4), round(rate.iterations_per_digit, 1), float(rate.counts[rate.slowest_level])
+    (0.1037, 21.0, 30.0)
     """
     require_single(path)
     theta, sizes, moving = path.limit, path.multiplicities, path.start > 0

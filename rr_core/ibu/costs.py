@@ -215,7 +215,11 @@ _LENGTHS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 
 def affordable_iterations(histogram: ArrayLike, iterations: int) -> int:
     """How many of ``iterations`` to run while a page is being drawn: all of them, or as many as take about a quarter
-    of a second. The same on every machine, because it follows from the histogram alone."""
+    of a second. The same on every machine, because it follows from the histogram alone.
+
+    >>> affordable_iterations([60, 30, 10], 50_000), affordable_iterations(range(100_000), 50_000)
+    (20000, 500)
+    """
     affordable = _BUDGET / (_n_distinct(histogram) + _OVERHEAD)
     shorter = [length for length in _LENGTHS if length <= affordable]
     return min(iterations, shorter[-1] if shorter else _LENGTHS[0])

@@ -256,6 +256,9 @@ def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
     Args:
         last: integer >= 0.
         per_decade: integer >= 1.
+
+    >>> log_spaced(1000, per_decade=3).tolist()
+    [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
     """
     last = _validate.integer("last", last, 0)
     per_decade = _validate.integer("per_decade", per_decade, 1)

@@ -29,6 +29,9 @@ class Start:
         mass: what "leaning" gives to that category, strictly between 0 and 1; the others share the rest.
         seed: which point "random" is, drawn uniformly from the simplex.
         weights: of "typed", one number >= 0 per category, not all zero; normalised here.
+
+    >>> Start("leaning", category=2, mass=0.8).distribution([5, 3, 1]).round(3).tolist()
+    [0.1, 0.1, 0.8]
     """
 
     kind: str = "uniform"
@@ -73,6 +76,9 @@ def parse_weights(text: str, k: int) -> tuple[float, ...]:
 
     Raises:
         ValueError: one plain sentence for that person.
+
+    >>> parse_weights("50% 30% 20%", 3)
+    (50.0, 30.0, 20.0)
     """
     words = typed.words(text)
     if len(words) != k:

@@ -45,6 +45,7 @@ class SimulatedCurve:
         standard_error: of those means, same shape; nan below two collections.
         done: (m,) collections made at each point; fewer than ``asked`` when the run was stopped.
         asked: collections per point.
+        fixed_value: the other one of epsilon and N.
     """
 
     along: Along
@@ -53,6 +54,7 @@ class SimulatedCurve:
     standard_error: dict[str, dict[str, Array]]
     done: NDArray[np.int64]
     asked: int
+    fixed_value: float
 
     @property
     def finished(self) -> bool:
@@ -123,7 +125,7 @@ def simulate_curve(
         sums[1, ..., point] += (errors**2).sum(axis=-1)
     mean, error = _summary(sums, done)
     shape = np.asarray(n if along == "n" else epsilon, dtype=np.float64)
-    return SimulatedCurve(along, shape, _by_name(mean), _by_name(error), done, replicates)
+    return SimulatedCurve(along, shape, _by_name(mean), _by_name(error), done, replicates, float(fixed_value))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,9 +51,8 @@ def landscape(
     n: ArrayLike = USERS,
     users: Users = "fixed",
 ) -> Landscape:
-    """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the largest
-    error only every other value each way, with others interpolated (to some percent in the corners, see the tests). The
-    frontier is not.
+    """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the
+    largest error only at every other of them, interpolated in between (to some percent in the corners, see the tests).
 
     Raises:
         ValueError: naming the argument.

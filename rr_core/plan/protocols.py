@@ -318,6 +318,8 @@ class RmseCurves:
     rmse_here: dict[Key, float]
     single: float
     flip: float
+    n: float
+    users: Users
 
 
 def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed") -> RmseCurves:
@@ -326,7 +328,7 @@ def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "f
     values = np.asarray(ks)
     rows = [compare(int(value), epsilon, n, 1 / int(value), users) for value in values]
     now = compare(k, epsilon, n, 1 / k, users)
-    return _curves(values, rows, k, now, single_k(epsilon), flip_k_of_mean(epsilon))
+    return _curves(values, rows, k, now, (single_k(epsilon), flip_k_of_mean(epsilon)), n, users)
 
 
 def against_epsilon(
@@ -336,7 +338,7 @@ def against_epsilon(
     values = np.asarray(epsilons, np.float64)
     rows = [compare(k, float(value), n, 1 / k, users) for value in values]
     now = compare(k, epsilon, n, 1 / k, users)
-    return _curves(values, rows, epsilon, now, single_epsilon(k), flip_epsilon(k, "oue", 1 / k))
+    return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, "oue", 1 / k)), n, users)
 
 
 def _curves(
@@ -344,12 +346,13 @@ def _curves(
     rows: list[tuple[Protocol, ...]],
     here: float,
     now: tuple[Protocol, ...],
-    single: float,
-    flip: float,
+    borders: tuple[float, float],
+    n: float,
+    users: Users,
 ) -> RmseCurves:
     rmse = {key: np.array([row[i].rmse for row in rows]) for i, key in enumerate(KEYS)}
     rmse_here = {row.key: row.rmse for row in now}
-    return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, single, flip)
+    return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, *borders, n, users)
 
 
 def _other(against: Key, epsilon: float) -> Support:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.app.test_experiments_turns import House
+    from tests.app.experiments import House
 
 
 @pytest.fixture(autouse=True)
@@ -21,11 +21,11 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """A server whose sweeps go one cell further when the test says so."""
     from pages._ui.experiments import runs
-    from tests.app.test_experiments_turns import House
+    from tests.app.experiments import House
 
     made = House(monkeypatch)
-    monkeypatch.setattr(runs, "_turns", lambda: made.turns)
+    monkeypatch.setattr(runs, "_queue", lambda: made.queue)
     yield made
-    for job in list(made.turns._jobs):
+    for job in list(made.queue._jobs):
         job.watchers.clear()
-    made.wait(lambda: not made.turns._at_work)
+    made.wait(lambda: not made.queue._at_work)

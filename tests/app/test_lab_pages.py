@@ -82,6 +82,17 @@ def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     assert f"Reported before: {reports[0] + 1}." in text
 
 
+@pytest.mark.parametrize("k", [30, 5000])
+def test_a_report_that_is_not_frequent_is_not_drawn_as_one_that_is(k):
+    page = opened("noisy_histogram", f"k={k}&eps=0.01")
+    belief = charts(page)[1]
+    names = {30: "Category", 5000: "Most frequent categories, and those reported"}
+    assert belief["layout"]["xaxis"]["title"]["text"] == names[k]
+    for _ in range(3):
+        checked(widget(page, "Answer again").click().run())
+    assert charts(page)[1]["layout"]["xaxis"]["title"]["text"] == names[k]
+
+
 def test_another_person_starts_over_and_nobody_answers_for_ever():
     page = opened("noisy_histogram", "eps=20")
     for _ in range(19):
@@ -120,7 +131,7 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
     page = opened("inv_negatives", "k=1423000&s=0&n=1000000000&eps=1")
     chance = float(negative_chance(10**9, RandomizedResponse(1_423_000, 1.0)))
     (seen,) = [metric for metric in page.metric if metric.label.startswith("Seen in")]
-    looks = int(numbers(seen.label)[0])
+    looks = int(numbers(seen.label.replace("one look", "1 look"))[0])
     assert percents(seen.value)[1] == pytest.approx(
         EmptyShare(0, looks, True).standard_error(chance), rel=0.06
     )

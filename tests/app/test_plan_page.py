@@ -101,6 +101,8 @@ def test_more_users_than_the_app_has_are_said_and_not_used():
     assert "8.96 billion users" in answer(page)
     assert widget(page, "Use this N").disabled
     assert any("goes up to 1,000,000,000 users" in one.value for one in page.caption)
+    simulated = next(one.value for one in page.markdown if "9 points around" in one.value)
+    assert simulated.endswith("around ε = 0.01, N = 1,000,000,000, the most users that the app has.")
 
 
 @pytest.mark.parametrize(

@@ -277,3 +277,41 @@ def test_what_fixed_users_have_is_whole_people():
             )
     assert planned("smallest", 3, 19.0, 30, "n", value=2.0).n == 50
     assert planned("share", 3, 19.0, 30, "n", value=50.0, share=2.0).n == 50
+
+
+def test_near_the_smallest_epsilon_its_half_is_out_of_range():
+    for epsilon, small in ((0.01, True), (0.0199, True), (0.0201, False)):
+        said = cost.words(planned("rmse", 5, epsilon, 10**8))
+        assert said.startswith("Half of this ε is less than 0.01") == small
+        assert said.startswith("**Half of ε**") != small
+
+
+def test_an_epsilon_is_said_with_the_digits_that_matter():
+    """At 1.09861, which is below ln 3, one user more would be needed."""
+    said = answer.sentence(planned("rmse", 12, math.log(3), 1000, "n", value=0.1))
+    users, epsilon = number(said, r"\*\*([\d,]+) users"), number(said, r"ε = ([\d.]+),")
+    for shown, enough in ((epsilon, True), (1.09861, False)):
+        odds = math.expm1(shown)
+        assert (((odds + 11) / odds**2 + 10 / 12 / odds) / 1e-6 <= users + 0.01) == enough
+
+
+def test_a_promised_probability_is_not_rounded_up():
+    for sure, shown in ((95.0, "95%"), (95.126, "95.12%"), (99.99, "99.99%"), (56.78, "56.78%")):
+        asked = Asked("max", 5.0, sure)
+        assert f"with probability {shown} no" in answer.sentence(plan(asked, 5, 2.0, 1000, Guess.of(5, None)))
+
+
+def test_the_luck_of_a_sample_is_compared_at_equal_shares_and_says_so():
+    for users, equal in (("fixed", False), ("sampled", True)):
+        found = planned("rmse", 40, 2.0, 1000, users=users)
+        said = protocols.rule(found)
+        assert ("when all shares are equal" in said) == equal
+        uniform = plan(Asked("rmse", users=users, find="value"), 40, 2.0, 1000, Guess.of(40, np.ones(40)))
+        assert protocols.at_plan(found)[0].rmse == pytest.approx(uniform.value, rel=1e-12)
+
+
+def test_hardly_more_users_are_not_the_same():
+    near = 0.5 * math.log1p(40 * 37 / 2) - 1e-5  # where one category per report is as good as two
+    rows = [protocols.cells(row)[2] for row in protocols.at_plan(planned("rmse", 40, near, 1000))]
+    assert rows[:2] == ["hardly more", "best"]
+    assert protocols.cells(protocols.at_plan(planned("rmse", 40, near + 0.1, 1000))[1])[2] == "the same"

@@ -66,7 +66,7 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     press(page, "Analyse these reports")
     text = said(page)
     assert f"**{sum(COUNTS.values()) + 12:,} reports, K = 8, ε = 1.**" in text
-    assert "speaks against ε = 1" in text
+    assert "finds nothing against ε = 1" in text
     assert "do not fit" not in text
     assert "60 reports are left out, under names that are not counted as categories: NA" in text
     assert "12 reports of 3 names were counted under another name" in text

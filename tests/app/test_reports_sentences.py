@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,13 +13,14 @@ import pytest
 from scipy import stats
 
 from pages._ui.tables import Size
-from pages._ui.your_reports import files, words
+from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.results import Results
 from rr_core import RandomizedResponse, zipf
+from rr_core.collected.analysis import analyse
 from rr_core.collected.floor import floor
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.collected import reports_floor
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.style import QUANTITIES, reading, whole
 from tests.app.analysed import analysed, counts_csv
 from tests.core import exact
 
@@ -251,13 +253,10 @@ def test_the_interval_and_the_repairs_that_leave_it():
             assert abs((value(stated[1]) if stated else 0) - outside) <= near_edge, (name, said)
 
 
-def test_the_expected_misses_and_the_warning_of_few_reports():
+def test_the_warning_of_few_reports():
     for found in every():
-        k, n, q = found.used.mechanism.k, found.used.n, found.used.mechanism.q
+        n, q = found.used.n, found.used.mechanism.q
         said = words.intervals(found, "inv")
-        parts = re.search(r"of ([\d,]+) such intervals about (\S+) are expected to miss", said[0])
-        assert value(parts[1]) == k
-        assert value(parts[2]) == pytest.approx(k * (1 - found.level), rel=0.06)
         fewest = 10 if found.level >= 0.95 else 20
         assert any("coarse scale" in sentence for sentence in said) == (n * q < fewest)
 
@@ -303,6 +302,52 @@ def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_larg
     # A chance too small for a double is not called zero.
     verdict, level, _ = words.fit(of([10**6, *[0] * 99], 1.0, replicates=100))
     assert "has a chance of 1·10⁻³⁰⁰ at most" in level
+
+
+def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
+    # K = 2 and p = 3/4: Inv is (4c - N) / 2N, here 2.5 people.
+    found = analysed([("r.csv", counts_csv(["a", "b"], [2, 1]))], Size(2), p=0.75)
+    assert 3 * found.analysis.estimates["inv"][0] == 2.5
+    assert "about 3 of these 3 people" in words.answer(found, "inv")
+    table = rows.shown(found, "inv", np.array([0, 1]), simultaneous=False)
+    assert table["People"][0] == 3
+    assert not np.signbit(whole([-0.2, -0.0, 0.4])).any()
+    assert whole([0.5, 1.5, 2.5, -0.5, -1.6]).tolist() == [1, 2, 3, 0, -2]
+
+
+def test_one_report_of_one_person_is_one():
+    found = of([1, 0], 1.0)
+    assert "people" not in words.answer(found, "inv")
+    said = " ".join([words.analysed(found), *(b for _, b in words.settings(found))])
+    assert said.startswith("1 report over K = 2")
+    assert "1 reports" not in said
+    assert "1 report" in dict(words.settings(found))["File 1"]
+
+
+def test_cut_intervals_miss_half_as_few_empty_categories_so_no_number_of_misses_is_told():
+    # 1,000 categories of which 999 are empty: 50 uncut intervals of 95% miss, and 25 of those on screen.
+    mechanism, rng = RandomizedResponse(1000, 3.0), np.random.default_rng(3)
+    missed = np.zeros(2)
+    for _ in range(20):
+        counts = rng.multinomial(10**6, mechanism.expected(np.eye(1000)[0]))
+        found = analyse(counts, mechanism).interval
+        for i, ends in enumerate((found, found.cut())):
+            missed[i] += ((ends.low > 0) | (ends.high < 0))[1:].sum() / 20
+    assert missed[0] == pytest.approx(50, abs=6)
+    assert missed[1] == pytest.approx(25, abs=4)
+    assert "expected to miss" not in " ".join(words.intervals(of([9, 5, 4], 1.0), "inv"))
+
+
+def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
+    found = of([700, 300], 1.0)
+    assert "a report was the truth with probability p = 0.731" in words.analysed(found)
+    used = replace(found.used, said=replace(found.used.said, swapped=True))
+    swapped = replace(found, used=used)
+    assert (
+        "after the swap of the two answers a report is the truth with probability p = 0.731"
+        in words.analysed(swapped)
+    )
+    assert "p, q after the swap" in dict(words.settings(swapped))
 
 
 def test_the_floor_reads_as_its_ranks():

@@ -79,6 +79,19 @@ def test_dropped_rows_are_told():
     assert "line 3" in told
 
 
+def test_more_people_than_users_are_drawn_only_where_the_link_gave_no_number():
+    many = b"fruit,count\napple,5000000000\nplum,3000000000\nfig,1234567\n"
+    page = give(panel(), many)
+    assert page.text[0].value.endswith("apple: 5,000,000,000  ·  plum: 3,000,000,000  ·  fig: 1,234,567")
+    assert "N is limited to 1,000,000,000" in " ".join(text.value for text in page.markdown).replace("\\", "")
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 10**9
+    page = give(opened("noisy_histogram", "dist=upload&n=5000"), many)
+    assert "N is limited" not in " ".join(text.value for text in page.markdown)
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Exact N").value == 5000
+
+
 def test_example_file_is_readable():
     read = read_distribution(EXAMPLE.encode(), "example.csv")
     assert read.k == 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from rr_core import Scenario
-from rr_core.comparison import METRICS, compare
+from rr_core.comparison import compare
 from rr_core.figures.style import number
 from rr_core.scenario import Draw
 
@@ -35,11 +35,11 @@ def differing_errors(shown: list[list[str]], draw: Draw) -> list[str]:
     """Cells of the error table that are not rr_core's number rounded to at least four digits."""
     result = compare(draw)
     pairs = [
-        (cell, result.errors[metric][name])
-        for metric, row in zip(METRICS, shown, strict=True)
+        (cell, errors[name])
+        for errors, row in zip(result.errors.values(), shown, strict=True)
         for name, cell in zip(ORDER, row, strict=True)
     ]
-    return [cell for cell, error in pairs if cell not in {number(error, digits) for digits in range(4, 13)}]
+    return [cell for cell, error in pairs if cell not in {number(error, digits) for digits in range(4, 16)}]
 
 
 def zeros_as_shown(draw: Draw) -> list[str]:

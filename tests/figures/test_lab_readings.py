@@ -128,7 +128,7 @@ def test_the_matrix_and_a_belief_call_nothing_certain(epsilon):
     assert "100%" not in told
     assert ("over 99.99999999%" in reading(figure)) == (epsilon == 20)
     sure = np.eye(12)[3]
-    assert "at about 100%" in reading(belief(sure, [sure], [3], 3, shown(12)))
+    assert "is the truth at 100%" in reading(belief(sure, [sure], [3], 3, shown(12)))
 
 
 def test_the_truth_is_rarer_with_a_smaller_epsilon_and_with_more_answers():
@@ -253,6 +253,14 @@ def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
                 else:
                     off = abs(numbers(cell)[0] - expected)
                     assert off <= slack + 0.005 * expected + 1e-5, (scenario, row, expected)
+
+
+def test_fewer_negatives_than_categories_are_not_said_to_be_all():
+    for k, n, epsilon in ((2, 1, 20.0), (1000, 3, 20.0), (12, 5, 10.0), (1_000_000, 10**4, 20.0)):
+        found = expected_negatives(Scenario("zipf", k, 5.0, epsilon, n, 5).draw())
+        (label, cell) = more_users([found]).splitlines()[3].strip("| ").split(" | ")
+        assert found.empty < found.of_empty
+        assert numbers(label)[0] > numbers(cell)[0] == pytest.approx(found.empty, rel=0.005)
 
 
 @pytest.mark.slow

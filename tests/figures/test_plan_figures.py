@@ -49,11 +49,13 @@ def test_protocols(k, epsilon, n, users):
 
 def test_protocols_say_who_is_best_and_where_that_changes():
     text = reading(rmse_against_k(protocols.against_k(KS, 12, 3.0, 1e5), 3.0))
-    assert text.startswith("Here k-RR and subset selection have the smallest RMSE per category, 0.112%; ")
+    assert text.startswith(
+        "With 100,000 users, k-RR and subset selection have the smallest RMSE per category, 0.112%; "
+    )
     assert "at ε = 3 k-RR is as good as subset selection up to 29 categories" in text
     assert "than OUE up to 51." in text
     text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 100, 1.0, 1e5), 100))
-    assert text.startswith("Here subset selection has the smallest RMSE per category, 0.")
+    assert text.startswith("With 100,000 users, subset selection has the smallest RMSE per category, 0.")
     assert "(k-RR 1.8" in text
     assert "from ε = 4.25 on" in text
     text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 3, 1.0, 1e5), 3))

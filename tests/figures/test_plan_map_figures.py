@@ -199,7 +199,7 @@ def test_a_stopped_simulation_shows_the_points_it_reached():
     figure = error_curves(found, "tv", None, 2.0, None)
     check(figure)
     np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), found.points[:2])
-    assert reading(figure).startswith("At ε = 1, in 20")
+    assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
     assert "20 simulated" in reading(figure)
 
 
@@ -209,7 +209,7 @@ def told(means, errors, runs=50):
         {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
         for x in (means, errors)
     )
-    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs)
+    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs, 2.0)
     return reading(error_curves(made, "tv", None, 100.0, None))
 
 

@@ -26,72 +26,74 @@ from rr_core.scenario import Draw
 
 def theorem_section(work: Work) -> None:
     """Where the repairs of this scenario's reports lie, and whether the theorem says so."""
-    k, lines, conditions = work.scenario.k, work.geometry.collinearity, work.geometry.theorem2
+    k, alignment, conditions = work.scenario.k, work.geometry.collinearity, work.geometry.theorem2
     st.subheader(f"This scenario, K = {k:,}: are the three on one line?")
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        chart.show(repairs_plane(lines), "plane")
+        chart.show(repairs_plane(alignment), "plane")
     with right:
-        _numbers(lines)
+        _numbers(alignment)
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Who keeps which categories?** The three sets lie inside each other.")
-        chart.show(support_sizes(lines.supports, k), "supports")
+        chart.show(support_sizes(alignment.supports, k), "supports")
     with right:
-        st.markdown(_conditions(lines, conditions, work.draw.mechanism.q))
+        st.markdown(_conditions(alignment, conditions, work.draw.mechanism.q))
 
 
-def _numbers(lines: Collinearity) -> None:
-    if not lines.length:
+def _numbers(alignment: Collinearity) -> None:
+    if not alignment.length:
         st.metric("Position of MLE\\*", "all one point")
         return
-    st.metric("Position of MLE\\*", number(lines.position, 4), help="On the line: 0 is InvP, 1 is InvN.")
-    off, relative = ("0", "0%") if lines.on_line else (number(lines.residual), percent(lines.relative))
+    st.metric("Position of MLE\\*", number(alignment.position, 4), help="On the line: 0 is InvP, 1 is InvN.")
+    off, relative = (
+        ("0", "0%") if alignment.on_line else (number(alignment.residual), percent(alignment.relative))
+    )
     st.metric("Off the line", off, help="Euclidean distance of MLE\\* from the line, up to rounding.")
     st.metric("… as a share", relative, help="Of the distance from InvP to InvN.")
 
 
-def _conditions(lines: Collinearity, conditions: Theorem2, q: float) -> str:
+def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:
     """A table of what Theorem 2 and the wider rule ask for, with both sides as numbers."""
-    smallest, border = _told_apart(conditions.smallest, q)
-    second, needed = _told_apart(conditions.second, conditions.needed)
-    small, large = lines.supports[0], lines.supports[2]
+    smallest, border = _distinguishable(conditions.smallest, q)
+    second, needed = _distinguishable(conditions.second, conditions.needed)
+    small, large = alignment.supports[0], alignment.supports[2]
     rows = [
         ("The smallest share of reports, φ₁, is below q", smallest, "<", border),
         ("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)", second, "≥", needed),
         ("**Wider rule:** InvP keeps as many categories as InvN", f"{small:,}", "=", f"{large:,}"),
     ]
-    holds = (conditions.below, conditions.enough, lines.same_support)
+    holds = (conditions.below, conditions.enough, alignment.same_support)
     table = ["| Condition | left | | right | holds |", "|:--|--:|:-:|--:|:-:|"]
     table += [
         f"| {text} | {left} | {sign} | {right} | {_check_mark(fine)} |"
         for (text, left, sign, right), fine in zip(rows, holds, strict=True)
     ]
-    table.insert(4, f"| **Theorem 2:** both of these | | | | {_check_mark(lines.theorem2_holds)} |")
-    return "\n".join(table) + "\n\n" + _verdict(lines, conditions)
+    table.insert(4, f"| **Theorem 2:** both of these | | | | {_check_mark(alignment.theorem2_holds)} |")
+    return "\n".join(table) + "\n\n" + _verdict(alignment, conditions)
 
 
-def _verdict(lines: Collinearity, conditions: Theorem2) -> str:
-    if not lines.cut_off:
+def _verdict(alignment: Collinearity, conditions: Theorem2) -> str:
+    if not alignment.cut_off:
         return "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv."
-    if not lines.length:
+    if not alignment.length:
         return "What is left after the cut is all equal: the three repairs coincide."
-    if lines.theorem2_holds:
+    if alignment.theorem2_holds:
         return (
             "**Theorem 2 applies.** Its t = (1 − φ₁)/(p − φ₁), by which InvN − InvP = t·(MLE\\* − InvP), is "
-            f"**{number(conditions.t, 6)}**; measured (one over the position): **{number(lines.t, 6)}**."
+            f"**{number(conditions.t, 6)}**; measured (one over the position): **{number(alignment.t, 6)}**."
         )
-    if lines.same_support:
+    if alignment.same_support:
         return (
             "**Theorem 2 does not apply, yet the three are on one line:** equal supports are enough. Measured "
-            f"t, one over the position: **{number(lines.t, 6)}**."
+            f"t, one over the position: **{number(alignment.t, 6)}**."
         )
-    if lines.on_line:
+    if alignment.on_line:
         return "**Neither applies,** and yet the three are on one line here, though they keep different categories."
     return "**Neither applies:** the repairs keep different categories, and MLE\\* is off the line."
 
 
-def _told_apart(left: float, right: float) -> tuple[str, str]:
+def _distinguishable(left: float, right: float) -> tuple[str, str]:
     """Both numbers as text, with as many digits as it takes to see that they differ, if they do."""
     for digits in range(5, 17):
         texts = number(left, digits), number(right, digits)
@@ -215,5 +217,5 @@ def _pick_count(pushed: PushDown, category: int) -> int:
         format_func="{:,}".format,
         key=f"push_count_{category}_{counts[-1]}",
     )
-    position: int = counts.index(chosen)
-    return position
+    index: int = counts.index(chosen)
+    return index

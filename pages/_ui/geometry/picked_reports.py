@@ -22,76 +22,76 @@ _PARAMETER = "phi"
 
 @dataclass(frozen=True)
 class _Pick:
-    about: tuple[Any, ...]
+    key: tuple[Any, ...]
     reports: ThreeReports
 
 
-def current(draw: Draw) -> ThreeReports | None:
+def current_pick(draw: Draw) -> ThreeReports | None:
     """The picked reports, or None when the scenario's own are to be shown; call it once per run.
 
     A first look at an address takes them from there.
     """
-    about = _about(draw)
+    key = _pick_key(draw)
     if link.arrived():
-        drop()
+        clear()
         text = st.query_params.get(_PARAMETER)
         if text is not None:
-            _read(about, text)
-    pick: _Pick | None = st.session_state.get("_pick")
-    if pick is not None and pick.about != about:
-        drop()
-        pick = None
-    link.keep(_PARAMETER, None if pick is None else ",".join(map(as_text, pick.reports)))
-    return None if pick is None else pick.reports
+            _read(key, text)
+    held: _Pick | None = st.session_state.get("_pick")
+    if held is not None and held.key != key:
+        clear()
+        held = None
+    link.keep(_PARAMETER, None if held is None else ",".join(map(format_number, held.reports)))
+    return None if held is None else held.reports
 
 
-def put(draw: Draw, reports: ThreeReports) -> None:
+def pick(draw: Draw, reports: ThreeReports) -> None:
     """Pick these reports; for widget callbacks."""
-    st.session_state["_pick"] = _Pick(_about(draw), reports)
-    st.session_state.pop("_pick_complaint", None)
+    st.session_state["_pick"] = _Pick(_pick_key(draw), reports)
+    st.session_state.pop("_pick_error", None)
 
 
-def put_text(draw: Draw, text: str) -> None:
+def pick_text(draw: Draw, text: str) -> None:
     """Pick what a person typed, or remember what is wrong with it and keep the previous pick."""
     try:
-        put(draw, parse_reports(text))
+        pick(draw, parse_reports(text))
     except ValueError as error:
-        st.session_state["_pick_complaint"] = str(error)
+        st.session_state["_pick_error"] = str(error)
 
 
-def use_own(draw: Draw) -> None:
+def use_own_reports(draw: Draw) -> None:
     """Back to the scenario's own reports, also where they leave nothing to see; for widget callbacks."""
-    drop()
-    st.session_state["_pick_own"] = _about(draw)
+    clear()
+    st.session_state["_pick_own"] = _pick_key(draw)
 
 
-def wants_own(draw: Draw) -> bool:
+def own_reports_requested(draw: Draw) -> bool:
     """Whether the scenario's own reports were asked for."""
-    return bool(st.session_state.get("_pick_own") == _about(draw))
+    return bool(st.session_state.get("_pick_own") == _pick_key(draw))
 
 
-def drop() -> None:
+def clear() -> None:
     """Forget the pick."""
     st.session_state.pop("_pick", None)
-    st.session_state.pop("_pick_complaint", None)
+    st.session_state.pop("_pick_error", None)
 
 
-def complaint() -> str:
+def error_message() -> str:
     """What was wrong with the text typed last, as markdown; empty when nothing was."""
-    return markdown(st.session_state.get("_pick_complaint", ""))
+    return markdown(st.session_state.get("_pick_error", ""))
 
 
-def as_text(value: float) -> str:
+def format_number(value: float) -> str:
     """A number as it may be typed."""
     return f"{value:.12g}"
 
 
-def _read(about: tuple[Any, ...], text: str) -> None:
+def _read(key: tuple[Any, ...], text: str) -> None:
     try:
-        st.session_state["_pick"] = _Pick(about, parse_reports(text))
+        st.session_state["_pick"] = _Pick(key, parse_reports(text))
     except ValueError as error:
-        st.session_state["_pick_complaint"] = f"The link's φ was left out. {error}"
+        st.session_state["_pick_error"] = f"The link's φ was left out. {error}"
 
 
-def _about(draw: Draw) -> tuple[Any, ...]:
+def _pick_key(draw: Draw) -> tuple[Any, ...]:
     return replace(draw.scenario, epsilon=1.0), draw.population.key

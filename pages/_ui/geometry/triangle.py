@@ -48,7 +48,7 @@ def section(page: Page) -> go.Figure:
         The figure, for the download row.
     """
     draw, three = page.work.draw, page.work.geometry.three
-    reports = picked_reports.current(draw)
+    reports = picked_reports.current_pick(draw)
     example = reports is None and _needs_an_example(draw, three)
     if example:
         reports = example_with_a_negative(three.mechanism)
@@ -62,7 +62,9 @@ def section(page: Page) -> go.Figure:
         page.lead(figure, "geometry", partial(_pick_at, draw))
     with right:
         _numbers(result)
-        _move(draw, three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
+        _move_reports(
+            draw, three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example
+        )
     _shares_table(result, three, names)
     return figure
 
@@ -70,7 +72,7 @@ def section(page: Page) -> go.Figure:
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
     """Whether the page would open on three shares that are one point: those of a scenario with three categories
     are its own and shown whatever they are."""
-    own = draw.scenario.k == 3 or picked_reports.wants_own(draw)
+    own = draw.scenario.k == 3 or picked_reports.own_reports_requested(draw)
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
@@ -98,12 +100,12 @@ def _pick_layers(result: ThreeEstimates, view: Frame) -> Layers:
 
 
 def _numbers(result: ThreeEstimates) -> None:
-    lines = result.collinearity
-    at = percent(lines.position) if lines.length else "all one point"
+    alignment = result.collinearity
+    at = percent(alignment.position) if alignment.length else "all one point"
     st.metric("Position of MLE\\*", at, help="On the way from InvP (0%) to InvN (100%).")
 
 
-def _move(
+def _move_reports(
     draw: Draw,
     three: Draw,
     result: ThreeEstimates,
@@ -122,30 +124,30 @@ def _move(
     st.markdown(f"{what}**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
-        put = partial(_pick_share, draw, result, i)
+        pick = partial(_pick_share, draw, result, i)
         st.slider(
             f"Share of reports: {markdown(name)}",
             0.0,
             100.0,
             step=0.1,
             format="%.1f%%",
-            **widget.shows(f"phi_{i}", percents, put),
+            **widget.shows(f"phi_{i}", percents, pick),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
-    text = ", ".join(map(picked_reports.as_text, exact))
-    complaint = picked_reports.complaint()
+    text = ", ".join(map(picked_reports.format_number, exact))
+    error = picked_reports.error_message()
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **widget.shows("phi_text", text, partial(picked_reports.put_text, draw), keep_entry=bool(complaint)),
+        **widget.shows("phi_text", text, partial(picked_reports.pick_text, draw), keep_entry=bool(error)),
     )
-    if complaint:
-        st.error(complaint)
+    if error:
+        st.error(error)
     negative = example_with_a_negative(result.mechanism)
-    st.button("Make one share negative", on_click=picked_reports.put, args=(draw, negative), width="stretch")
+    st.button("Make one share negative", on_click=picked_reports.pick, args=(draw, negative), width="stretch")
     st.button(
         "Use the scenario's reports",
-        on_click=picked_reports.use_own,
+        on_click=picked_reports.use_own_reports,
         args=(draw,),
         disabled=reports is None,
         width="stretch",
@@ -153,11 +155,11 @@ def _move(
 
 
 def _pick_at(draw: Draw, x: float, y: float) -> None:
-    picked_reports.put(draw, percents_at(x, y))
+    picked_reports.pick(draw, percents_at(x, y))
 
 
 def _pick_share(draw: Draw, result: ThreeEstimates, category: int, percents: float) -> None:
-    picked_reports.put(draw, set_share(result.phi, category, percents))
+    picked_reports.pick(draw, set_share(result.phi, category, percents))
 
 
 def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:

@@ -105,14 +105,14 @@ def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IB
     return _affordable_run(_work, start, length)
 
 
-def downloads_row(work: Work, path: IBUPath, start: Start, film: go.Figure) -> None:
-    """The download downloads_row of the page."""
+def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:
+    """The download row of the page: the record as CSV, the animation, and a script that runs it again."""
     more = _SCRIPT.format(last=int(path.iterations[-1]), start=start)
-    downloads.row(work, film, "ibu", partial(record_csv, path), more)
+    downloads.row(work, figure, "ibu", partial(record_csv, path), more)
 
 
 def record_csv(path: IBUPath) -> bytes:
-    """One downloads_row per recorded iteration."""
+    """One row per recorded iteration."""
     return csv_bytes(
         {
             "iteration": path.iterations,

@@ -7,6 +7,7 @@ import streamlit as st
 from pages._ui import link
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import achieved, promise, users
+from rr_core.figures.plan_words import budget
 from rr_core.limits import N_MAX
 
 
@@ -28,10 +29,10 @@ def sentence(found: Planned) -> str:
         return f"**No answer.** {found.problem}"
     if asked.find == "n":
         are = "is" if found.n == 1 else "are"
-        return f"**{users(found.n)} {are} enough** at ε = {found.epsilon:g}, so that {promise(asked.target)}."
+        return f"**{users(found.n)} {are} enough** at ε = {budget(found.epsilon)}, so that {promise(asked.target)}."
     if asked.find == "eps":
-        return f"**ε = {found.epsilon:g} is enough** with {users(found.n)}, so that {promise(asked.target)}."
-    return f"At ε = {found.epsilon:g} and with {users(found.n)}, {achieved(asked.target, found.value)}."
+        return f"**ε = {budget(found.epsilon)} is enough** with {users(found.n)}, so that {promise(asked.target)}."
+    return f"At ε = {budget(found.epsilon)} and with {users(found.n)}, {achieved(asked.target, found.value)}."
 
 
 def meaning(found: Planned) -> str:

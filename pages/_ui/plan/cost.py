@@ -9,8 +9,10 @@ import streamlit as st
 
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
+from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import number
 from rr_core.figures.wording import alike
+from rr_core.limits import EPSILON_APP_MIN
 
 # Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
 # simple law.
@@ -33,7 +35,7 @@ def rows(found: Planned) -> list[tuple[str, str, str, str]]:
         cells.append(
             (
                 step(float(bits), found.epsilon),
-                number(float(epsilon), 4),
+                number(round_up(float(epsilon), 4), 4),
                 people(float(users)) if reached else "more than 10¹²",
                 _more(float(times)) if bits and math.isfinite(times) else "–",
             )
@@ -60,7 +62,7 @@ def words(found: Planned) -> str:
     if price is None:
         return "There is no target met here that could be kept with more privacy."
     if price.bits.size < 2:
-        return "ε is already as small as a plan can have it here."
+        return f"Half of this ε is less than {EPSILON_APP_MIN:g}, the smallest that a plan can have."
     whole = np.flatnonzero(price.bits == 1)
     at = int(whole[0]) if whole.size else 1
     name = step(float(price.bits[at]), found.epsilon)
@@ -72,8 +74,9 @@ def words(found: Planned) -> str:
         if alike(times)
         else f"takes **{number(times)} times the users** for the same target"
     )
+    lower = number(round_up(float(price.epsilons[at]), 4), 4)
     return (
-        f"**{name[0].upper()}{name[1:]}** (ε = {number(float(price.epsilons[at]), 4)} rather than {found.epsilon:g}) "
+        f"**{name[0].upper()}{name[1:]}** (ε = {lower} rather than {budget(found.epsilon)}) "
         f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: e^ε halves. While ε is "
         f"small the users grow as 1/ε².{_LARGER if (found.asked.kind, found.asked.users) == ('rmse', 'fixed') else ''}"
     )

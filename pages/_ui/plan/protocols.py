@@ -10,13 +10,14 @@ from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from rr_core._validate import Array
 from rr_core.figures.plan_protocols import PROTOCOLS, last_whole, rmse_against_epsilon, rmse_against_k
-from rr_core.figures.plan_words import round_up
+from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import number, percent
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN
 from rr_core.plan import protocols
 from rr_core.plan.protocols import Protocol
 
 _POINTS = 41
+_SAME = 1e-9  # relative: below, two errors differ by rounding alone
 
 
 def section(found: Planned) -> None:
@@ -53,10 +54,11 @@ def rule(found: Planned) -> str:
         else f"**{name} has the smallest error of the five below**; k-RR needs "
         f"**{factor} times its users** for the same error"
     )
+    where = "Here" if found.asked.users == "fixed" else "Here, when all shares are equal,"
     most, least = last_whole(protocols.single_k(found.epsilon)), protocols.single_epsilon(found.k)
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
-        f"Here {verdict}. At ε = {found.epsilon:g} k-RR is as good as any of them up to K = {most:,}; with "
+        f"{where} {verdict}. At ε = {budget(found.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "
         f"K = {found.k:,} it is so {from_epsilon}. (The known rule K < 3e^ε + 2 compares k-RR with unary encoding only, "
         "and for a category that hardly anybody has.)"
     )
@@ -67,7 +69,9 @@ def cells(row: Protocol) -> tuple[str, str, str, str]:
     short = PROTOCOLS[row.key].name
     name = short if short == row.name else f"{short}: {row.name[0].lower()}{row.name[1:]}"
     factor = number(row.users_relative, 4)
-    times = "best" if row.best else "the same" if factor == "1" else f"{factor} times"
+    ratio = row.users_relative
+    times = "best" if row.best else "the same" if ratio < 1 + _SAME else f"{factor} times"
+    times = "hardly more" if times == "1 times" else times
     return name, percent(row.rmse), times, f"{row.bits:,} ({number(row.coded_bits)})"
 
 
@@ -91,9 +95,10 @@ def _notes(found: Planned) -> str:
         else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is e^ε "
         "times as likely as one that does not."
     )
+    equal = "" if found.asked.users == "fixed" else ", when all shares are equal"
     return (
-        f"At the plan's ε = {found.epsilon:g} and N = {people(found.n)}, over all categories. {sets} Unary encoding "
-        "sends one bit per category; local hashing a short value, and which hash function was drawn."
+        f"At the plan's ε = {budget(found.epsilon)} and N = {people(found.n)}, over all categories{equal}. {sets} "
+        "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn."
     )
 
 

@@ -126,7 +126,7 @@ class Asked:
 
 def promise(target: Target) -> str:
     """What a target promises, to follow "so that"."""
-    sure = percent(target.confidence, 4)
+    sure = at_least(target.confidence)
     if target.kind == "top":
         top = int(target.value)
         what = "the largest category comes out" if top == 1 else f"the {top} largest categories come out"
@@ -145,7 +145,7 @@ def promise(target: Target) -> str:
 
 def achieved(target: Target, value: float) -> str:
     """What is reached where nothing was asked for, as a sentence with its number in bold."""
-    sure = percent(target.confidence, 4)
+    sure = at_least(target.confidence)
     if target.kind == "top":
         top = int(target.value)
         if value < _NO_PROMISE:

@@ -9,7 +9,7 @@ from pages._ui import chart
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import people
 from rr_core.figures.plan_shuffling import central_against_users
-from rr_core.figures.plan_words import round_up
+from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import number
 from rr_core.plan import shuffling
 from rr_core.plan.shuffling import Shuffled
@@ -47,17 +47,17 @@ def words(found: Planned, now: Shuffled) -> str:
     if not now.holds:
         return (
             "Somebody who mixes all reports and removes who sent which hides each report among the others. The bound "
-            f"used here says nothing yet for so few users. {condition} The local ε = {found.epsilon:g} still holds."
+            f"used here says nothing yet for so few users. {condition} The local ε = {budget(found.epsilon)} still holds."
         )
     central = number(round_up(now.epsilon, 3))
     if now.epsilon >= found.epsilon:
         return (
             "Somebody who mixes all reports and removes who sent which hides each report among the others. With so few "
-            f"users the bound used here does not come below the local ε = {found.epsilon:g}. {condition}"
+            f"users the bound used here does not come below the local ε = {budget(found.epsilon)}. {condition}"
         )
     return (
         "Somebody who mixes all reports and removes who sent which hides each report among the others. To whoever sees "
         f"only the mixed reports the collection is (ε, δ)-private with **central ε at most {central}** at δ "
-        f"= {number(now.delta)}, rather than {found.epsilon:g}. It is an upper bound (Feldman, McMillan and Talwar "
+        f"= {number(now.delta)}, rather than {budget(found.epsilon)}. It is an upper bound (Feldman, McMillan and Talwar "
         f"2021): the true loss may be smaller. {condition}"
     )

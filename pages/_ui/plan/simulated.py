@@ -16,6 +16,7 @@ from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.errors import Users
 from rr_core.figures.plan_curves import error_curves
+from rr_core.figures.plan_words import budget
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX, N_MIN
 from rr_core.plan.curves import Along, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.populations import UPLOAD
@@ -36,10 +37,11 @@ def section(work: Work, found: Planned) -> None:
     k = work.scenario.k
     fixed = min(found.n, N_MAX)
     times = replicates(k)
+    place = f"ε = {budget(found.epsilon)}, N = {people(fixed)}"
+    around = f"the plan ({place})" if fixed == found.n else f"{place}, the most users that the app has"
     st.markdown(
         "The plan is about Inv. For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
-        f"simulated with the sidebar's population, {times:,} collections at each of {_POINTS} points around the plan "
-        f"(ε = {found.epsilon:g}, N = {people(fixed)})."
+        f"simulated with the sidebar's population, {times:,} collections at each of {_POINTS} points around {around}."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         along = st.segmented_control(

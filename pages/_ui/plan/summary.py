@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pages._ui.plan import answer, bounds, cost, protocols, shuffling
 from pages._ui.plan.planned import Planned
 from pages._ui.plan.settings import WHOSE, people, promise
-from rr_core.figures.plan_words import at_least, at_most
+from rr_core.figures.plan_words import at_least, at_most, budget
 from rr_core.figures.style import number
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plan.shuffling import shuffled
@@ -55,7 +55,10 @@ def _settings(found: Planned, population: str) -> list[tuple[str, str]]:
     target = "what is reachable" if asked.find == "value" else promise(asked.target)
     return [
         ("Categories K", f"{found.k:,}"),
-        ("Privacy ε", f"{found.epsilon:g} (p = {number(mechanism.p, 4)}, q = {number(mechanism.q, 4)})"),
+        (
+            "Privacy ε",
+            f"{budget(found.epsilon)} (p = {number(mechanism.p, 4)}, q = {number(mechanism.q, 4)})",
+        ),
         ("Users N", people(found.n)),
         ("Target", target[0].upper() + target[1:]),
         ("Reached by the plan", _reached(found)),

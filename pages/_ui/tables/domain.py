@@ -158,7 +158,8 @@ def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
     total = int(reports.counts[among(reports.labels, dict(names.counted_as))].sum())
     shown = ", ".join(f"{quote(one)} as {quote(other)}" for one, other in names.counted_as[:3])
     return (
-        f"{total:,} reports of {'one name' if number == 1 else f'{number:,} names'} were counted under another name:"
+        f"{total:,} {'report' if total == 1 else 'reports'} of {'one name' if number == 1 else f'{number:,} names'}"
+        f" {'was' if total == 1 else 'were'} counted under another name:"
         f" {shown}{', …' if number > 3 else ''}.",
     )
 
@@ -187,8 +188,7 @@ def _on_list(
     counts[positions[inside]] = seen[inside]
     if not counts.any():
         raise WrongDomain(
-            f"None of the {reports.total:,} reports is in a category on the list. Check that the list belongs to"
-            " these reports."
+            "No report is in a category on the list. Check that the list belongs to these reports."
         )
     said = [*notes, *dict.fromkeys(listed.notes)]
     first = listed.labels[0]

@@ -10,7 +10,7 @@ import streamlit as st
 from pages._ui import link
 from pages._ui.safe_text import markdown
 from pages._ui.tables import EXTENSIONS, Preview, UnreadableFile, WrongDomain
-from pages._ui.your_reports import columns, kept, reading, understood
+from pages._ui.your_reports import columns, kept, reading, understood, words
 from pages._ui.your_reports.said import DomainKind, PrivacyKind, Said
 
 _DOMAINS: dict[DomainKind, str] = {
@@ -32,7 +32,7 @@ def show() -> None:
     if used is not None and not kept.is_open():
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.caption(
-            f"**{markdown(used.name)}**: {used.n:,} reports. They stay in this session: not stored, not logged."
+            f"**{markdown(used.name)}**: {words.reports(used.n)}. They stay in this session: not stored, not logged."
         )
         right.button("Other reports or settings", on_click=kept.open_panel, width="stretch")
         return

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pages._ui.your_reports.results import Results
 from rr_core.collected.intervals import Interval
 from rr_core.comparison import ESTIMATORS
+from rr_core.figures.style import whole
 
 Chosen = NDArray[np.intp] | slice
 EVERY = slice(None)
@@ -62,7 +63,7 @@ def shown(
     limits = interval(found, simultaneous=simultaneous)
     columns[f"{INTERVAL} from %"] = limits.low[chosen] * 100
     columns["to %"] = limits.high[chosen] * 100
-    columns["People"] = shares[name] * found.used.n
+    columns["People"] = whole(shares[name] * found.used.n)
     columns["Above zero?"] = analysis.above.above[chosen]
     columns["p (Holm)"] = analysis.above.adjusted[chosen]
     return columns

@@ -27,7 +27,7 @@ def answer(found: Results, shown: Shown) -> None:
     """The result in two sentences."""
     used = found.used
     st.markdown(
-        f"**{used.n:,} reports, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
+        f"**{words.reports(used.n)}, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
         + markdown(words.answer(found, shown.estimator, simultaneous=shown.simultaneous), 2000)
     )
 
@@ -47,7 +47,7 @@ def lead(found: Results, shown: Shown, order: NDArray[np.intp]) -> go.Figure:
         st.warning(markdown(warning, 600))
     if not shown.simultaneous and found.used.mechanism.k > _MANY:
         st.caption(
-            "Among many categories some come out at the top by luck, and an interval made for one category does not "
+            "Among many categories some can come out at the top by luck, and an interval made for one category does not "
             "allow for that. **All at once** does."
         )
     if shown.estimator != "inv":
@@ -74,7 +74,8 @@ def table(found: Results, shown: Shown, order: NDArray[np.intp]) -> None:
             "People": st.column_config.NumberColumn(format="%,.0f"),
             "p (Holm)": st.column_config.NumberColumn(
                 format="%.3g",
-                help="Chance of so many reports if nobody had it, corrected for all K categories.",
+                help="Chance of so many reports or more if nobody had it, corrected for all K categories. 0 stands for "
+                "less than 10⁻³⁰⁰.",
             ),
             **percentages,
         },
@@ -134,7 +135,7 @@ def left_out(found: Results) -> None:
         else:
             st.info(f"{words.outside(found)}, under names that are not counted as categories: {few}.")
     with st.expander("What was read, left out and assumed"):
-        lines = [f"{file.name}: {file.rows:,} rows, {file.reports:,} reports" for file in reports.files]
+        lines = [f"{file.name}: {words.file_read(file)}" for file in reports.files]
         st.markdown(
             "\n".join(f"- {markdown(line, 600)}" for line in (*lines, *words.left_out(found, named=False)))
         )

@@ -83,8 +83,9 @@ def _say_what_comes(reports: Reports, said: Said) -> None:
     except reading.Unclear:
         mechanism = None
     if mechanism is not None:
+        report = "after the swap a report" if said.swapped else "a report"
         text += (
-            f", at ε = {number(mechanism.epsilon, 4)}: a report is the truth with probability "
+            f", at ε = {number(mechanism.epsilon, 4)}: {report} is the truth with probability "
             f"p = {number(mechanism.p, 4)}, and each other category with q = {number(mechanism.q, 4)}"
         )
     st.caption(markdown(f"{text}.", 1000))
@@ -159,7 +160,7 @@ def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
     if all(one.settled for one in odd if _is_too_few(one)):
         return [
             f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
-            "taken for names that people could not choose. If they could, the noise was weaker than stated."
+            "taken for names that people could not choose. If they could, the stated noise is hardly right."
         ]
     return [
         f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "

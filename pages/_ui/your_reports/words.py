@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 
+from pages._ui.tables import FileRead
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
 from rr_core.collected.fit import FitTest
@@ -13,7 +14,7 @@ from rr_core.collected.intervals import too_few
 from rr_core.collected.nearest import ERRORS, FEWEST, SAME
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
-from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.style import QUANTITIES, number, percent, whole
 
 _DOMAINS = {
     "seen": "all of them are in the files",
@@ -47,9 +48,10 @@ def nothing_above(found: Results) -> bool:
 def analysed(found: Results) -> str:
     """What it is about, in one sentence."""
     used, mechanism = found.used, found.used.mechanism
+    report = "after the swap of the two answers a report is" if used.said.swapped else "a report was"
     return (
-        f"{used.n:,} reports over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
-        f"ε = {number(mechanism.epsilon, 6)}: a report was the truth with probability p = {number(mechanism.p, 6)}, and "
+        f"{reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
+        f"ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability p = {number(mechanism.p, 6)}, and "
         f"each other category with q = {number(mechanism.q, 6)}."
     )
 
@@ -65,7 +67,8 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
     limits = rows.interval(found, simultaneous=simultaneous)
     low, high = float(limits.low[top]), float(limits.high[top])
     counted = found.target == "users" and inv <= 1
-    people = f", about {round(inv * used.n):,} of these {used.n:,} people" if counted else ""
+    whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
+    people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     most = "The most reported after the swap" if used.said.swapped else "The most reported"
     beyond = "" if low - SAME <= share <= high + SAME else ", outside that interval"
@@ -142,7 +145,7 @@ def fit(found: Results) -> list[str]:
         said += (
             f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: "
             f"{'take such names off the list' if listed else 'leave such names out'} under “Other reports or settings”. "
-            "If they could, the noise was weaker than stated."
+            "If they could, the stated ε is hardly right."
         )
     return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
 
@@ -271,7 +274,7 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
     k = used.mechanism.k
     said = [
         f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is meant to hold its own share in "
-        f"{level:.0%} of collections: of {k:,} such intervals about {_expected((1 - level) * k)} are expected to miss. "
+        f"{level:.0%} of collections, or in more when the share is 0 or 1. "
         "The columns with _all of the CSV hold those that are meant for all categories at once.",
         "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
         f"becomes 0. {repaired()}",
@@ -281,10 +284,6 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
     if warning := moved(found, name, simultaneous=simultaneous):
         said.append(warning)
     return [*said, *few(found)]
-
-
-def _expected(missed: float) -> str:
-    return f"{missed:,.0f}" if missed >= 10 else number(missed, 2)
 
 
 def few(found: Results) -> list[str]:
@@ -317,23 +316,22 @@ def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:
 
 def settings(found: Results) -> list[tuple[str, str]]:
     """Name and value of each setting."""
-    used, reports, mechanism = found.used, found.used.reports, found.used.mechanism
-    columns = [plain(name) for name in (reports.category_name, reports.count_name) if name is not None]
+    used, read, mechanism = found.used, found.used.reports, found.used.mechanism
+    columns = [plain(name) for name in (read.category_name, read.count_name) if name is not None]
     said = [
         ("Reports (N)", f"{used.n:,}"),
         ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.said.domain or '', 'as read')}"),
         ("ε", f"{mechanism.epsilon!r}{_FROM[used.said.privacy_kind]}"),
-        ("p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
+        ("p, q after the swap" if used.said.swapped else "p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
         ("Level of the intervals", f"{found.level:.0%}"),
         ("Shares of", "these people" if found.target == "users" else "their population"),
-        ("Rows", "one report each" if reports.layout == "values" else "a category and its count"),
+        ("Rows", "one report each" if read.layout == "values" else "a category and its count"),
         ("Columns", ", ".join(columns)),
     ]
     said += [
-        (f"File {i}", f"{plain(file.name, 80)}: {file.rows:,} rows, {file.reports:,} reports")
-        for i, file in enumerate(reports.files, 1)
+        (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
     ]
-    said.append(("SHA-256", reports.sha256))
+    said.append(("SHA-256", read.sha256))
     if found.simulated is not None:
         test = found.simulated.fit
         said.append(("Simulated collections", f"{test.done:,} of {test.asked:,}, seed 0"))
@@ -342,11 +340,11 @@ def settings(found: Results) -> list[tuple[str, str]]:
 
 def left_out(found: Results, *, named: bool = True) -> list[str]:
     """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
-    reports, collected = found.used.reports, found.used.collected
+    read, collected = found.used.reports, found.used.collected
     said = [
         f"{_many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
         + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
-        for dropped in reports.dropped
+        for dropped in read.dropped
     ]
     if collected.outside:
         said.append(
@@ -354,15 +352,15 @@ def left_out(found: Results, *, named: bool = True) -> list[str]:
             f"{_many(len(collected.outside), 'category', 'categories')}"
             + (f": {_outside_named(found)}" if named else "")
         )
-    if reports.merged:
+    if read.merged:
         said.append(
-            f"{_many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row"
+            f"{_many(read.merged, 'row', 'rows')} of a category that came before: added to its first row"
         )
     if collected.unreported:
         said.append(
             f"{_many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
         )
-    return [*said, *(plain(note, 400) for note in (*reports.notes, *collected.notes))]
+    return [*said, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
 def _outside_named(found: Results) -> str:
@@ -370,6 +368,15 @@ def _outside_named(found: Results) -> str:
     named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
     more = len(every) - _MOST_NAMED
     return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
+
+
+def file_read(file: FileRead) -> str:
+    """What one file held."""
+    return f"{_many(file.rows, 'row', 'rows')}, {reports(file.reports)}"
+
+
+def reports(amount: int) -> str:
+    return _many(amount, "report", "reports")
 
 
 def _many(number_: int, one: str, more: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pages._ui.your_reports.results import Results
-from pages._ui.your_reports.words import MISFIT, advice, advised
+from pages._ui.your_reports.words import advice, advised, misfits, tested
 from rr_core.collected.fit import FitTest
 
 FORMAT = 2
@@ -39,7 +39,9 @@ def facts(found: Results) -> dict[str, Any]:
         "simulations": None
         if simulated is None
         else {"seed": SEED, "asked": simulated.fit.asked, "done": simulated.fit.done},
-        "fit": None if simulated is None else _fit(simulated.fit),
+        "fit": None
+        if simulated is None
+        else {**_fit(simulated.fit), "rejected": misfits(found) if tested(found) else None},
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
@@ -97,10 +99,10 @@ def _left_out(found: Results) -> dict[str, Any]:
     }
 
 
-def _fit(tested: FitTest) -> dict[str, Any]:
-    values = ((field.name, getattr(tested, field.name)) for field in fields(tested))
+def _fit(test: FitTest) -> dict[str, Any]:
+    values = ((field.name, getattr(test, field.name)) for field in fields(test))
     plain = {name: value for name, value in values if not isinstance(value, np.ndarray)}
-    return plain | {"extremes": asdict(tested.extremes), "rejected": tested.rejects(MISFIT)}
+    return plain | {"extremes": asdict(test.extremes)}
 
 
 def _finite(value: Any) -> Any:

@@ -52,7 +52,7 @@ def html_report(
     total, held = found.used.mechanism.k, len(texts)
     page = Template(part("report.html")).substitute(
         policy=_policy(plotly, own),
-        title=f"What {found.used.n:,} reports say about {total:,} categories",
+        title=f"What {words.reports(found.used.n)} say about {total:,} categories",
         when=_text(f"Analysed on {when}. {plain(found.used.name, _LONGEST_NAME)}."),
         style=part("report.css"),
         analysed=_text(words.analysed(found)),
@@ -108,6 +108,8 @@ def _column(title: str, values: NDArray[Any]) -> list[str]:
         return ["yes" if value else "no" for value in values]
     if values.dtype.kind in "iu" or title == "People":
         return [f"{round(float(value)):,}".replace("-", "−") for value in values]
+    if title == "p (Holm)":
+        return [number(value, 4) if value > 0 else "< 10⁻³⁰⁰" for value in values.tolist()]
     return [number(float(value), 4) for value in values]
 
 

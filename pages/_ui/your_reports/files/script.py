@@ -6,6 +6,7 @@ from importlib import resources
 
 from pages._ui.your_reports.files.facts import SEED
 from pages._ui.your_reports.results import Results
+from pages._ui.your_reports.words import tested
 
 # A longer list of categories is a file of its own.
 MOST_WRITTEN = 200
@@ -44,7 +45,7 @@ def _settings(found: Results) -> str:
         f"IS_P: bool = {used.said.privacy_is_p}",
         f"LEVEL: float = {found.level!r}",
         f'USERS: Literal["fixed", "sampled"] = {found.analysis.users!r}',
-        f"REPLICATES = {simulated.fit.done if simulated is not None else 0}",
+        f"REPLICATES = {test.done if (test := tested(found)) is not None else 0}",
         f"SEED = {SEED}",
         f"SEARCH_EPSILON: bool = {simulated is not None and simulated.plausible is not None}",
         f"APP_K, APP_N = {mechanism.k}, {used.n}",

@@ -1,4 +1,4 @@
-"""The paper's figures redrawn: what stands where, and that every number drawn is one of the sweep's."""
+"""A sweep drawn as the paper draws it."""
 
 from __future__ import annotations
 

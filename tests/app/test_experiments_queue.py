@@ -1,15 +1,16 @@
 """Sweeps take turns, are shared, stopped, taken up again, and make way when nobody looks."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 
-from pages._ui.experiments import pool, turns
-from pages._ui.experiments.turns import Turns
+from pages._ui.experiments import queue
+from pages._ui.experiments.queue import SweepQueue
 from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
@@ -21,69 +22,12 @@ UPLOAD = Population.from_weights(np.arange(1, 6))
 UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
 
 
-class Gate(Executor):
-    """Computes one task each time it is let, in the order of submission."""
-
-    def __init__(self):
-        self.waiting, self.ended = [], False
-
-    def submit(self, function, /, *args):
-        self.waiting.append((Future(), function, args))
-        return self.waiting[-1][0]
-
-    def step(self):
-        future, function, args = self.waiting.pop(0)
-        future.set_result(function(*args))
-
-
-class House:
-    """Turns with gates that the test holds, and a clock that it sets."""
-
-    def __init__(self, monkeypatch):
-        monkeypatch.setattr("rr_core.experiments.run._PER_TASK", 1e-9)  # a task is one cell
-        self.gates, self.now = [], 0.0
-        self.turns = Turns(self._start, self._end, lambda: self.now)
-
-    def _start(self):
-        self.gates.append(Gate())
-        return self.gates[-1]
-
-    def _end(self, gate):
-        gate.ended = True
-
-    def wait(self, condition):
-        for _ in range(1000):
-            if condition():
-                return
-            time.sleep(0.005)
-        raise AssertionError("it never came to that")
-
-    def gate(self, number, tasks=1):
-        self.wait(lambda: len(self.gates) > number and len(self.gates[number].waiting) >= tasks)
-        return self.gates[number]
-
-    def finish(self, number, job):
-        gate = self.gate(number)
-        while gate.waiting:
-            gate.step()
-        self.wait(lambda: job.over)
-
-
-@pytest.fixture
-def house(monkeypatch):
-    made = House(monkeypatch)
-    yield made
-    for job in list(made.turns._jobs):
-        job.watchers.clear()
-    made.wait(lambda: not made.turns._at_work)
-
-
 def test_one_at_a_time_in_the_order_they_came(house):
     first, second, third = (
-        house.turns.ask(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
+        house.queue.ask(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
     )
     house.gate(0, 8)
-    assert [house.turns.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+    assert [house.queue.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
         0,
         1,
         2,
@@ -92,7 +36,7 @@ def test_one_at_a_time_in_the_order_they_came(house):
     house.finish(0, first)
     house.gate(1, 8)
     assert len(house.gates) == 2
-    assert [house.turns.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
+    assert [house.queue.look(job, name) for name, job in zip("abc", (first, second, third), strict=True)] == [
         0,
         0,
         1,
@@ -105,7 +49,7 @@ def test_one_at_a_time_in_the_order_they_came(house):
 
 
 def test_progress_is_told_while_it_runs(house):
-    job = house.turns.ask(SWEEP, "a")
+    job = house.queue.ask(SWEEP, "a")
     gate = house.gate(0, 8)
     gate.step()
     gate.step()
@@ -116,31 +60,31 @@ def test_progress_is_told_while_it_runs(house):
 
 
 def test_the_same_sweep_is_run_once_for_all(house):
-    jobs = [house.turns.ask(SWEEP, str(session)) for session in range(100)]
+    jobs = [house.queue.ask(SWEEP, str(session)) for session in range(100)]
     assert len(set(map(id, jobs))) == 1
     house.gate(0, 8)
     for session in range(99):
-        house.turns.leave(jobs[0], str(session))
+        house.queue.leave(jobs[0], str(session))
     time.sleep(0.25)  # two looks at whether to stop
     assert jobs[0].state == "running"
     house.finish(0, jobs[0])
-    late = house.turns.ask(SWEEP, "late")
+    late = house.queue.ask(SWEEP, "late")
     assert late.state == "finished"
     assert late.result is jobs[0].result
     assert len(house.gates) == 1
 
 
 def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
-    job = house.turns.ask(SWEEP, "a")
+    job = house.queue.ask(SWEEP, "a")
     house.gate(0, 8)
     house.gates[0].step()
     house.wait(lambda: len(job.result.cells) == 1)
-    house.turns.leave(job, "a")
+    house.queue.leave(job, "a")
     house.wait(lambda: job.over)
     assert job.state == "stopped"
     assert house.gates[0].ended
     assert all(future.cancelled() for future, _, _ in house.gates[0].waiting)
-    again = house.turns.ask(SWEEP, "a", done=job.result)
+    again = house.queue.ask(SWEEP, "a", done=job.result)
     assert again is not job
     house.gate(1, 7)
     assert len(house.gates[1].waiting) == 7
@@ -149,54 +93,54 @@ def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
 
 
 def test_one_that_waits_is_stopped_without_having_run(house):
-    first, second = house.turns.ask(SWEEP, "a"), house.turns.ask(OTHER, "b")
+    first, second = house.queue.ask(SWEEP, "a"), house.queue.ask(OTHER, "b")
     house.gate(0, 8)
-    house.turns.leave(second, "b")
+    house.queue.leave(second, "b")
     assert second.state == "stopped"
     assert not second.result.cells
     house.finish(0, first)
-    house.wait(lambda: not house.turns._at_work)
+    house.wait(lambda: not house.queue._at_work)
     assert len(house.gates) == 1
 
 
 def test_a_stop_does_not_heed_sessions_that_are_gone(house):
-    job = house.turns.ask(SWEEP, "reloaded")
+    job = house.queue.ask(SWEEP, "reloaded")
     house.gate(0, 8)
     house.now = 25
-    assert house.turns.ask(SWEEP, "a") is job
-    house.turns.leave(job, "a")
+    assert house.queue.ask(SWEEP, "a") is job
+    house.queue.leave(job, "a")
     house.wait(lambda: job.over)
     assert job.state == "stopped"
 
 
 def test_what_is_under_way_is_told_but_no_upload(house):
-    job = house.turns.ask(SWEEP, "a")
-    house.turns.ask(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
-    assert house.turns.under_way(SWEEP.cells) is job
-    assert house.turns.under_way(UPLOADED.cells) is None
-    assert house.turns.under_way(SWEEP.cells[1:]) is None
+    job = house.queue.ask(SWEEP, "a")
+    house.queue.ask(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
+    assert house.queue.under_way(SWEEP.cells) is job
+    assert house.queue.under_way(UPLOADED.cells) is None
+    assert house.queue.under_way(SWEEP.cells[1:]) is None
     house.finish(0, job)
-    assert house.turns.under_way(SWEEP.cells) is None
+    assert house.queue.under_way(SWEEP.cells) is None
 
 
 def test_a_run_that_is_being_stopped_is_not_joined(house):
-    job = house.turns.ask(SWEEP, "a")
+    job = house.queue.ask(SWEEP, "a")
     house.gate(0, 8)
-    house.turns.leave(job, "a")
+    house.queue.leave(job, "a")
     house.wait(lambda: job.ending)
-    assert house.turns.ask(SWEEP, "b") is not job
+    assert house.queue.ask(SWEEP, "b") is not job
 
 
 def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
-    lonely = house.turns.ask(SWEEP, "a")
+    lonely = house.queue.ask(SWEEP, "a")
     house.gate(0, 8)
     house.now = 61
     time.sleep(0.25)
     assert lonely.state == "running"
-    house.turns.look(lonely, "a")
-    eager = house.turns.ask(OTHER, "b")
+    house.queue.look(lonely, "a")
+    eager = house.queue.ask(OTHER, "b")
     house.now = 120
-    house.turns.look(eager, "b")
+    house.queue.look(eager, "b")
     time.sleep(0.25)
     assert lonely.state == "running"
     house.now = 122
@@ -207,18 +151,18 @@ def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
 
 def test_an_upload_is_shared_with_nobody_and_given_up(house):
     given = {UPLOAD.key: UPLOAD}
-    mine = house.turns.ask(UPLOADED, "a", populations=given)
-    theirs = house.turns.ask(UPLOADED, "b", populations=given)
+    mine = house.queue.ask(UPLOADED, "a", populations=given)
+    theirs = house.queue.ask(UPLOADED, "b", populations=given)
     assert mine is not theirs
     house.finish(0, mine)
     house.finish(1, theirs)
     assert mine.state == theirs.state == "finished"
     assert mine.populations == {}
-    assert not house.turns._finished
+    assert not house.queue._finished
 
 
 def test_what_breaks_keeps_the_rest_and_does_not_hold_up_the_next(house, caplog):
-    job, after = house.turns.ask(SWEEP, "a"), house.turns.ask(OTHER, "b")
+    job, after = house.queue.ask(SWEEP, "a"), house.queue.ask(OTHER, "b")
     gate = house.gate(0, 8)
     gate.step()
     house.wait(lambda: len(job.result.cells) == 1)
@@ -235,7 +179,7 @@ def test_no_executor_is_a_failure_too(caplog):
     def refuse():
         raise OSError("no process can be started")
 
-    job = Turns(refuse, lambda executor: None).ask(SWEEP, "a")
+    job = SweepQueue(refuse, lambda executor: None).ask(SWEEP, "a")
     for _ in range(1000):
         if job.over:
             break
@@ -244,26 +188,26 @@ def test_no_executor_is_a_failure_too(caplog):
 
 
 def test_only_the_latest_results_are_kept(house):
-    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(turns._KEPT + 2)]
+    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(queue._MOST_RESULTS + 2)]
     for number, sweep in enumerate(sweeps):
-        house.finish(number, house.turns.ask(sweep, "a"))
-    assert list(house.turns._finished) == sweeps[2:]
+        house.finish(number, house.queue.ask(sweep, "a"))
+    assert list(house.queue._finished) == sweeps[2:]
 
 
 def test_processes_of_their_own():
     """The real pool: the same numbers, of low priority, gone at once when ended."""
-    made = Turns(pool.start, pool.end)
+    made = SweepQueue(queue.start_workers, queue.end_workers)
     job = made.ask(SWEEP, "a")
     while not job.over:
         threading.Event().wait(0.02)
     assert job.result.same(run(SWEEP))
-    executor = pool.start()
+    executor = queue.start_workers()
     assert executor.submit(_priority).result() == 10
     sleeping = executor.submit(time.sleep, 600)
     time.sleep(0.2)
     assert not sleeping.done()
     pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
-    pool.end(executor)
+    queue.end_workers(executor)
     thread.join(10)
     for pid in pids:
         with pytest.raises(ProcessLookupError):
@@ -272,12 +216,12 @@ def test_processes_of_their_own():
 
 def test_ending_with_cancelled_work_is_quiet(caplog):
     """loky's thread must not stumble over what `run` has cancelled, which a log would tell at every Stop."""
-    executor = pool.start()
+    executor = queue.start_workers()
     sleeping = [executor.submit(time.sleep, 600) for _ in range(40)]
     time.sleep(0.2)
     assert sum(one.cancel() for one in sleeping) > 10
     pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
-    pool.end(executor)
+    queue.end_workers(executor)
     thread.join(10)
     assert not caplog.records
     for pid in pids:
@@ -286,11 +230,11 @@ def test_ending_with_cancelled_work_is_quiet(caplog):
 
 
 def test_results_and_exceptions_are_passed_on():
-    executor = pool.start()
+    executor = queue.start_workers()
     assert executor.submit(divmod, 7, 2).result() == (3, 1)
     with pytest.raises(ZeroDivisionError):
         executor.submit(divmod, 7, 0).result()
-    pool.end(executor)
+    queue.end_workers(executor)
 
 
 def _priority():

@@ -1,4 +1,6 @@
-"""Blocks of reports against their exact law, in each way they are drawn; who the users are; levels of a block."""
+"""The reports of a cell's users follow their exact law."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest

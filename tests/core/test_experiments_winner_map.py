@@ -1,4 +1,6 @@
-"""Planes through a sweep: which there are, what they hold, and what each place says."""
+"""Maps of a sweep: which there are, what they hold fixed, and what stands in their cells."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import replace

@@ -1,21 +1,79 @@
-"""Sweeps take turns: one at a time on a server, the others wait in the order they came. No Streamlit.
+"""The queue of a server's sweeps, and the background processes that compute them. No Streamlit: these import it, too.
 
-Sessions that ask for the same sweep, about no upload, share one run of it, and its result once it is finished.
+Sweeps take turns: one at a time on a server, the others wait in the order they came. Sessions that ask for the same
+sweep, about no upload, share one run of it, and its result once it is finished.
+
+The processes are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
+under Streamlit that is the page.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
+
+from loky import ProcessPoolExecutor
 
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import Progress, SweepResult, run
 from rr_core.populations import Population
+
+_MOST_WORKERS = 16
+# A tenth of what others get where all are busy: whoever moves a slider goes first, and a run still goes on.
+_NICENESS = 10
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def worker_count() -> int:
+    """How many processes a sweep gets: one per core that this server may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, _MOST_WORKERS)
+
+
+def start_workers() -> Executor:
+    """Processes of low priority; hand them to `end_workers` when the run is over."""
+    return _Workers()
+
+
+def end_workers(pool: Executor) -> None:
+    """End the processes at once, also in the middle of a cell."""
+    assert isinstance(pool, _Workers)
+    pool.inner.shutdown(wait=False, kill_workers=True)
+
+
+class _Workers(Executor):
+    """loky's pool without its own futures: it stumbles over cancelled ones when it is ended."""
+
+    def __init__(self) -> None:
+        self.inner = ProcessPoolExecutor(worker_count(), initializer=lower_priority, env=_ONE_THREAD)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        handed: Future[Any] = Future()
+        self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
+        return handed
+
+
+def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
+    if not handed.set_running_or_notify_cancel():
+        return
+    try:
+        handed.set_result(inner.result())
+    except (Exception, CancelledError) as error:
+        handed.set_exception(error)
+
+
+def lower_priority() -> None:
+    """Take a low priority, where the system has such a thing (Windows has not)."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+
 
 State = Literal["waiting", "running", "stopped", "finished", "failed"]
 _LOG = logging.getLogger(__name__)
@@ -23,7 +81,7 @@ _LOG = logging.getLogger(__name__)
 _PATIENCE = 60.0
 # Seconds after which somebody else's Stop need not heed a session: it was closed, or reloaded and is another one now.
 _GONE = 20.0
-_KEPT = 8  # finished results, of a few megabytes each at most
+_MOST_RESULTS = 8  # finished results, of a few megabytes each at most
 
 
 @dataclass(eq=False)
@@ -53,7 +111,7 @@ class Job:
 
 
 @dataclass(eq=False)
-class Turns:
+class SweepQueue:
     """All runs of a server.
 
     Attributes:
@@ -168,7 +226,7 @@ class Turns:
 
     def _close(self, job: Job, state: State) -> None:
         if state == "finished" and not job.populations:
-            while len(self._finished) >= _KEPT:
+            while len(self._finished) >= _MOST_RESULTS:
                 del self._finished[next(iter(self._finished))]
             self._finished[job.sweep] = job.result
         job.state, job.populations = state, {}

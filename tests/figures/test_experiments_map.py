@@ -1,4 +1,4 @@
-"""The map of who wins: what is drawn is what the plane holds."""
+"""The map of who wins."""
 
 from __future__ import annotations
 

@@ -1,12 +1,15 @@
-"""What tests of the page of experiments share: a small sweep, and the page's words and buttons."""
+"""What tests of the page of experiments share: a small sweep, a queue that goes step by step, its words."""
 
 from __future__ import annotations
 
 import base64
+import time
+from concurrent.futures import Executor, Future
 from functools import cache
 
 import numpy as np
 
+from pages._ui.experiments.queue import SweepQueue
 from pages._ui.experiments.runs import Run
 from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import Settings, Sweep, over
@@ -41,7 +44,7 @@ def typed(page, label, text):
 def seen(page, key="own") -> Run:
     """The run on screen."""
     held = page.session_state["_exp_session"]
-    return held.chosen[key]
+    return held.current[key]
 
 
 def words(page):
@@ -79,3 +82,51 @@ def assert_claims(page, result):
 
 def may_run(page):
     return any(button.label == "Run" and not button.disabled for button in page.button)
+
+
+class Gate(Executor):
+    """Computes one task each time it is let, in the order of submission."""
+
+    def __init__(self):
+        self.waiting, self.ended = [], False
+
+    def submit(self, function, /, *args):
+        self.waiting.append((Future(), function, args))
+        return self.waiting[-1][0]
+
+    def step(self):
+        future, function, args = self.waiting.pop(0)
+        future.set_result(function(*args))
+
+
+class House:
+    """Turns with gates that the test holds, and a clock that it sets."""
+
+    def __init__(self, monkeypatch):
+        monkeypatch.setattr("rr_core.experiments.run._PER_TASK", 1e-9)  # a task is one cell
+        self.gates, self.now = [], 0.0
+        self.queue = SweepQueue(self._start, self._end, lambda: self.now)
+
+    def _start(self):
+        self.gates.append(Gate())
+        return self.gates[-1]
+
+    def _end(self, gate):
+        gate.ended = True
+
+    def wait(self, condition):
+        for _ in range(1000):
+            if condition():
+                return
+            time.sleep(0.005)
+        raise AssertionError("it never came to that")
+
+    def gate(self, number, tasks=1):
+        self.wait(lambda: len(self.gates) > number and len(self.gates[number].waiting) >= tasks)
+        return self.gates[number]
+
+    def finish(self, number, job):
+        gate = self.gate(number)
+        while gate.waiting:
+            gate.step()
+        self.wait(lambda: job.over)

@@ -1,5 +1,7 @@
 """Numbers in sentences."""
 
+from __future__ import annotations
+
 import math
 
 import pytest

@@ -1,4 +1,6 @@
-"""A sweep as a file and back: nothing is lost, and what cannot be a sweep is said in plain words."""
+"""Sweeps in files come back bit for bit, and damaged or foreign files get one plain sentence."""
+
+from __future__ import annotations
 
 import csv
 import gzip

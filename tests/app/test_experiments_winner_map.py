@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import state
-from pages._ui.experiments import map_asked, who_wins
-from pages._ui.experiments.map_asked import Asked, from_query, to_query
+from pages._ui.experiments import winner_map as map_section
+from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.populations import Population
@@ -21,23 +21,23 @@ PAGE = """
 import numpy as np
 import streamlit as st
 from pages._ui import link
-from pages._ui.experiments import who_wins
-from pages._ui.experiments.shown import Shown
+from pages._ui.experiments import winner_map
+from pages._ui.experiments.runs import SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
 from tests.core.sweeps import THREE, made
 from dataclasses import replace
 whole = not st.session_state.get("part_only")
 if whole:
     link.read("experiments")
-    who_wins.arrive()
+    winner_map.read_link()
 which = st.session_state.get("which", "main")
 cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5, epsilon=(1.0, 2.0), n=(10, 20)),
          "line": over(k=5, epsilon=1.0, n=(10, 20)), "dot": over(k=5, epsilon=1.0, n=10)}[which]
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
-shown = Shown(which, which, made(cells, means, 0.1), None, {}, "")
+view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
 if whole:
-    who_wins.take(shown)
-who_wins.section(shown, link.current())
+    winner_map.apply_link(view)
+winner_map.section(view, link.current())
 link.write()
 """
 
@@ -51,7 +51,7 @@ def opened(which="main", **query):
 
 
 def asked_of(page):
-    return {name: page.query_params.get(name) for name in map_asked.PARAMETERS}
+    return {name: page.query_params.get(name) for name in map_section.PARAMETERS}
 
 
 def test_links_come_back():
@@ -59,15 +59,15 @@ def test_links_come_back():
         ("eps-n", {"population": "2.5", "k": 50}),
         ("n-k", {"population": "0.01", "epsilon": 3.0}),
     ):
-        asked = Asked(key, "nll", at)
+        asked = MapSelection(key, "nll", at)
         query = to_query(asked, fixed_axes(MAIN.cells, key, at))
         assert from_query({name: text for name, text in query.items() if text}, MAIN) == (asked, ())
     odd = Sweep(
         over(s=1.0, k=5, epsilon=(0.1, 1 / 3), n=(10, 20)) + over(s=1.0, k=(5, 6), epsilon=1 / 3, n=(10, 20))
     )
-    query = to_query(Asked("n-k", "mse"), fixed_axes(odd.cells, "n-k", {}))
-    assert query == dict.fromkeys(map_asked.PARAMETERS) | {"map": "n-k", "metric": "mse"}
-    assert float(map_asked.as_text(1 / 3)) == 1 / 3
+    query = to_query(MapSelection("n-k", "mse"), fixed_axes(odd.cells, "n-k", {}))
+    assert query == dict.fromkeys(map_section.PARAMETERS) | {"map": "n-k", "metric": "mse"}
+    assert float(map_section.value_in_link(1 / 3)) == 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_a_link_cannot_have_is_said(query, notes):
     asked, said = from_query(query, MAIN)
     assert len(said) == bool(notes)
     assert all(part in said[0] for part in notes)
-    assert asked.key in map_asked.MAPS
+    assert asked.key in map_section.MAP_LABELS
     assert asked.metric in MAIN.settings.metrics
 
 
@@ -177,7 +177,7 @@ def test_the_mark_says_what_of_the_scenario_differs():
 
 
 def test_what_a_click_sets(monkeypatch):
-    fields = who_wins._fields
+    fields = map_section._scenario_fields
     common = {"k": 9, "epsilon": 2.0, "n": 30}
     assert fields(Cell("zipf", 9, 2.0, 30, 1.3)) == {"dist": "zipf", "s": 1.3, **common}
     assert fields(Cell("uniform", 9, 2.0, 30)) == {"dist": "uniform", **common}
@@ -195,18 +195,18 @@ def test_what_a_click_sets(monkeypatch):
 
 def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
     changed = []
-    monkeypatch.setattr(who_wins.link, "change", lambda **fields: changed.append(fields))
+    monkeypatch.setattr(map_section.link, "change", lambda **fields: changed.append(fields))
     drawn = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
-    who_wins._clicked(drawn, 3, 2.475)
+    map_section._clicked(drawn, 3, 2.475)
     assert changed == [{"dist": "zipf", "k": 1000, "s": 2.5, "epsilon": 4.0, "n": 10_000}]
     gone = []
-    monkeypatch.setattr(who_wins.st, "switch_page", lambda page, query_params: gone.append(page))
-    who_wins.jump()
-    who_wins.jump()
+    monkeypatch.setattr(map_section.st, "switch_page", lambda page, query_params: gone.append(page))
+    map_section.go_to_estimators()
+    map_section.go_to_estimators()
     assert gone == ["pages/estimators.py"]
     point = winner_map(made(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=(10, 20)), []), "eps-n", "mse", {})
-    who_wins._clicked(point, 0, 0.475)
+    map_section._clicked(point, 0, 0.475)
     holed = winner_map(made(over(s=1.0, k=5, epsilon=(1.0, 2.0), n=(10, 20))[:3], []), "eps-n", "mse", {})
-    who_wins._clicked(holed, 1, 1.475)
-    who_wins.jump()
+    map_section._clicked(holed, 1, 1.475)
+    map_section.go_to_estimators()
     assert len(changed) == len(gone) == 1

@@ -1,4 +1,6 @@
-"""Sweeps as curves: every drawn number is one of the sweep's, in its place."""
+"""A sweep as curves: what is drawn first, and that the numbers are the sweep's."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 

@@ -1,22 +1,30 @@
-"""The claims on the page: their verdicts, what their words mean, and the cells that speak against one."""
+"""The claims on the page: their verdicts, what their words mean, and the cells that speak against one; and the cache."""
+
+from __future__ import annotations
+
+import gc
 
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.experiments import runs as module
+from pages._ui.experiments.runs import cached
+from rr_core.experiments.grid import over
 from rr_core.scenario import WORST_AVERAGE
+from tests.app.experiments import words
 from tests.app.opening import checked
-from tests.app.sweeping import words
+from tests.core.sweeps import made
 
 PAGE = """
 import streamlit as st
 from dataclasses import replace
-from pages._ui.experiments import claimed
-from pages._ui.experiments.shown import Shown
+from pages._ui.experiments import results
+from pages._ui.experiments.runs import SweepView
 from rr_core.experiments.grid import over
 from tests.core.sweeps import THREE, made
 cells = over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40))
 means = [(3, 1, 2), (3, 1, 2), (1, 3, 2)][: st.session_state["done"]]
 settings = replace(THREE, seeds=st.session_state["seeds"])
-claimed.section(Shown("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
+results.claims_table(SweepView("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
 """
 
 
@@ -74,3 +82,26 @@ def test_a_sweep_without_the_three_says_nothing_of_it():
     )
     page.session_state["done"], page.session_state["seeds"] = 3, 40
     assert "Never the worst” is false" not in words(checked(page.run()))
+
+
+CELLS = over(k=5, epsilon=(1, 2), n=10)
+
+
+def test_made_once_for_each_result_and_matter():
+    calls = []
+    first, second = made(CELLS, []), made(CELLS, [])
+    for result in (first, second, first):
+        for what in ("a", "b", "a"):
+            assert cached(result, what, lambda what=what: calls.append(what) or what) == what
+    assert calls == ["a", "b", "a", "b"]
+
+
+def test_nothing_outlives_its_result():
+    gc.collect()
+    before = len(module._CACHE)
+    result = made(CELLS, [])
+    cached(result, "a", lambda: [1])
+    assert len(module._CACHE) == before + 1
+    del result
+    gc.collect()
+    assert len(module._CACHE) == before

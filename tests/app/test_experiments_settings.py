@@ -1,4 +1,6 @@
-"""A sweep of one's own: what is typed, what it makes, what is refused, and its link."""
+"""A sweep of one's own: lists as they are typed, its parameters in a link, what is too large, and the form."""
+
+from __future__ import annotations
 
 import contextlib
 import gc
@@ -13,16 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.experiments.asked import (
+from pages._ui.experiments.settings import (
     MOST_CELLS,
     MOST_SECONDS,
-    NAMES,
     PARAMETERS,
+    POPULATION_NAMES,
     OwnSweep,
+    RefusedSettings,
     figure3,
-    too_much,
+    parse_numbers,
+    why_too_large,
 )
-from pages._ui.experiments.values import Refused, numbers
 from rr_core import Population, Scenario, limits
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds, run
@@ -65,7 +68,7 @@ SHARED = Population.from_weights([0.5, 0.25, 0.25])
     ],
 )
 def test_lists_are_read(name, text, values):
-    found, named = numbers(text, FIELD[name], 100)
+    found, named = parse_numbers(text, FIELD[name], 100)
     assert list(found) == values
     assert named == ()
     assert all(isinstance(value, int if FIELD[name].whole else float) for value in found)
@@ -100,20 +103,20 @@ def test_lists_are_read(name, text, values):
     ],
 )
 def test_what_cannot_be_read_is_said(name, text, sentence):
-    with pytest.raises(Refused) as told:
-        numbers(text, FIELD[name], 100)
+    with pytest.raises(RefusedSettings) as told:
+        parse_numbers(text, FIELD[name], 100)
     assert sentence in str(told.value)
 
 
 def test_at_most_so_many_values():
-    assert len(numbers("1-100", FIELD["n"], 100)[0]) == 100
+    assert len(parse_numbers("1-100", FIELD["n"], 100)[0]) == 100
 
 
 @settings(max_examples=300)
 @given(st.text(alphabet="0123456789.,;-–+x×*^e lnog()_²", max_size=25) | st.text(max_size=20))
 def test_whatever_is_typed_is_read_or_refused(text):
-    with contextlib.suppress(Refused):
-        found, _ = numbers(text, FIELD["epsilon"], 50)
+    with contextlib.suppress(RefusedSettings):
+        found, _ = parse_numbers(text, FIELD["epsilon"], 50)
         assert len(found) <= 50
         assert all(0.01 <= value <= 20 for value in found)
 
@@ -161,14 +164,14 @@ def test_a_population_with_its_own_k_takes_no_other():
 
 def test_an_upload_that_is_not_there_is_asked_for():
     for asked, here in ((OwnSweep("upload"), HERE), (OwnSweep(), replace(HERE, dist="upload"))):
-        with pytest.raises(Refused, match="stands for a histogram of your own: upload it first"):
+        with pytest.raises(RefusedSettings, match="stands for a histogram of your own: upload it first"):
             asked.cells(here)
 
 
 def test_every_name_of_the_sidebar_can_be_typed():
-    assert set(NAMES) == {*DISTRIBUTIONS, "point"} - {"zipf"}
-    cells = OwnSweep(", ".join(NAMES).upper(), epsilons="1").cells(HERE, COUNTED)
-    assert len(cells) == len(NAMES)
+    assert set(POPULATION_NAMES) == {*DISTRIBUTIONS, "point"} - {"zipf"}
+    cells = OwnSweep(", ".join(POPULATION_NAMES).upper(), epsilons="1").cells(HERE, COUNTED)
+    assert len(cells) == len(POPULATION_NAMES)
 
 
 def test_settings_are_passed_on():
@@ -180,11 +183,11 @@ def test_settings_are_passed_on():
 def test_a_server_takes_so_many_cells():
     just = OwnSweep("0, 1", "2-51", "1-20", "10")
     assert len(just.sweep(HERE).cells) == MOST_CELLS == 2000
-    with pytest.raises(Refused) as told:
+    with pytest.raises(RefusedSettings) as told:
         replace(just, ks="2-52").cells(HERE)
     assert "These lists make 2,040 cells, and a run here takes at most 2,000" in str(told.value)
     assert "the longest list, K with 51 values. A cluster takes more" in str(told.value)
-    with pytest.raises(Refused, match="make 16,000,000,000,000 cells"):
+    with pytest.raises(RefusedSettings, match="make 16,000,000,000,000 cells"):
         OwnSweep("0-4.9975 +0.0025", "2-2001", "0.01-20 +0.01", "1-2000").cells(HERE)
 
 
@@ -195,7 +198,7 @@ def test_a_server_takes_so_long():
     workers = math.ceil(expected_seconds(sweep) / MOST_SECONDS)
     assert workers > 1
     assert asked.sweep(HERE, workers=workers) == sweep
-    with pytest.raises(Refused) as told:
+    with pytest.raises(RefusedSettings) as told:
         asked.sweep(HERE, workers=workers - 1)
     assert (
         "a run here may take 30 min: take fewer than 1,000 collections, or leave out K = 1,500,000."
@@ -206,10 +209,10 @@ def test_a_server_takes_so_long():
 def test_a_sweep_from_elsewhere_is_held_to_the_same():
     cells = tuple(Cell("zipf", k, 1.0, 10, 1.0) for k in range(2, 2003))
     sweep = Sweep(cells, Settings(2))
-    assert "2,001 cells to do, and a run here takes at most 2,000" in too_much(sweep, 1)
+    assert "2,001 cells to do, and a run here takes at most 2,000" in why_too_large(sweep, 1)
     some = run(Sweep(cells[:1], Settings(2)))
-    assert too_much(sweep, 1, SweepResult(sweep, some.cells)) == ""
-    assert too_much(Sweep(cells[:3], Settings(10**9)), 2) != ""
+    assert why_too_large(sweep, 1, SweepResult(sweep, some.cells)) == ""
+    assert why_too_large(Sweep(cells[:3], Settings(10**9)), 2) != ""
 
 
 def test_the_same_question_is_worked_out_once_and_keeps_no_upload():
@@ -226,7 +229,7 @@ def test_the_same_question_is_worked_out_once_and_keeps_no_upload():
 
 def test_nothing_chosen_is_said():
     for asked, what in ((OwnSweep(estimators=()), "estimate"), (OwnSweep(metrics=()), "error")):
-        with pytest.raises(Refused, match=f"Choose at least one {what}"):
+        with pytest.raises(RefusedSettings, match=f"Choose at least one {what}"):
             asked.sweep(HERE)
 
 
@@ -290,11 +293,11 @@ def own_page():
     import streamlit as st
 
     from pages._ui import link
-    from pages._ui.experiments import own
+    from pages._ui.experiments import controls
     from rr_core import Scenario
 
     link.read("experiments")
-    st.session_state["out"] = own.form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
+    st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
     link.write()
 
 

@@ -1,0 +1,416 @@
+"""Choosing a sweep and its run, asking for one's own, and starting it: the widgets, and their place in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import link, messages, state, widget
+from pages._ui.experiments import queue, runs, settings
+from pages._ui.experiments.runs import Run
+from pages._ui.experiments.settings import (
+    DRAW,
+    LIST_HELP,
+    MAIN,
+    MOST_LETTERS,
+    PARAMETERS,
+    POPULATION_NAMES,
+    SEEDS,
+    TITLES,
+    USERS_LABELS,
+    OwnSweep,
+    RefusedSettings,
+    figure3,
+    why_too_large,
+)
+from pages._ui.safe_text import markdown
+from rr_core.comparison import ESTIMATORS, METRICS
+from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
+from rr_core.experiments.run import SweepResult, expected_seconds
+from rr_core.figures.experiments_names import METRIC_NAMES, population_name
+from rr_core.figures.labels import plain
+from rr_core.figures.style import QUANTITIES, duration
+from rr_core.figures.wording import counted
+from rr_core.limits import SEED_MAX, SEED_MIN
+from rr_core.populations import UPLOAD, Population
+from rr_core.scenario import Scenario
+
+_PARAMETER = "sweep"
+_SWEEP = "_exp_sweep"
+_SWEEP_NOTE = "_exp_sweep_note"
+_MOST_SHOWN = 24
+
+
+def current_sweep() -> str:
+    """The key of the sweep on screen, taken from the address at a first look at it; call it once per run."""
+    if link.arrived():
+        st.session_state[_SWEEP_NOTE] = ()
+        if _PARAMETER in st.query_params:
+            st.session_state[_SWEEP], st.session_state[_SWEEP_NOTE] = _parse_sweep(
+                st.query_params[_PARAMETER]
+            )
+    key: str = st.session_state.get(_SWEEP, MAIN)
+    link.keep(_PARAMETER, key)
+    messages.show(st.session_state.get(_SWEEP_NOTE, ()))
+    return key
+
+
+def show_sweep(key: str) -> None:
+    """Have another sweep on screen; for callbacks."""
+    st.session_state[_SWEEP], st.session_state[_SWEEP_NOTE] = key, ()
+
+
+def sweep_picker(key: str) -> None:
+    """The picker of the sweep."""
+    st.selectbox(
+        "Sweep",
+        list(TITLES),
+        format_func=TITLES.__getitem__,
+        width=290,
+        help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
+        "the page IBU → MLE*.",
+        **widget.shows("exp_sweep", key, show_sweep),
+    )
+
+
+def run_picker(key: str) -> Run | None:
+    """The run of this sweep that is on screen, with a picker where there are several."""
+    found, listed = runs.current(key), runs.of(key)
+    if found is None or len(listed) < 2:
+        return found
+    st.selectbox(
+        "Numbers from",
+        range(len(listed)),
+        format_func=lambda i: listed[i].label,
+        width=240,
+        **widget.shows(
+            f"exp_run_{key}_{len(listed)}", listed.index(found), lambda place: runs.choose(listed[place])
+        ),
+    )
+    return found
+
+
+def _parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
+    key = text.strip().lower()
+    if key in TITLES:
+        return key, ()
+    return MAIN, (
+        f"The link's sweep “{plain(text, _MOST_SHOWN)}” is not known here; “{TITLES[MAIN]}” is shown instead.",
+    )
+
+
+_OWN = "_exp_asked"
+_OWN_NOTES = "_exp_asked_notes"
+_MOST_NAMED = 6
+
+
+def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
+    """Draw the widgets, and below them what they add up to, or why it cannot be run; call it once per run.
+
+    Args:
+        scenario: the sidebar's.
+        uploaded: the person's own histogram, if there is one.
+        workers: processes that will share the work; as many as a sweep gets here when None.
+
+    Returns:
+        The question; its ``sweep`` raises what is already said here.
+    """
+    own_sweep = _current_own_sweep()
+    _axis_fields(own_sweep, scenario, uploaded)
+    _measuring_fields(own_sweep)
+    workers = queue.worker_count() if workers is None else workers
+    try:
+        sweep = own_sweep.sweep(scenario, uploaded, workers)
+    except RefusedSettings as problem:
+        st.error(markdown(str(problem)), icon=":material/edit:")
+    else:
+        st.caption(markdown(sweep_in_words(sweep, workers), 2000))
+    return own_sweep
+
+
+@lru_cache(maxsize=4)
+def sweep_in_words(sweep: Sweep, workers: int) -> str:
+    """What a sweep is, in numbers."""
+    axes = {
+        "": [population_name(cell) for cell in sweep.cells],
+        "K": [str(cell.k) for cell in sweep.cells],  # as they are typed: 1,000 would look like two of a list
+        "ε": [f"{cell.epsilon:.6g}" for cell in sweep.cells],
+        "N": [str(cell.n) for cell in sweep.cells],
+    }
+    parts = [_named(name, list(dict.fromkeys(values))) for name, values in axes.items()]
+    many, seeds = len(sweep.cells), sweep.settings.seeds
+    cells = "1 cell" if many == 1 else f"{many:,} cells"
+    each = "1 collection each" if seeds == 1 else f"{seeds:,} collections each"
+    where = "1 process" if workers == 1 else f"{workers} processes"
+    time = duration(max(expected_seconds(sweep, workers), 1.0))
+    more = " Give a field several values to see what they change." if many == 1 else ""
+    return f"{cells}, {each}: {' · '.join(parts)}. About {time} on this server's {where}.{more}"
+
+
+def _named(name: str, values: list[str]) -> str:
+    if len(values) > _MOST_NAMED:
+        values = [*values[:2], "…", values[-1]]
+    return f"{name} = {', '.join(values)}" if name else ", ".join(values)
+
+
+def _current_own_sweep() -> OwnSweep:
+    """The question as the session holds it, taken from the address at a first look at it."""
+    query = {name: st.query_params[name] for name in PARAMETERS.values() if name in st.query_params}
+    if link.arrived():
+        st.session_state[_OWN_NOTES] = ()
+        if query or "sweep" in st.query_params:  # a link to an own sweep that is as usual has none
+            st.session_state[_OWN], st.session_state[_OWN_NOTES] = OwnSweep.from_query(query)
+    own_sweep: OwnSweep = st.session_state.get(_OWN, OwnSweep())
+    wanted = own_sweep.to_query()
+    for name in PARAMETERS.values():
+        link.keep(name, wanted.get(name))
+    messages.show(st.session_state.get(_OWN_NOTES, ()))
+    return own_sweep
+
+
+def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
+    """Four fields: what varies."""
+    here = _sidebar_values(scenario, uploaded)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for field, label, shown, width, more in (
+            (
+                "populations",
+                "Populations",
+                here[0],
+                250,
+                f"Zipf exponents, as 0.01, 1.3, 2.5 or 0-5 +0.5, and any of the names {', '.join(POPULATION_NAMES)}. "
+                f"“point” is everybody in one category; “{UPLOAD}” is your own file. ",
+            ),
+            ("ks", "Categories, values of K", here[1], 200, LIST_HELP + " "),
+            ("epsilons", "Privacy, values of ε", here[2], 200, LIST_HELP + " "),
+            ("ns", "Users, values of N", here[3], 200, LIST_HELP + " "),
+        ):
+            st.text_input(
+                label,
+                placeholder=f"{shown} (sidebar)",
+                max_chars=MOST_LETTERS,
+                width=width,
+                help=f"{more}Empty: the sidebar's value. Every combination of the four lists is a cell.",
+                **_shows(own_sweep, field),
+            )
+
+
+def _measuring_fields(own_sweep: OwnSweep) -> None:
+    """How every cell is measured."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input(
+            "Collections per cell",
+            int(SEEDS.low),
+            int(SEEDS.high),
+            width=130,
+            help="In each the same people report again with new noise; their spread says how sure a mean is.",
+            **_shows(own_sweep, "seeds"),
+        )
+        st.number_input(
+            "Seed of the sweep",
+            int(DRAW.low),
+            int(DRAW.high),
+            width=130,
+            help="Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
+            **_shows(own_sweep, "draw"),
+        )
+        st.segmented_control(
+            "Whose shares",
+            list(USERS_LABELS),
+            format_func=USERS_LABELS.__getitem__,
+            help="The same people report every time and errors are against their own shares, as in the paper; or new "
+            "people every time, and errors are against the population they come from.",
+            **_shows(own_sweep, "users"),
+        )
+        st.pills(
+            "Estimates",
+            list(ESTIMATORS),
+            selection_mode="multi",
+            format_func=lambda name: QUANTITIES[name].name,
+            help="Who wins is asked of InvN, InvP and MLE*, the three that give shares; it needs all of them.",
+            **_shows(own_sweep, "estimators"),
+        )
+        st.pills(
+            "Errors",
+            list(METRICS),
+            selection_mode="multi",
+            format_func=lambda metric: METRIC_NAMES[metric].abbreviation,
+            help="MSE: squared error summed over the categories. NLL: negative log-likelihood in nats per report.",
+            **_shows(own_sweep, "metrics"),
+        )
+        st.toggle(
+            "Bias and variance",
+            help="How much of the squared error is the same in every collection, and how much is luck.",
+            **_shows(own_sweep, "bias"),
+        )
+
+
+def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[str, str, str, str]:
+    """What empty fields stand for."""
+    if scenario.dist == UPLOAD:
+        name, k = "your own file", uploaded.k if uploaded else scenario.k
+    else:
+        cell = Cell(scenario.dist, scenario.k, scenario.epsilon, scenario.n, scenario.s)
+        name, k = population_name(cell), scenario.k
+    return name, f"{k:,}", f"{scenario.epsilon:g}", f"{scenario.n:,}"
+
+
+def _shows(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
+    """Arguments that make a widget show a field of the question and keep what a person makes of it."""
+    key, value = f"exp_own_{field}", getattr(own_sweep, field)
+    several = isinstance(value, tuple)
+    held = st.session_state.get(key)
+    if held is None or (set(held) != set(value) if several else held != value):
+        st.session_state[key] = list(value) if several else value  # the same again would make it bounce
+
+    def take() -> None:
+        chosen = st.session_state.get(key)
+        if chosen is None:  # a choice that is taken back stays as it was
+            return
+        changes: dict[str, Any] = {field: _IN_ORDER[field](chosen) if several else chosen}
+        st.session_state[_OWN], st.session_state[_OWN_NOTES] = replace(own_sweep, **changes), ()
+
+    return {"key": key, "on_change": take}
+
+
+_IN_ORDER: dict[str, Callable[[list[str]], tuple[str, ...]]] = {
+    "estimators": lambda chosen: tuple(name for name in ESTIMATORS if name in chosen),
+    "metrics": lambda chosen: tuple(name for name in METRICS if name in chosen),
+}
+
+
+def row() -> Any:
+    """A row of controls, close to one another."""
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+
+
+def settings_fields() -> tuple[int, int]:
+    """How many collections per cell, and which: the widgets."""
+    low, high = settings.COLLECTIONS
+    seeds = st.number_input(
+        "Collections per cell",
+        low,
+        high,
+        width=130,
+        help="Every setting is collected this many times with new noise, and all estimators see the same reports. "
+        "The paper's text says 100.",
+        **_number_in_session("seeds", MAIN_SETTINGS.seeds),
+    )
+    seed = st.number_input(
+        "Seed of the run",
+        SEED_MIN,
+        SEED_MAX,
+        width=120,
+        help="Which users and which noise. The same seed gives the same numbers everywhere.",
+        **_number_in_session("seed", MAIN_SETTINGS.seed),
+    )
+    return int(seeds), int(seed)
+
+
+def _number_in_session(name: str, usual: int) -> dict[str, Any]:
+    """Arguments of a number's widget, which keep its value while sweeps without it are on screen."""
+    kept = f"_exp_{name}"
+
+    def take(value: int) -> None:
+        st.session_state[kept] = value
+
+    return widget.shows(f"exp_{name}", st.session_state.get(kept, usual), take)
+
+
+def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
+    """The button that runs a sweep, and the one that goes on with what was stopped."""
+    busy = runs.active() is not None
+    st.button(
+        "Run",
+        type="primary",
+        disabled=busy or sweep is None,
+        on_click=runs.begin,
+        args=(key, sweep),
+        key="exp_start",
+        width=80,
+        help="Your other run has to end first." if busy else expected_time(sweep) if sweep else None,
+    )
+    if run is not None and not run.active and not run.result.finished:
+        hindered = _why_no_resume(run)
+        st.button(
+            "Resume",
+            disabled=busy or bool(hindered),
+            on_click=runs.resume,
+            args=(run,),
+            key="exp_resume",
+            width=100,
+            help=hindered or expected_time(run.sweep, run.result),
+        )
+
+
+def _why_no_resume(run: Run) -> str:
+    """Why a partial run cannot go on here; empty when it can."""
+    if not runs.has_populations(run.sweep):
+        return "The histogram that this sweep is about is not the one uploaded here: upload it first."
+    return why_too_large(run.sweep, queue.worker_count(), run.result)
+
+
+def expected_time(sweep: Sweep, done: SweepResult | None = None) -> str:
+    """How long a sweep will take here, in words."""
+    workers = queue.worker_count()
+    work = f"{counted(len(sweep.cells), 'cell')}, {counted(sweep.settings.seeds, 'collection')} in each"
+    seconds = duration(max(expected_seconds(sweep, workers, done), 1.0))
+    processes = "1 background process" if workers == 1 else f"{workers} background processes"
+    return f"{work}: about {seconds} in {processes}."
+
+
+_HISTOGRAMS = (
+    "**Figure 3 is about real histograms: give it yours.** The paper's are "
+    "[Kosarak](http://fimi.uantwerpen.be/data/), the first page of each visitor of a news site (41,270 categories), and "
+    "the columns PUMA and PINCP of "
+    "[ACSIncome](https://github.com/socialfoundations/folktables), a census sample. Make a table with a **category** "
+    "and a **count** per row, or with one person per row, and choose it here. It is run at its full K."
+)
+
+
+def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
+    """Choose the sweep and its run, ask for another, and start it.
+
+    Returns:
+        The run on screen; None when this sweep was never run.
+    """
+    with row():
+        sweep_picker(key)
+        run = run_picker(key)
+        if key in settings.CELLS:
+            start_buttons(key, settings.built_in(key, *settings_fields()), run)
+            return run
+    sweep = (_own_sweep if key == settings.OWN else _histogram_sweep)(scenario)
+    if sweep is not None or run is not None:
+        with row():
+            start_buttons(key, sweep, run)
+    return run
+
+
+def _own_sweep(scenario: Scenario) -> Sweep | None:
+    held = state.uploaded()
+    uploaded = held.population if held else None
+    question = own_sweep_form(scenario, uploaded)
+    try:
+        return question.sweep(scenario, uploaded, queue.worker_count())
+    except RefusedSettings:  # the form says why
+        return None
+
+
+def _histogram_sweep(scenario: Scenario) -> Sweep | None:
+    held = state.uploaded()
+    if held is None:
+        if not state.upload_open():
+            st.markdown(_HISTOGRAMS)
+            st.button("Choose a file", on_click=state.open_upload, key="exp_file")
+        return None
+    sweep = figure3(held.population, scenario.n)
+    if problem := why_too_large(sweep, queue.worker_count()):
+        st.error(markdown(problem))
+        return None
+    st.caption(f"About your file **{markdown(held.file_name)}**: {expected_time(sweep)}")
+    return sweep

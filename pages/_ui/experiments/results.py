@@ -1,0 +1,456 @@
+"""What a sweep shows: the answer, its figures, the paper's claims, another run beside it, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import chart, link
+from pages._ui.experiments import controls, runs, winner_map
+from pages._ui.experiments.runs import Run, SweepView, cached
+from pages._ui.experiments.settings import HISTOGRAM
+from pages._ui.safe_text import markdown, starred
+from rr_core.experiments.agreement import agreement
+from rr_core.experiments.claims import Claim, Verdict, claims, figure_claims
+from rr_core.experiments.curves import (
+    CurveAxis,
+    CurveSelection,
+    Measure,
+    PopulationId,
+    axis_values,
+    default_selection,
+    measures,
+    other_axis,
+    populations_of,
+    select_curves,
+)
+from rr_core.experiments.grid import PRESETS, Sweep
+from rr_core.experiments.ranking import FAMILY_LEVEL
+from rr_core.experiments.run import SweepResult
+from rr_core.experiments.winner_map import has_map
+from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
+from rr_core.figures.experiments_map import why_no_map
+from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.experiments_sentences import (
+    SHAPES_EXPLAINED,
+    agreement_in_words,
+    answer_in_words,
+    evidence,
+    paper_says,
+)
+from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.wording import counted
+from rr_core.io import experiments as files
+from rr_core.io.errors import UnreadableFile
+from rr_core.misprints import worst_average
+from rr_core.scenario import WORST_AVERAGE, Scenario
+
+_INTRODUCTION = (
+    "Simulated collections, thousands of them: in every setting the same users report again and again, and **InvN**, "
+    "**InvP** and **MLE\\*** estimate their shares from the same reports."
+)
+
+
+def answer(run: Run | None) -> None:
+    """What the run on screen says, or else what the page is about."""
+    said = answer_text(run.result, _answer_metric(run)) if run is not None and not run.active else ""
+    st.markdown(said or _INTRODUCTION)
+
+
+def answer_text(result: SweepResult, metric: str) -> str:
+    """Empty where the run cannot tell: no cell, or one of the three estimates or the error was left out."""
+    return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
+
+
+def _answer_metric(run: Run) -> str:
+    return PRESETS[run.key].metric if run.key in PRESETS else "mse"
+
+
+_SYMBOLS: dict[Verdict, str] = {
+    "holds": "✔",
+    "not contradicted": "○",
+    "mostly holds": "◕",
+    "depends": "◐",
+    "does not hold": "✘",
+    "not settled": "?",
+    "not tested": "–",
+}
+_MOST_ROWS = 50
+
+
+def with_symbol(verdict: Verdict) -> str:
+    """A verdict with its symbol."""
+    return f"{_SYMBOLS[verdict]} {verdict}"
+
+
+def claims_table(view: SweepView) -> None:
+    """Every claim with its verdict and evidence, and the cells that speak against one."""
+    st.subheader("Do the paper's claims hold here?")
+    result = view.result
+    if not result.cells:
+        st.caption("No cell of this sweep is computed yet.")
+        return
+    found = cached(result, "claims", lambda: claims(result))  # 40 ms for the main grid
+    tested = [claim for claim in found if claim.verdict != "not tested"]
+    lines = ["| The paper says | This run |", "|:--|:--|"]
+    lines += [
+        f"| {paper_says(claim)} | **{with_symbol(claim.verdict)}.** {evidence(claim)} |" for claim in tested
+    ]
+    silent = [paper_says(claim) for claim in found if claim not in tested]
+    more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
+    st.markdown(starred("\n".join(lines) + more + f"\n\n{_about_the_run(view)}"))
+    st.caption(starred(_meaning_of_words(result)))
+    if found[0] in tested:
+        _counterexample()
+    against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
+    for claim in against:
+        _exceptions(claim)
+
+
+def _about_the_run(view: SweepView) -> str:
+    done, sweep = len(view.result.cells), view.result.sweep
+    of, each = counted(len(sweep.cells), "cell"), counted(sweep.settings.seeds, "collection")
+    return f"About {view.name}: {done:,} of {of}, {each} in each."
+
+
+def _meaning_of_words(result: SweepResult) -> str:
+    """What the words of the table mean."""
+    concentrated, even = SHAPES_EXPLAINED
+    cells = counted(len(result.sweep.cells), "cell")
+    return (
+        "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, by a t test with at "
+        f"most {FAMILY_LEVEL:.0%} chance of a single wrong call over the {cells} of the whole sweep, here and in the map "
+        "(as far as means of so many collections are about normal). "
+        "The three are **equal** where their mean errors are: nothing came out negative, say, so there was nothing to "
+        "mend. **By the means**: without that test. Where two are the worst of a **single collection** together, it "
+        f"counts half. **Concentrated**: {concentrated}. **Near uniform**: {even}; the paper gives these words no "
+        "numbers. A **slope** of −1 along N: ten times the users, a tenth of the error; of +1 along K: ten times the "
+        "categories, ten times the error."
+    )
+
+
+def _counterexample() -> None:
+    """The first claim is false, whatever this sweep shows."""
+    worst = worst_average()
+    users, shares = sum(worst.true_counts), ", ".join(map(str, worst.true_counts))
+    errors = ", ".join(f"{QUANTITIES[name].name} {number(error, 4)}" for name, error in worst.errors.items())
+    st.markdown(
+        starred(
+            f"**“Never the worst” is false, though no cell of the paper's grid contradicts it.** With {users} users in "
+            f"{len(worst.true_counts)} categories ({shares}) and ε = {worst.epsilon:g}, the exact mean squared errors "
+            f"over all {worst.histograms} possible noisy histograms are {errors}. So far such settings are known only "
+            "with few users."
+        )
+    )
+    st.button(
+        "Open these ten users",
+        on_click=winner_map.open_scenario,
+        args=(WORST_AVERAGE,),
+        key="exp_worst_average",
+        help="On the page Estimators, where the collection can be repeated 1,000 times.",
+    )
+
+
+def _exceptions(claim: Claim) -> None:
+    assert claim.count is not None
+    cells = claim.count.exceptions
+    with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(paper_says(claim))}"):
+        lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
+        lines += [
+            f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"
+            for cell in cells[:_MOST_ROWS]
+        ]
+        more = f"\n\nAnd {len(cells) - _MOST_ROWS:,} more." if len(cells) > _MOST_ROWS else ""
+        st.markdown("\n".join(lines) + more)
+
+
+_SELECTION, _PICKED = "_exp_curves", "_exp_curves_picked"
+_ALONG: dict[CurveAxis, str] = {"epsilon": "Privacy ε", "n": "Users N"}
+_MEASURES: dict[Measure, str] = {
+    "category": "Per category",
+    "sum": "Summed",
+    "excess": "Above MLE*’s",
+    "level": "NLL itself",
+    "bias2": "Squared bias",
+    "variance": "Variance",
+    "zeros": "Set to zero",
+    "negatives": "Negatives",
+}
+_ALL = "All"
+
+
+def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
+    """The pickers, the figure, and the paper's statements beside this run's; None before the first cell."""
+    choice = _selection_widgets(view)
+    st.session_state[_SELECTION] = view.key, choice
+    if not view.result.cells:
+        st.caption("No cell of this sweep is computed yet: the curves appear as soon as the first ones are.")
+        return None
+    drawn = select_curves(view.result, choice, view.populations)
+    here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
+    figure = paper_figure(drawn, here)
+    chart.show(figure, "exp_curves")
+    if len(drawn.rows) > MOST_ROWS or len(choice.fixed) > MOST_COLUMNS:
+        st.caption(
+            f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
+            f"{SYMBOLS[other_axis(choice.along)]} above."
+        )
+    if view.preset is not None or view.key == HISTOGRAM:
+        _paper_table(view.result, choice)
+    return figure
+
+
+def current_selection(view: SweepView) -> CurveSelection:
+    """What is drawn of a sweep: as picked above its figure, or as it opens."""
+    key, choice = st.session_state.get(_SELECTION, ("", None))
+    return (
+        choice
+        if choice is not None and key == view.key
+        else default_selection(view.result.sweep, view.preset)
+    )
+
+
+def _selection_widgets(view: SweepView) -> CurveSelection:
+    """The widgets where there is a choice, in one row; they belong to this sweep and its axes."""
+    sweep = view.result.sweep
+    start = default_selection(sweep, view.preset)
+    ask = _Pickers(view.key)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        who = ask.some("Populations", populations_of(sweep), start.who, _population_names(sweep))
+        along = start.along
+        if view.preset is None and min(len(axis_values(sweep, axis)) for axis in _ALONG) > 1:
+            along = ask.one("Along", tuple(_ALONG), along, _ALONG.__getitem__)
+        ks = ask.one_or_all("K", axis_values(sweep, "k"), start.ks, "{:,}".format)
+        third = other_axis(along)
+        fixed = axis_values(sweep, third)
+        opening = start.fixed if along == start.along else fixed[len(fixed) // 2 :][:1]
+        form = "{:g}".format if third == "epsilon" else "{:,}".format
+        wider = "One value gives wider panels: a phone needs them."
+        fixed = ask.one_or_all(SYMBOLS[third], fixed, opening, form, wider)
+        metric = start.metric
+        if view.preset is None:
+            metric = ask.one("Error", sweep.settings.metrics, metric, lambda name: METRIC_NAMES[name].button)
+        how = measures(sweep.settings, metric)
+        measure = ask.one("Shown", how, how[0], _MEASURES.__getitem__)
+    return CurveSelection(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
+
+
+class _Pickers:
+    """Widgets of one sweep, which keep what was picked while they are not drawn. One without a choice is never drawn."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def one(
+        self,
+        label: str,
+        options: Sequence[Any],
+        default: Any,
+        words: Callable[[Any], str],
+        help: str | None = None,
+    ) -> Any:
+        if len(options) < 2:
+            return default
+        key = self._key(label, options, default)
+        picked = st.segmented_control(label, options, format_func=words, key=key, help=help)
+        return self._remember(key, default if picked is None else picked)
+
+    def some(
+        self,
+        label: str,
+        options: Sequence[PopulationId],
+        default: Sequence[PopulationId],
+        words: Callable[[Any], str],
+    ) -> tuple[PopulationId, ...]:
+        if len(options) < 2:
+            return tuple(options)
+        key = self._key(label, options, list(default))
+        picked = st.pills(label, options, selection_mode="multi", format_func=words, key=key)
+        return tuple(self._remember(key, [one for one in options if one in picked] or list(default)))
+
+    def one_or_all(
+        self,
+        label: str,
+        options: Sequence[Any],
+        default: Sequence[Any],
+        words: Callable[[Any], str],
+        help: str | None = None,
+    ) -> tuple[Any, ...]:
+        """One value, or all of them where all can be drawn."""
+        if len(options) < 2:
+            return tuple(options)
+        offered = [*([_ALL] if len(options) <= max(MOST_ROWS, MOST_COLUMNS) else []), *options]
+        start = _ALL if len(default) > 1 and _ALL in offered else default[0]
+        picked = self.one(label, offered, start, lambda one: _ALL if one == _ALL else words(one), help)
+        return tuple(options) if picked == _ALL else (picked,)
+
+    def _key(self, label: str, options: Sequence[Any], default: Any) -> str:
+        key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
+        if key not in st.session_state:
+            st.session_state[key] = st.session_state.get(_PICKED, {}).get(key, default)
+        if not set(_listed(st.session_state[key])) <= set(options):
+            st.session_state[key] = default
+        return key
+
+    def _remember(self, key: str, picked: Any) -> Any:
+        st.session_state.setdefault(_PICKED, {})[key] = picked
+        return picked
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
+    """Names of populations, short enough for a button."""
+    cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
+
+    def name(who: PopulationId) -> str:
+        return population_name(cells[who]).partition(" (")[0]
+
+    return name
+
+
+def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
+    about = choice.who, choice.metric
+    rows = cached(result, ("findings", *about), lambda: _claims_on_screen(result, *about))
+    if not rows:
+        return
+    table = ["| The paper | This run |", "|:--|:--|"]
+    table += [f"| {paper_says(row)} | **{with_symbol(row.verdict)}.** {evidence(row)} |" for row in rows]
+    st.markdown(starred("\n".join(table)))
+
+
+def _claims_on_screen(result: SweepResult, who: tuple[PopulationId, ...], metric: str) -> tuple[Claim, ...]:
+    """About the populations on screen, at every K and ε."""
+    cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
+    return figure_claims(SweepResult(result.sweep, cells), metric)
+
+
+def first_figure(view: SweepView, scenario: Scenario) -> None:
+    (winner_map.section if _map_first(view) else curves)(view, scenario)
+
+
+def second_figure(view: SweepView, scenario: Scenario) -> None:
+    """What comes after the first figure, with its part of the address."""
+    (curves if _map_first(view) else winner_map.section)(view, scenario)
+    link.write()
+
+
+def _map_first(view: SweepView) -> bool:
+    sweep = view.result.sweep
+    return view.preset is None and has_map(sweep.cells) and not why_no_map(sweep)
+
+
+def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
+    """Pick another run; both as curves, with what is chosen above, and how far their means are apart.
+
+    Args:
+        shown: the run on screen.
+        others: finished or partial runs by the name they go by.
+    """
+    st.subheader("Runs side by side")
+    there = {name: result for name, result in others.items() if result.cells}
+    if not there or not view.result.cells:
+        st.caption("Run or open another sweep, and it can be compared with the one on screen here.")
+        return
+    name = st.selectbox(
+        "Compare with", list(there), index=None, placeholder="Choose a run", key="exp_beside", width=420
+    )
+    if name is None:
+        return
+    second, choice = there[name], current_selection(view)
+    if choice.metric not in second.sweep.settings.metrics:
+        st.caption(markdown(f"“{name}” did not measure what is shown above, so there is nothing to compare."))
+        return
+    found = agreement(view.result, second, choice.metric)
+    st.markdown(starred(agreement_in_words(found, view.result, second)))
+    if found.cells:
+        _two_figures(view, name, second, choice)
+
+
+def _two_figures(view: SweepView, name: str, second: SweepResult, choice: CurveSelection) -> None:
+    """The cells of both, one column of panels each."""
+    pairs = ((view.name, view.result, "exp_beside_first"), (name, second, "exp_beside_second"))
+    common = _common(view.result, second)
+    third = axis_values(common.sweep, other_axis(choice.along))
+    fixed = tuple(value for value in choice.fixed if value in third)[:1] or third[:1]
+    how = [m for m in measures(second.sweep.settings, choice.metric) if m == choice.measure]
+    narrow = replace(choice, fixed=fixed, measure=(how or ["level"])[0])
+    if not select_curves(common, narrow, view.populations).cells:
+        narrow = replace(default_selection(common.sweep), metric=choice.metric, measure=narrow.measure)
+    for column, (title, result, key) in zip(st.columns(2), pairs, strict=True):
+        with column:
+            st.text(title)
+            chart.show(paper_figure(select_curves(_common(result, common), narrow, view.populations)), key)
+
+
+def _common(first: SweepResult, second: SweepResult) -> SweepResult:
+    """The first run's cells that the second one has too."""
+    cells = tuple(cell for cell in first.cells if cell.cell in second.by_cell)
+    return SweepResult(Sweep(tuple(cell.cell for cell in cells), first.sweep.settings), cells)
+
+
+def file_downloads(view: SweepView) -> None:
+    """The files of what is on screen, and the place for one that was saved before."""
+    st.subheader("Take it along, bring it back")
+    result = view.result
+    if result.cells:
+        name = f"sweep_{view.key}"
+        with st.container(horizontal=True):
+            for label, make, ending, mime in (
+                (
+                    "Sweep (Parquet)",
+                    lambda: files.parquet_file(result),
+                    "parquet",
+                    "application/octet-stream",
+                ),
+                ("Sweep (CSV)", lambda: files.csv_file(result), "csv", "text/csv"),
+            ):
+                st.download_button(
+                    label, make, f"{name}.{ending}", mime, on_click="ignore", key=f"exp_{ending}", width=200
+                )
+        st.caption(
+            "One row per cell and estimate: means with their standard errors, quantiles over the collections, who was "
+            "best and worst how often; with the settings and versions. A run that was stopped is saved as far as it "
+            "came, and goes on from there when it is opened again."
+        )
+    file_opener()
+
+
+def file_opener() -> None:
+    """Open a sweep that was saved."""
+    # A new uploader each time, so that the one on screen is empty again once its file is in use.
+    st.file_uploader(
+        "Open a saved sweep",
+        type=list(files.EXTENSIONS),
+        key=f"exp_bring_{st.session_state.get('_exp_brought', 0)}",
+        on_change=_open_file,
+        help="A file from here, or from the same engine on a cluster (see the README).",
+    )
+    if problem := st.session_state.get("_exp_broken"):
+        st.error(markdown(f"{problem} What was shown before stays."), icon=":material/error:")
+
+
+def _open_file() -> None:
+    """Read the file as soon as it is there, and put it on screen."""
+    count = st.session_state.get("_exp_brought", 0)
+    file = st.session_state.get(f"exp_bring_{count}")
+    if file is None:
+        return
+    st.session_state.pop("_exp_broken", None)
+    try:
+        result = files.read(file.name, file.getvalue())
+        if not result.cells:
+            raise UnreadableFile(
+                "The sweep in the file has no cell that is done, so there is nothing to show."
+            )
+    except UnreadableFile as problem:
+        st.session_state["_exp_broken"] = str(problem)
+        return
+    controls.show_sweep(runs.open_result(result, file.name).key)
+    st.session_state["_exp_brought"] = count + 1

@@ -1,0 +1,344 @@
+"""Who wins: the map of a sweep, what it holds fixed, its place in a link, and the way from a cell to the estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import chart, link, messages, state, widget
+from pages._ui.experiments.runs import SweepView
+from pages._ui.safe_text import markdown
+from rr_core.experiments.grid import POINT, Cell, Sweep
+from rr_core.experiments.winner_map import (
+    AxisValue,
+    FixedAxis,
+    FixedName,
+    WinnerMap,
+    axis_value,
+    fixed_axes,
+    map_kinds,
+    winner_map,
+)
+from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
+from rr_core.figures.experiments_names import METRIC_NAMES, population_name
+from rr_core.figures.labels import plain
+from rr_core.populations import UPLOAD
+from rr_core.scenario import Scenario
+
+MAP_LABELS = {
+    "eps-n": "ε × N",
+    "eps-s": "ε × s",
+    "n-k": "N × K",
+    "n-s": "N × s",
+    "k-n": "K × N",
+    "s-n": "s × N",
+}
+AXIS_LABELS: dict[FixedName, str] = {
+    "population": "Population",
+    "k": "Categories K",
+    "epsilon": "Privacy ε",
+    "n": "Users N",
+}
+_FIXED_PARAMETERS: dict[FixedName, str] = {
+    "population": "at_s",
+    "k": "at_k",
+    "epsilon": "at_eps",
+    "n": "at_n",
+}
+PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
+_MOST_QUOTED = 24
+_METRICS = {name: population_names.of_cell for name, population_names in METRIC_NAMES.items()}
+
+
+@dataclass(frozen=True)
+class MapSelection:
+    """What was chosen, as far as anything was; the values are kept for the planes that hold them fixed.
+
+    Attributes:
+        key: of `planes.KINDS`, or of its STRIPS.
+        metric: of the sweep's.
+        at: what to hold fixed.
+    """
+
+    key: str = ""
+    metric: str = ""
+    at: Mapping[FixedName, AxisValue] = field(default_factory=dict)
+
+    def fixed_at(self, axis: FixedName, taken: AxisValue) -> MapSelection:
+        return replace(self, at={**self.at, axis: taken})
+
+    def fitted(self, sweep: Sweep) -> MapSelection:
+        """With a plane and a metric that the sweep has; it must have a plane."""
+        offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
+        return replace(
+            self,
+            key=self.key if self.key in offered else offered[0],
+            metric=self.metric if self.metric in metrics else metrics[0],
+        )
+
+
+def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str, str | None]:
+    """All parameters of a link; None for those that are not needed."""
+    query: dict[str, str | None] = dict.fromkeys(PARAMETERS)
+    query |= {"map": selection.key, "metric": selection.metric}
+    return query | {
+        _FIXED_PARAMETERS[one.axis]: value_in_link(one.taken) for one in taken if len(one.options) > 1
+    }
+
+
+def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
+    """What a link asks of a sweep that has a plane, and one plain sentence for each value that it does not have."""
+    at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
+    wanted = MapSelection(query.get("map", "").strip().lower(), query.get("metric", "").strip().lower(), at)
+    selection = wanted.fitted(sweep)
+    notes = []
+    for name, label, mine, theirs, known in (
+        ("map", "map", selection.key, wanted.key, MAP_LABELS),
+        ("metric", "error measure", selection.metric, wanted.metric, _METRICS),
+    ):
+        if name in query and mine != theirs:
+            notes.append(_note(label, query[name], known[mine]))
+    populations = population_names(sweep)
+    notes += [
+        _note(
+            AXIS_LABELS[one.axis],
+            query[_FIXED_PARAMETERS[one.axis]],
+            value_in_words(one.axis, one.taken, populations),
+        )
+        for one in fixed_axes(sweep.cells, selection.key, selection.at)
+        if one.axis in at and at[one.axis] != one.taken
+    ]
+    return selection, tuple(notes)
+
+
+def population_names(sweep: Sweep) -> dict[AxisValue, str]:
+    """What each population of a sweep is called."""
+    return {axis_value(cell, "population"): population_name(cell) for cell in sweep.cells}
+
+
+def value_in_words(axis: FixedName, taken: AxisValue, populations: Mapping[AxisValue, str]) -> str:
+    """A value that is held fixed, as it is written on screen."""
+    if axis == "population":
+        return populations[taken]
+    return f"{taken:g}" if axis == "epsilon" else f"{taken:,.0f}"
+
+
+def value_in_link(taken: AxisValue) -> str:
+    """The same as it is written in a link."""
+    return taken if isinstance(taken, str) else f"{taken:.17g}" if taken % 1 else f"{taken:.0f}"
+
+
+def _parse_value(axis: FixedName, text: str) -> AxisValue:
+    """A number where the text is one; of a population, in the one form that it has."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text.strip()
+    return f"{number:.12g}" if axis == "population" else number
+
+
+def _note(label: str, text: str, used: str) -> str:
+    return f"The link's {label} “{plain(text, _MOST_QUOTED)}” is not in this sweep's map; “{used}” is used instead."
+
+
+_SELECTIONS, _NOTES, _GO_TO_ESTIMATORS = "_exp_maps", "_exp_map_notes", "_exp_map_jump"
+_QUERY = "_exp_map_link"
+_SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
+_FOLLOWS = (
+    "**Try:** find the cells beyond the line 2×. Which estimate wins there, and what of the population would you have to "
+    "know to choose it beforehand?"
+)
+_FITS = (
+    "MLE\\* is the distribution under which the reports are most likely, so no other distribution has a lower negative "
+    "log-likelihood. **Try:** switch to the squared error to see which is nearest to the truth."
+)
+
+
+def read_link() -> None:
+    """Remember what an address says of the map until a sweep can be asked; call it once per run of the page."""
+    if link.arrived():
+        query = st.query_params.to_dict()
+        st.session_state[_QUERY] = {name: query[name] for name in PARAMETERS if name in query}
+        st.session_state[_NOTES] = ()
+
+
+def apply_link(view: SweepView) -> None:
+    """Have the map show what the address says, and say where it cannot; once per run of the page."""
+    query = st.session_state.get(_QUERY)
+    if query and not why_no_map(view.result.sweep):
+        del st.session_state[_QUERY]
+        selection, st.session_state[_NOTES] = from_query(query, view.result.sweep)
+        _selections()[view.key] = selection
+    messages.show(st.session_state.get(_NOTES, ()))
+
+
+def go_to_estimators() -> None:
+    """Go to the page of estimators when a cell was clicked; nothing after it is drawn."""
+    if st.session_state.pop(_GO_TO_ESTIMATORS, False):
+        st.switch_page("pages/estimators.py", query_params=link.current().to_query())
+
+
+def open_scenario(scenario: Scenario) -> None:
+    """Make it the scenario and go to the page of estimators; for callbacks."""
+    state.close_upload()
+    link.change(**asdict(scenario))
+    st.session_state[_GO_TO_ESTIMATORS] = True
+
+
+def section(view: SweepView, scenario: Scenario) -> None:
+    """The question, the widgets, the map, and what to do with it."""
+    go_to_estimators()
+    st.subheader("Who wins, and by how much?")
+    sweep = view.result.sweep
+    reason = why_no_map(sweep)
+    if reason:
+        _keep_in_link(dict.fromkeys(PARAMETERS))
+        st.caption(markdown(reason))
+        return
+    selection = _selections().get(view.key, MapSelection()).fitted(sweep)
+    taken = fixed_axes(sweep.cells, selection.key, selection.at)
+    _widgets(view, selection, taken)
+    _keep_in_link(to_query(selection, taken))
+    drawn = winner_map(view.result, selection.key, selection.metric, selection.at)
+    here = _scenario_point(drawn, scenario)
+    chart.show(map_figure(drawn, here), "exp_map", partial(_clicked, drawn))
+    lines = (_click_help(drawn), _mark_help(drawn, here, scenario), _task(drawn, taken))
+    st.markdown("\n\n".join(filter(None, lines)))
+
+
+def _selections() -> dict[str, MapSelection]:
+    """What the map of every sweep shows, in this session."""
+    held: dict[str, MapSelection] = st.session_state.setdefault(_SELECTIONS, {})
+    return held
+
+
+def _keep_in_link(query: dict[str, str | None]) -> None:
+    """Have the map's parameters in the address when the page writes it."""
+    for name, text in query.items():
+        link.keep(name, text)
+
+
+def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
+    sweep = view.result.sweep
+    offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if len(offered) > 1:
+            st.segmented_control(
+                "Map of",
+                offered,
+                format_func=MAP_LABELS.__getitem__,
+                **_bound(
+                    view, "of", selection.key, lambda key: MapSelection(key, selection.metric, selection.at)
+                ),
+            )
+        for one in taken:
+            if len(one.options) > 1:
+                st.selectbox(
+                    AXIS_LABELS[one.axis],
+                    one.options,
+                    format_func=partial(value_in_words, one.axis, populations=names),
+                    width=200 if one.axis == "population" else 120,
+                    **_bound(view, one.axis, one.taken, partial(selection.fixed_at, one.axis)),
+                )
+        if len(metrics) > 1:
+            st.segmented_control(
+                "Error measure",
+                metrics,
+                format_func=lambda metric: METRIC_NAMES[metric].of_cell,
+                **_bound(
+                    view,
+                    "metric",
+                    selection.metric,
+                    lambda metric: MapSelection(selection.key, metric, selection.at),
+                ),
+            )
+
+
+def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
+    """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
+
+    def apply_link(chosen: Any) -> None:
+        _selections()[view.key] = changed(chosen)
+        st.session_state[_NOTES] = ()
+
+    return widget.shows(f"exp_map_{name}_{view.key}", taken, apply_link)
+
+
+def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
+    if drawn.kind.zipf and scenario.dist != "zipf":
+        return None
+    return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
+
+
+def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
+    """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
+    column, row = column_and_row(x, y)
+    spot = drawn.rows[row][column]
+    fields = None if spot is None else _scenario_fields(spot.cell)
+    if fields is not None:
+        state.close_upload()
+        link.change(**fields)
+        st.session_state[_GO_TO_ESTIMATORS] = True
+
+
+def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
+    """The scenario's fields that show a cell; None where it has no such population."""
+    fields: dict[str, Any] = {"dist": cell.dist, "k": cell.k, "epsilon": cell.epsilon, "n": cell.n}
+    if cell.dist == "zipf":
+        fields["s"] = cell.s
+    if cell.uploaded:
+        held = state.uploaded()
+        if held is None or held.population.key != cell.dist:
+            return None
+        fields["dist"] = UPLOAD
+    return None if cell.dist == POINT else fields
+
+
+def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
+    if drawn.metric == "nll":
+        return _FITS
+    if any(one.axis == "population" and len(one.options) > 1 for one in taken):
+        return _SWITCHES
+    return _FOLLOWS if any(spot.regret >= 2 for spot in drawn.run) else ""
+
+
+def _click_help(drawn: WinnerMap) -> str:
+    cell = drawn.spots[0].cell
+    if _scenario_fields(cell) is not None:
+        return "**Click a cell** (on a touch screen tap it twice) to open it on the page **Estimators**."
+    if cell.dist == POINT:
+        return "These cells cannot be opened on another page: the sidebar has no such population."
+    return (
+        "These cells cannot be opened on another page: the histogram they are about is not the one uploaded in this "
+        "session."
+    )
+
+
+def _mark_help(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Scenario) -> str:
+    """What of the scenario is not the map's, where its place is marked."""
+    if here is None or drawn.place(*here) is None:
+        return ""
+    mine, cell = _scenario_cell(scenario), drawn.spots[0].cell
+    words = {
+        "population": population_name(mine),
+        "k": f"K = {mine.k:,}",
+        "epsilon": f"ε = {mine.epsilon:g}",
+        "n": f"N = {mine.n:,}",
+    }
+    other = [words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)]
+    if not other:
+        return ""
+    return (
+        f"The white circle is the sidebar's scenario, which has {' and '.join(other)} and not what this map holds fixed: "
+        "there another may win."
+    )
+
+
+def _scenario_cell(scenario: Scenario) -> Cell:
+    held = state.uploaded()
+    dist = held.population.key if held is not None and scenario.dist == UPLOAD else scenario.dist
+    return Cell(dist, scenario.k, scenario.epsilon, scenario.n, scenario.s)
