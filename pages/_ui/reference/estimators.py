@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui.reference.texts import fill, stacked, table
+from pages._ui.reference.texts import fill, show_entries, show_table
 from rr_core import reference
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
@@ -61,16 +61,16 @@ def entries() -> tuple[Entry, ...]:
 def show() -> None:
     texts = reference.read("estimators")
     st.subheader("What each promises")
-    table(
+    show_table(
         ("", *_NAMES.values()), [(row["promise"], *(row[key] for key in _NAMES)) for row in texts["promises"]]
     )
     st.markdown(texts["promises_note"])
     st.subheader("What it costs, and what it sets to zero")
-    table(
+    show_table(
         ("Estimator", "Time here", "Categories set to zero"),
         [(row["estimator"], row["time"], row["zeros"]) for row in texts["costs"]],
     )
     st.markdown(texts["costs_note"])
     st.subheader("When each is best")
-    stacked(best())
+    show_entries(best())
     st.caption(fill(texts["best_note"], main_grid()))

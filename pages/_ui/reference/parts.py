@@ -82,7 +82,7 @@ def search_results(query: str) -> None:
         hits = [entry for entry in part.entries() if entry.matches(query)]
         if hits:
             st.subheader(part.name)
-            texts.stacked(hits[:_MOST_SHOWN])
+            texts.show_entries(hits[:_MOST_SHOWN])
         if len(hits) > _MOST_SHOWN:
             st.caption(f"… and {len(hits) - _MOST_SHOWN} more: choose the part above to see them all.")
         total += len(hits)

@@ -17,21 +17,21 @@ from rr_core.reference import Entry, Formula
 _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A Markdown table; a cell may hold anything but a vertical bar."""
     lines = [head, [":--"] * len(head), *rows]
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
-def in_two_columns(entries: Sequence[Entry]) -> None:
+def show_in_two_columns(entries: Sequence[Entry]) -> None:
     """Down the left column, then down the right one; one below the other on a phone."""
     half = (len(entries) + 1) // 2
     for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
         with column:
-            stacked(part)
+            show_entries(part)
 
 
-def stacked(entries: Iterable[Entry]) -> None:
+def show_entries(entries: Iterable[Entry]) -> None:
     """One entry below the other."""
     st.markdown("\n\n".join(map(_as_markdown, entries)))
 
@@ -97,10 +97,12 @@ def symbol_entries() -> tuple[Entry, ...]:
 def show_symbols() -> None:
     for name, group in reference.symbols().items():
         st.subheader(name)
-        table(("Symbol", "In code", "Meaning, unit, range"), [(s.letter, s.code, s.meaning) for s in group])
+        show_table(
+            ("Symbol", "In code", "Meaning, unit, range"), [(s.letter, s.code, s.meaning) for s in group]
+        )
     others = reference.read("symbols")["other_names"]
     st.subheader(others["name"])
-    table(("Name", "What it is"), [(f"`{row['code']}`", row["meaning"]) for row in others["objects"]])
+    show_table(("Name", "What it is"), [(f"`{row['code']}`", row["meaning"]) for row in others["objects"]])
 
 
 def name_entries() -> tuple[Entry, ...]:
@@ -112,9 +114,9 @@ def name_entries() -> tuple[Entry, ...]:
 
 def show_names() -> None:
     st.subheader("Methods")
-    stacked(reference.entries("names", "method"))
+    show_entries(reference.entries("names", "method"))
     st.subheader("Letters that clash")
-    table(
+    show_table(
         ("Letter", "Here", "Elsewhere"),
         [(row.letter, row.here, row.elsewhere.replace("|", "\\mid ")) for row in reference.letters()],
     )
@@ -149,7 +151,7 @@ def glossary_entries() -> tuple[Entry, ...]:
 
 
 def show_glossary() -> None:
-    in_two_columns(glossary_entries())
+    show_in_two_columns(glossary_entries())
 
 
 def source_entries() -> tuple[Entry, ...]:
@@ -163,11 +165,11 @@ def _data_entries() -> tuple[Entry, ...]:
 
 def show_sources() -> None:
     st.subheader("Texts")
-    stacked(reference.entries("sources", "text"))
+    show_entries(reference.entries("sources", "text"))
     st.subheader("To copy")
     for citation in reference.read("sources")["citation"]:
         st.markdown(citation["heading"])
         st.code(citation["bibtex"], language="bibtex")
     st.subheader("Data in the app")
-    stacked(_data_entries())
+    show_entries(_data_entries())
     st.markdown(reference.read("sources")["data_note"])
