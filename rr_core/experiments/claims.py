@@ -137,7 +137,7 @@ class BestOfPopulation:
 
 
 @dataclass(frozen=True)
-class Closeness:
+class DistanceFromBest:
     """How far MLE* is from the best of the three.
 
     Attributes:
@@ -169,12 +169,17 @@ class HigherNll:
 
 
 Evidence = (
-    Collections | BestOfShape | BestOfPopulation | Closeness | tuple[Slopes, ...] | tuple[HigherNll, ...]
+    Collections
+    | BestOfShape
+    | BestOfPopulation
+    | DistanceFromBest
+    | tuple[Slopes, ...]
+    | tuple[HigherNll, ...]
 )
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """One claim of the paper.
 
     Attributes:
@@ -190,7 +195,7 @@ class Claim:
     evidence: Evidence | None = None
 
 
-def claims(result: SweepResult) -> tuple[Claim, ...]:
+def claims(result: SweepResult) -> tuple[PaperClaim, ...]:
     """All claims, in the order of the paper's section 6; "not tested" where the sweep has no part in one."""
     return (
         mle_never_worst(result),
@@ -202,7 +207,7 @@ def claims(result: SweepResult) -> tuple[Claim, ...]:
     )
 
 
-def figure_claims(result: SweepResult, metric: str) -> tuple[Claim, ...]:
+def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
     """The paper's statements about a figure of ``metric``, population by population, then about MLE*.
 
     Whether MLE* is "close" goes by the means (at most CLOSE times the smallest); who is best, worst or lower where the
@@ -226,14 +231,14 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[Claim, ...]:
     return (mle_lowest_nll(result), _poorer_fit(result)) if metric == "nll" else ()
 
 
-def mle_never_worst(result: SweepResult) -> Claim:
+def mle_never_worst(result: SweepResult) -> PaperClaim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
     `rr_core.misprints.counterexamples`, and so it does not "hold"."""
     if not has_errors(result, "mse", *VALID):
-        return Claim("never_worst", "not tested")
+        return PaperClaim("never_worst", "not tested")
     count = never_worst(result, "mse", "mle_star")
     verdict = verdict_on(count)
-    return Claim(
+    return PaperClaim(
         "never_worst",
         "not contradicted" if verdict == "holds" else verdict,
         count,
@@ -241,15 +246,15 @@ def mle_never_worst(result: SweepResult) -> Claim:
     )
 
 
-def mle_lowest_nll(result: SweepResult) -> Claim:
+def mle_lowest_nll(result: SweepResult) -> PaperClaim:
     """MLE* has the lowest negative log-likelihood of the three in every single draw, as it must."""
     if not has_errors(result, "nll", *VALID):
-        return Claim("lowest_nll", "not tested")
+        return PaperClaim("lowest_nll", "not tested")
     drawn = _collections(result, "nll", "beaten")
-    return Claim("lowest_nll", "does not hold" if drawn.against else "holds", evidence=drawn)
+    return PaperClaim("lowest_nll", "does not hold" if drawn.against else "holds", evidence=drawn)
 
 
-def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> Claim:
+def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> PaperClaim:
     """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape.
 
     Args:
@@ -260,16 +265,16 @@ def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "ne
     key: ClaimKey = "inv_p_best" if name == "inv_p" else "inv_n_best"
     cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
     if not cells or not has_errors(result, "mse", *VALID):
-        return Claim(key, "not tested")
+        return PaperClaim(key, "not tested")
     part = SweepResult(result.sweep, cells)
     count = always_best(part, "mse", name)
     rival = "inv_n" if name == "inv_p" else "inv_p"
-    return Claim(
+    return PaperClaim(
         key, verdict_on(count), count, BestOfShape(name, shape, rival, below(part, "mse", name, rival))
     )
 
 
-def order_in_n(result: SweepResult) -> Claim:
+def order_in_n(result: SweepResult) -> PaperClaim:
     """At fixed k and epsilon the mean squared error is O(1/N).
 
     Section 5.4 says it of all four estimators; of Inv and InvP it is a theorem (see `_PROVED`), which a finite sweep
@@ -277,11 +282,11 @@ def order_in_n(result: SweepResult) -> Claim:
     """
     found = _all_slopes(result, "n")
     if not found:
-        return Claim("order_n", "not tested")
-    return Claim("order_n", "holds" if is_proved(found) else "not settled", evidence=found)
+        return PaperClaim("order_n", "not tested")
+    return PaperClaim("order_n", "holds" if is_proved(found) else "not settled", evidence=found)
 
 
-def order_in_k(result: SweepResult) -> Claim:
+def order_in_k(result: SweepResult) -> PaperClaim:
     """At fixed epsilon and N the mean squared error grows at most like k: slope at most 1 between the two largest k.
 
     Its proof, for Inv and InvP, divides by N (p - q) where N (p - q)^2 is right. At fixed epsilon p - q itself shrinks
@@ -290,9 +295,9 @@ def order_in_k(result: SweepResult) -> Claim:
     """
     found = _all_slopes(result, "k")
     if not found:
-        return Claim("order_k", "not tested")
+        return PaperClaim("order_k", "not tested")
     count = _count_slopes(found, 1 + SLOPE_TOLERANCE)
-    return Claim("order_k", verdict_on(count), count, found)
+    return PaperClaim("order_k", verdict_on(count), count, found)
 
 
 def is_proved(found: tuple[Slopes, ...]) -> bool:
@@ -406,16 +411,16 @@ def _by_population(result: SweepResult) -> Iterator[SweepResult]:
         yield SweepResult(result.sweep, tuple(cells))
 
 
-def _best_of_population(part: SweepResult) -> Claim:
+def _best_of_population(part: SweepResult) -> PaperClaim:
     """What the paper expects of a population of this shape, and who wins there."""
     first = part.cells[0]
     shape = shape_of(first)
     evidence = BestOfPopulation(first, shape, standing(part, "mse"))
     if shape == "moderate":
         count = below(part, "mse", "inv_p", "inv_n")
-        return Claim("best_of_population", _verdict_on_alternating(count), count, evidence)
+        return PaperClaim("best_of_population", _verdict_on_alternating(count), count, evidence)
     count = always_best(part, "mse", "inv_p" if shape == "concentrated" else "inv_n")
-    return Claim("best_of_population", verdict_on(count), count, evidence)
+    return PaperClaim("best_of_population", verdict_on(count), count, evidence)
 
 
 def _verdict_on_alternating(count: Count) -> Verdict:
@@ -432,11 +437,11 @@ def _as_kosarak(cell: Cell) -> bool:
     return cell.uploaded and cell.k == KOSARAK
 
 
-def _kosarak(part: SweepResult) -> Claim:
+def _kosarak(part: SweepResult) -> PaperClaim:
     """Of a histogram with as many categories as the paper's click-stream, which may be it or another."""
     count = always_best(part, "mse", "inv_p")
     first = part.cells[0]
-    return Claim(
+    return PaperClaim(
         "kosarak",
         verdict_on(count),
         count,
@@ -444,7 +449,7 @@ def _kosarak(part: SweepResult) -> Claim:
     )
 
 
-def _close(result: SweepResult) -> Claim:
+def _close(result: SweepResult) -> PaperClaim:
     """How far MLE* is from the best, where the three differ."""
     stand = standing(result, "mse", CLOSE)
     verdict: Verdict = "not settled"
@@ -452,8 +457,8 @@ def _close(result: SweepResult) -> Claim:
         verdict = "not tested"
     elif stand.n_settled:
         verdict = _verdict_on_share(stand.n_close, stand.n_different)
-    return Claim(
-        "close", verdict, evidence=Closeness(stand, any(cell.cell.uploaded for cell in result.cells))
+    return PaperClaim(
+        "close", verdict, evidence=DistanceFromBest(stand, any(cell.cell.uploaded for cell in result.cells))
     )
 
 
@@ -465,11 +470,11 @@ def _verdict_on_share(yes: int, of: int) -> Verdict:
     return "mostly holds" if yes / of >= _MOSTLY else "depends"
 
 
-def _poorer_fit(result: SweepResult) -> Claim:
+def _poorer_fit(result: SweepResult) -> PaperClaim:
     """How much worse the other two fit the reports."""
     names = ("inv_n", "inv_p")
     counts = [below(result, "nll", "mle_star", name) for name in names]
-    return Claim(
+    return PaperClaim(
         "poorer_fit",
         _verdict_on_often(counts, len(result.cells) / 2),
         evidence=tuple(_higher_nll(result, name) for name in names),

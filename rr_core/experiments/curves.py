@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.comparison import VALID
 from rr_core.experiments.cell import QUANTILES, CellResult
-from rr_core.experiments.grid import EXPONENTS, Cell, Preset, Settings, Sweep
+from rr_core.experiments.grid import EXPONENTS, Cell, PaperFigure, Settings, Sweep
 from rr_core.experiments.ranking import Standing, standing
 from rr_core.experiments.run import SweepResult
 from rr_core.populations import Population
@@ -21,9 +21,9 @@ CurveAxis = Literal["epsilon", "n"]
 # "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above
 # MLE*'s on the same reports; "sum" and "level": as measured. The others are not errors: what the squared error is made
 # of, and how many categories are estimated as zero or below.
-NoError = Literal["bias2", "variance", "zeros", "negatives"]
-Measure = Literal["category", "sum", "excess", "level"] | NoError
-PARTS: tuple[NoError, ...] = get_args(NoError)
+CellStatistic = Literal["bias2", "variance", "zeros", "negatives"]
+Measure = Literal["category", "sum", "excess", "level"] | CellStatistic
+CELL_STATISTICS: tuple[CellStatistic, ...] = get_args(CellStatistic)
 PopulationId = tuple[str, float]  # dist and s: a population whatever its k
 
 _LOW, _HIGH = QUANTILES.index(0.05), QUANTILES.index(0.95)
@@ -42,9 +42,9 @@ class CurveSelection:
         along: the horizontal axis.
         metric: one of the settings' metrics.
         measure: what of it, one of `measures`.
-        populations: the populations; each with each of ``ks`` is a row of panels, where the sweep has it.
+        populations: each with each of ``ks`` is a row of panels, where the sweep has it.
         ks: numbers of categories; a population that the sweep has at one k only is drawn at that.
-        fixed_values: values of the axis not drawn; each is a column.
+        fixed_values: values of the axis that is not drawn; each is a column of panels.
     """
 
     along: CurveAxis
@@ -67,7 +67,7 @@ def measures(settings: Settings, metric: str) -> tuple[Measure, ...]:
 
 
 def other_axis(along: CurveAxis) -> CurveAxis:
-    """The axis that tells the columns apart."""
+    """The other one of epsilon and N, whose values are the columns."""
     return "n" if along == "epsilon" else "epsilon"
 
 
@@ -81,7 +81,7 @@ def axis_values(sweep: Sweep, axis: Literal["k", "epsilon", "n"]) -> tuple[float
     return tuple(sorted({getattr(cell, axis) for cell in sweep.cells}))
 
 
-def default_selection(sweep: Sweep, preset: Preset | None = None) -> CurveSelection:
+def default_selection(sweep: Sweep, preset: PaperFigure | None = None) -> CurveSelection:
     """What is shown before a person chooses: a figure of the paper as it is printed, with the exponents of its text;
     of any other sweep all populations with one k, or one population with all, at one value of the third axis."""
     settings = sweep.settings
@@ -104,7 +104,7 @@ def default_selection(sweep: Sweep, preset: Preset | None = None) -> CurveSelect
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ErrorCurve:
     """One estimator in one panel; arrays over the points.
 
     Attributes:
@@ -127,7 +127,7 @@ class Panel:
     """
 
     x: Array
-    curves: dict[str, Curve]
+    curves: dict[str, ErrorCurve]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +157,9 @@ class Curves:
         rows: one per population and k.
         seeds: collections behind every mean.
         band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
-            errors of a paired difference to either side; "none" for PARTS.
+            errors of a paired difference to either side; "none" for CELL_STATISTICS.
         n_completed: cells chosen that are done.
-        standing: how the three stand in them; None for PARTS, and without the three.
+        standing: how the three stand in them; None for CELL_STATISTICS, and without the three.
     """
 
     selection: CurveSelection
@@ -190,7 +190,7 @@ def select_curves(
         if cell in result.by_cell and getattr(cell, other_axis(choice.along)) in choice.fixed_values
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
-    errors = choice.measure not in PARTS
+    errors = choice.measure not in CELL_STATISTICS
     told = errors and set(VALID) <= set(result.sweep.settings.estimators)
     return Curves(
         choice,
@@ -258,9 +258,9 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
         e = settings.estimators.index(name)
         if choice.measure == "excess":
             found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
-        elif choice.measure in PARTS:
+        elif choice.measure in CELL_STATISTICS:
             part = np.array([getattr(c, choice.measure)[e] for c in cells], dtype=np.float64)
-            found[name] = Curve(part, part, part)
+            found[name] = ErrorCurve(part, part, part)
         else:
             scale = np.array([c.cell.k if choice.measure == "category" else 1 for c in cells])
             mean, low, high = (
@@ -271,12 +271,12 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
                     [c.quantiles[_HIGH, m, e] for c in cells],
                 )
             )
-            found[name] = Curve(mean, low, high)
+            found[name] = ErrorCurve(mean, low, high)
     return Panel(x, found)
 
 
-def _excess(cells: list[CellResult], m: int, e: int, best: int) -> Curve:
+def _excess(cells: list[CellResult], m: int, e: int, best: int) -> ErrorCurve:
     mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
     error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
     around = _ERRORS * np.nan_to_num(error)
-    return Curve(mean, mean - around, mean + around)
+    return ErrorCurve(mean, mean - around, mean + around)

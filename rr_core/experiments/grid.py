@@ -181,7 +181,7 @@ def over(
 
 
 @dataclass(frozen=True)
-class Preset:
+class PaperFigure:
     """One of the paper's evaluations.
 
     Attributes:
@@ -218,20 +218,20 @@ _ALONG_EPSILON = _spread_out(10_000, EPSILONS, 10**6)
 _LEVELS = {0.01: "near uniform", 1.3: "moderate", 2.5: "concentrated"}
 
 
-def _supplement(number: int, s: float, metric: Literal["mse", "nll"]) -> Preset:
+def _supplement(number: int, s: float, metric: Literal["mse", "nll"]) -> PaperFigure:
     cells = over(s=s, k=(50, 100, 1000, 5000, 10_000), epsilon=(1.0, 2.0, 4.0, 10.0), n=SIZES)
-    return Preset(
+    return PaperFigure(
         str(number), f"Figure {number}: {metric.upper()}, s = {s:g} ({_LEVELS[s]})", cells, metric, "n"
     )
 
 
-PRESETS: dict[str, Preset] = {
+PAPER_FIGURES: dict[str, PaperFigure] = {
     preset.key: preset
     for preset in (
-        Preset("1a", "Figure 1a: MSE along N", _ALONG_N, "mse", "n"),
-        Preset("1b", "Figure 1b: NLL along N", _ALONG_N, "nll", "n"),
-        Preset("2a", "Figure 2a: MSE along ε", _ALONG_EPSILON, "mse", "epsilon"),
-        Preset("2b", "Figure 2b: NLL along ε", _ALONG_EPSILON, "nll", "epsilon"),
+        PaperFigure("1a", "Figure 1a: MSE along N", _ALONG_N, "mse", "n"),
+        PaperFigure("1b", "Figure 1b: NLL along N", _ALONG_N, "nll", "n"),
+        PaperFigure("2a", "Figure 2a: MSE along ε", _ALONG_EPSILON, "mse", "epsilon"),
+        PaperFigure("2b", "Figure 2b: NLL along ε", _ALONG_EPSILON, "nll", "epsilon"),
         *(_supplement(5 + i, s, "mse") for i, s in enumerate(EXPONENTS)),
         *(_supplement(8 + i, s, "nll") for i, s in enumerate(EXPONENTS)),
     )

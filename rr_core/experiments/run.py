@@ -45,7 +45,7 @@ class SweepResult:
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is.
 
     Attributes:
@@ -63,7 +63,7 @@ class Progress:
 
 
 # Told how far the run is, at least every 100 ms or so; True asks to stop.
-ProgressCallback = Callable[[Progress], bool]
+ProgressCallback = Callable[[RunProgress], bool]
 
 
 def run(
@@ -159,7 +159,9 @@ class _Run:
         if len(self.found) == len(self.sweep.cells):
             left = 0.0  # whatever rounding leaves of it
         so_far = self.result()
-        return bool(self.progress(Progress(len(so_far.cells), len(self.sweep.cells), elapsed, left, so_far)))
+        return bool(
+            self.progress(RunProgress(len(so_far.cells), len(self.sweep.cells), elapsed, left, so_far))
+        )
 
     def keep(self, result: CellResult) -> None:
         self.found[result.cell] = result

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate
 from rr_core.comparison import VALID
 from rr_core.experiments.cell import ARRAYS, QUANTILES, CellResult
-from rr_core.experiments.grid import MAIN_GRID, PRESETS, Cell, Settings, Sweep
+from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
 
 # Raised when the numbers of a cell, or the columns, come to mean something else.
@@ -233,7 +233,7 @@ def _must(name: str, fine: np.bool_ | bool, allowed: str) -> None:
 STORED_FILE = Path(__file__).parents[1] / "data" / "experiments.npz"
 # All that is stored: the main grid and what the paper's figures have beyond it, each cell once.
 STORED_CELLS = tuple(
-    dict.fromkeys([*MAIN_GRID, *(cell for preset in PRESETS.values() for cell in preset.cells)])
+    dict.fromkeys([*MAIN_GRID, *(cell for preset in PAPER_FIGURES.values() for cell in preset.cells)])
 )
 
 

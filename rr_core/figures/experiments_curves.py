@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.curves import PARTS, Curve, Curves, PanelRow
+from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.labels import display
@@ -306,7 +306,7 @@ def curves_reading(drawn: Curves) -> str:
     if choice.measure == "excess":
         ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
         return f"MLE* has the lowest {what} (nats per report, the line at 0), alone or shared; {' and '.join(ends)}."
-    if choice.measure in PARTS:
+    if choice.measure in CELL_STATISTICS:
         return f"{MEASURE_TITLES[choice.metric, choice.measure]}: {_ranges(drawn)}."
     stand = drawn.standing
     if stand is None:
@@ -420,7 +420,7 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     )
 
 
-def _band(name: str, x: Array, line: Curve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
+def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
     """There along the upper edge, and back along the lower one."""
     return {
         "type": "scatter",

@@ -21,11 +21,11 @@ from rr_core.experiments.claims import (
     SLOPE_TOLERANCE,
     BestOfPopulation,
     BestOfShape,
-    Claim,
     ClaimKey,
-    Closeness,
     Collections,
+    DistanceFromBest,
     HigherNll,
+    PaperClaim,
     Slopes,
     has_errors,
     is_proved,
@@ -71,19 +71,19 @@ SHAPES_EXPLAINED = (
 """What "concentrated" and "near uniform" mean, within a sentence."""
 
 
-def paper_says(claim: Claim) -> str:
+def paper_says(claim: PaperClaim) -> str:
     """The claim as a sentence, as the paper makes it of these populations."""
     found = claim.evidence
     if claim.key == "best_of_population":
         assert isinstance(found, BestOfPopulation)
         return f"{_population(found)}: {_expected(found)}."
     if claim.key == "close":
-        assert isinstance(found, Closeness)
+        assert isinstance(found, DistanceFromBest)
         return _CLOSE_REAL if found.uploaded else _PAPER["close"]
     return _PAPER[claim.key]
 
 
-def evidence(claim: Claim) -> str:
+def evidence(claim: PaperClaim) -> str:
     """The numbers behind the verdict, in sentences."""
     found, count = claim.evidence, claim.count
     match found:
@@ -92,7 +92,7 @@ def evidence(claim: Claim) -> str:
         case BestOfShape():
             assert count is not None
             return _of_shape(found, count)
-        case Closeness():
+        case DistanceFromBest():
             return _of_closeness(found.standing)
         case BestOfPopulation():
             assert count is not None

@@ -10,7 +10,7 @@ import pytest
 from pages._ui.experiments import runs
 from pages._ui.experiments.settings import CELLS, TITLES
 from rr_core.experiments.claims import figure_claims
-from rr_core.experiments.grid import PRESETS, Settings, Sweep, over
+from rr_core.experiments.grid import PAPER_FIGURES, Settings, Sweep, over
 from rr_core.experiments.ranking import leading
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
@@ -59,9 +59,13 @@ def curves_of(result, preset):
     return found
 
 
-@pytest.mark.parametrize("key", PRESETS)
+@pytest.mark.parametrize("key", PAPER_FIGURES)
 def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
-    page, result, preset = opened("experiments", f"sweep={key}"), stored_result(CELLS[key]), PRESETS[key]
+    page, result, preset = (
+        opened("experiments", f"sweep={key}"),
+        stored_result(CELLS[key]),
+        PAPER_FIGURES[key],
+    )
     assert widget(page, "Sweep").value == key
     assert "when this version was made" in words(page)
     assert (

@@ -21,8 +21,8 @@ from rr_core.experiments.grid import (
     EXPONENTS,
     MAIN_GRID,
     MAIN_SETTINGS,
+    PAPER_FIGURES,
     POINT,
-    PRESETS,
     Cell,
     Settings,
     Sweep,
@@ -242,7 +242,7 @@ def test_a_population_at_one_k_only_is_drawn_at_that():
     ],
 )
 def test_a_figure_of_the_paper_opens_as_it_is_printed(key, expected):
-    preset = PRESETS[key]
+    preset = PAPER_FIGURES[key]
     assert default_selection(Sweep(preset.cells, MAIN_SETTINGS), preset) == expected
 
 

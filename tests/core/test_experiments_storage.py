@@ -16,7 +16,7 @@ from rr_core.experiments import storage
 from rr_core.experiments import storage as module
 from rr_core.experiments.cell import ARRAYS, Collector
 from rr_core.experiments.claims import best_when
-from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PRESETS, Cell, Settings, Sweep, over
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import (
@@ -224,12 +224,12 @@ def whole():
 
 
 def test_everything_the_page_opens_with_is_there(whole):
-    wanted = {*MAIN_GRID, *(cell for preset in PRESETS.values() for cell in preset.cells)}
+    wanted = {*MAIN_GRID, *(cell for preset in PAPER_FIGURES.values() for cell in preset.cells)}
     assert whole.finished
     assert set(whole.by_cell) == wanted
     assert len(whole.cells) == len(wanted)
     assert whole.sweep.settings == stored_settings() == MAIN_SETTINGS
-    for cells in (MAIN_GRID, *(preset.cells for preset in PRESETS.values())):
+    for cells in (MAIN_GRID, *(preset.cells for preset in PAPER_FIGURES.values())):
         part = stored_result(cells)
         assert part.finished
         assert part.sweep == Sweep(cells, MAIN_SETTINGS)

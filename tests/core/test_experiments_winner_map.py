@@ -11,7 +11,16 @@ import pytest
 from scipy import stats
 
 from rr_core.comparison import VALID
-from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, POINT, PRESETS, Cell, Settings, Sweep, over
+from rr_core.experiments.grid import (
+    MAIN_GRID,
+    MAIN_SETTINGS,
+    PAPER_FIGURES,
+    POINT,
+    Cell,
+    Settings,
+    Sweep,
+    over,
+)
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.winner_map import (
     MAP_KINDS,
@@ -61,10 +70,10 @@ def test_populations_that_differ_little_have_different_names():
 
 def test_which_maps_there_are():
     assert map_kinds(MAIN_GRID) == tuple(MAP_KINDS) == ("eps-n", "eps-s", "n-k", "n-s")
-    assert map_kinds(PRESETS["1a"].cells) == ("n-s",)
-    assert map_kinds(PRESETS["2b"].cells) == ("eps-s",)
-    assert map_kinds(PRESETS["5"].cells) == ("eps-n", "n-k")
-    assert all(has_map(cells) for cells in (MAIN_GRID, PRESETS["1a"].cells))
+    assert map_kinds(PAPER_FIGURES["1a"].cells) == ("n-s",)
+    assert map_kinds(PAPER_FIGURES["2b"].cells) == ("eps-s",)
+    assert map_kinds(PAPER_FIGURES["5"].cells) == ("eps-n", "n-k")
+    assert all(has_map(cells) for cells in (MAIN_GRID, PAPER_FIGURES["1a"].cells))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rr_core.experiments.curves import Curves, default_selection, select_curves
-from rr_core.experiments.grid import POINT, PRESETS, Settings, Sweep, over
+from rr_core.experiments.grid import PAPER_FIGURES, POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from rr_core.figures.style import QUANTITIES, number, reading
@@ -207,7 +207,7 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
 @pytest.mark.parametrize("key", ["1a", "1b", "2a", "2b", "5", "10"])
 def test_presets_are_small_enough_and_start_on_screen(key):
     """With one number in the place of a long run."""
-    preset = PRESETS[key]
+    preset = PAPER_FIGURES[key]
     settings = Settings(3, estimators=ESTIMATORS[1:], metrics=("mse", "nll"), bias=False)
     cell = run(Sweep(over(s=1.0, k=5, epsilon=1.0, n=20), settings)).cells[0]
     sweep = Sweep(preset.cells, settings)

@@ -17,7 +17,7 @@ from rr_core.comparison import VALID
 from rr_core.experiments.agreement import agreement
 from rr_core.experiments.claims import claims, figure_claims
 from rr_core.experiments.curves import default_selection, select_curves
-from rr_core.experiments.grid import MAIN_GRID, POINT, PRESETS, Cell, Settings, Sweep, over
+from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import sign
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.simulation import Collector
@@ -194,7 +194,7 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
         f"{sum(map(is_unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
     ) in answer_text(result, "mse")
     assert len(spots) == 600
-    assert "over all 5 populations" in answer_text(stored_result(PRESETS["2a"].cells), "mse")
+    assert "over all 5 populations" in answer_text(stored_result(PAPER_FIGURES["2a"].cells), "mse")
 
 
 def test_a_ratio_that_is_no_difference_is_told_so():
@@ -506,7 +506,7 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
 
 
 def test_the_papers_grid_and_figures_do_not_contradict_never_the_worst():
-    for cells in (MAIN_GRID, *(preset.cells for preset in PRESETS.values())):
+    for cells in (MAIN_GRID, *(preset.cells for preset in PAPER_FIGURES.values())):
         (claim,) = (one for one in claims(stored_result(cells)) if one.key == "never_worst")
         assert claim.verdict in ("not contradicted", "not tested")
         assert claim.verdict == "not tested" or claim.count.no == 0

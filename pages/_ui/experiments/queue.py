@@ -22,7 +22,7 @@ from typing import Any, Literal
 from loky import ProcessPoolExecutor
 
 from rr_core.experiments.grid import Cell, Sweep
-from rr_core.experiments.run import Progress, SweepResult, run
+from rr_core.experiments.run import RunProgress, SweepResult, run
 from rr_core.populations import Population
 
 _MOST_WORKERS = 16
@@ -102,7 +102,7 @@ class Job:
     populations: Mapping[str, Population]
     result: SweepResult
     state: State = "waiting"
-    progress: Progress | None = None
+    progress: RunProgress | None = None
     watchers: dict[str, float] = field(default_factory=dict)
     ending: bool = False
 
@@ -205,7 +205,7 @@ class SweepQueue:
             self._do(job)
 
     def _do(self, job: Job) -> None:
-        def report(progress: Progress) -> bool:
+        def report(progress: RunProgress) -> bool:
             with self._lock:
                 job.progress, job.result = progress, progress.so_far
                 job.ending = self._is_unwanted(job)

@@ -15,7 +15,7 @@ from pages._ui.experiments.runs import Run, SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
 from pages._ui.safe_text import markdown, starred
 from rr_core.experiments.agreement import agreement
-from rr_core.experiments.claims import Claim, Verdict, claims, figure_claims
+from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
 from rr_core.experiments.curves import (
     CurveAxis,
     CurveSelection,
@@ -28,7 +28,7 @@ from rr_core.experiments.curves import (
     populations_of,
     select_curves,
 )
-from rr_core.experiments.grid import PRESETS, Sweep
+from rr_core.experiments.grid import PAPER_FIGURES, Sweep
 from rr_core.experiments.ranking import FAMILY_LEVEL
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
@@ -67,7 +67,7 @@ def answer_text(result: SweepResult, metric: str) -> str:
 
 
 def _answer_metric(run: Run) -> str:
-    return PRESETS[run.key].metric if run.key in PRESETS else "mse"
+    return PAPER_FIGURES[run.key].metric if run.key in PAPER_FIGURES else "mse"
 
 
 _SYMBOLS: dict[Verdict, str] = {
@@ -155,7 +155,7 @@ def _counterexample() -> None:
     )
 
 
-def _exceptions(claim: Claim) -> None:
+def _exceptions(claim: PaperClaim) -> None:
     assert claim.count is not None
     cells = claim.count.exceptions
     with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(paper_says(claim))}"):
@@ -325,7 +325,9 @@ def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
     st.markdown(starred("\n".join(table)))
 
 
-def _claims_on_screen(result: SweepResult, who: tuple[PopulationId, ...], metric: str) -> tuple[Claim, ...]:
+def _claims_on_screen(
+    result: SweepResult, who: tuple[PopulationId, ...], metric: str
+) -> tuple[PaperClaim, ...]:
     """About the populations on screen, at every K and ε."""
     cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
     return figure_claims(SweepResult(result.sweep, cells), metric)

@@ -13,7 +13,7 @@ import streamlit as st
 from pages._ui import state
 from pages._ui.experiments import queue, settings
 from pages._ui.experiments.queue import Job, SweepQueue
-from rr_core.experiments.grid import PRESETS, Preset, Sweep
+from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import duration
@@ -26,7 +26,7 @@ class SweepView:
     """One sweep with what is known of it.
 
     Attributes:
-        key: "main", a key of PRESETS, "3" or "own".
+        key: "main", a key of PAPER_FIGURES, "3" or "own".
         name: as the page calls it.
         result: its cells that are done: all, some or none.
         preset: the figure of the paper that it repeats.
@@ -37,7 +37,7 @@ class SweepView:
     key: str
     name: str
     result: SweepResult
-    preset: Preset | None
+    preset: PaperFigure | None
     populations: Mapping[str, Population]
     origin: str
 
@@ -100,7 +100,7 @@ class Run:
             self.key,
             settings.TITLES[self.key],
             self.result,
-            PRESETS.get(self.key),
+            PAPER_FIGURES.get(self.key),
             {**populations_of(self.sweep), **self.populations},
             self.origin,
         )

@@ -16,8 +16,8 @@ from rr_core.experiments.grid import (
     EPSILONS,
     MAIN_GRID,
     MAIN_SETTINGS,
+    PAPER_FIGURES,
     POINT,
-    PRESETS,
     Cell,
     Settings,
     Sweep,
@@ -32,12 +32,15 @@ MAIN, HISTOGRAM, OWN = "main", "3", "own"
 _MOST_COLLECTIONS = 1000
 COLLECTIONS = (1, _MOST_COLLECTIONS)
 
-CELLS: Mapping[str, tuple[Cell, ...]] = {MAIN: MAIN_GRID, **{key: one.cells for key, one in PRESETS.items()}}
+CELLS: Mapping[str, tuple[Cell, ...]] = {
+    MAIN: MAIN_GRID,
+    **{key: one.cells for key, one in PAPER_FIGURES.items()},
+}
 TITLES: Mapping[str, str] = {
     MAIN: f"Main grid: {len(MAIN_GRID)} settings",
-    **{key: PRESETS[key].title for key in ("1a", "1b", "2a", "2b")},
+    **{key: PAPER_FIGURES[key].title for key in ("1a", "1b", "2a", "2b")},
     HISTOGRAM: "Figure 3: your own histogram",
-    **{key: PRESETS[key].title for key in ("5", "6", "7", "8", "9", "10")},
+    **{key: PAPER_FIGURES[key].title for key in ("5", "6", "7", "8", "9", "10")},
     OWN: "Your own sweep",
 }
 
