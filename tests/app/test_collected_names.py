@@ -240,10 +240,12 @@ def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
 
 
 def test_leaving_everything_out_is_refused():
-    with pytest.raises(WrongDomain, match="Only one category was reported"):
+    with pytest.raises(WrongDomain, match="Only one category is counted"):
         within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a",)))
     with pytest.raises(WrongDomain, match="No report is left"):
         within(table({"a": 5, "b": 0}), Size(3), Names(("a",)))
+    with pytest.raises(WrongDomain, match="No report is left"):
+        within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a", "b")))
 
 
 def test_names_counted_as_each_other_do_not_go_round_for_ever():

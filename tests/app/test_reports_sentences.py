@@ -422,6 +422,14 @@ def test_a_report_that_is_not_always_the_truth_is_not_said_to_be():
         assert f"p = {p} and" in words.analysed(of([7, 2, 1], epsilon))
 
 
+def test_almost_one_report_is_not_called_too_few_for_one():
+    counts = [30, 2, 1, 0, 0, 4]  # N q = 0.9996
+    found = of(counts, float(np.log(sum(counts) / 0.9996 - 5)))
+    (said,) = (one for one in words.advice(found) if "cannot be compared" in one)
+    assert "N·q = 1" not in said
+    assert said.endswith("a category that nobody has is expected to get fewer than 1 report (N·q).")
+
+
 def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
     found = of([500, 420, 400, 370], 1.0, number=1)
     each, together = (words.intervals(found, "inv", simultaneous=one)[0] for one in (False, True))

@@ -187,3 +187,10 @@ def test_ticked_rows_and_searched_names_are_drawn(finished):
     assert "No category has such a name" in said(checked(page.run()))
     one(page.text_input, "Find categories").set_value("")
     checked(page.run())
+
+
+@pytest.mark.parametrize(("label", "source"), [("Table", "FROM reports"), ("Column", "SELECT report ")])
+def test_a_blank_name_of_a_table_or_a_column_is_no_name(label, source):
+    page = opened()
+    one(page.text_input, label).set_value("  ")
+    assert source in checked(page.run()).code[0].value

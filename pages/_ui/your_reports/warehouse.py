@@ -16,8 +16,8 @@ def section() -> None:
         with st.container(horizontal=True):
             table = st.text_input("Table", "reports", key="warehouse_table", width=220)
             column = st.text_input("Column", "report", key="warehouse_column", width=220)
-        for tab, (name, query) in zip(
-            st.tabs(list(_LANGUAGES)), group_by(table or "reports", column or "report").items(), strict=True
-        ):
+        # A column may have blanks around its name, but needs more than blanks.
+        queries = group_by(table.strip() or "reports", column if column.strip() else "report")
+        for tab, (name, query) in zip(st.tabs(list(_LANGUAGES)), queries.items(), strict=True):
             tab.code(query, language=_LANGUAGES[name])
         st.caption("Spark writes a folder: upload the part-….csv in it.")

@@ -247,7 +247,7 @@ def _measured(found: Results) -> list[str]:
     if not all(isfinite(error) for error in compared.standard_errors.values()):
         floor = found.used.n * found.used.mechanism.q
         why = (
-            f"a category that nobody has is expected to get only N·q = {number(floor)} reports, and it takes {FEWEST:g}"
+            f"a category that nobody has is expected to get fewer than {FEWEST:g} report (N·q)"
             if floor < FEWEST
             else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
