@@ -217,7 +217,9 @@ def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected
     data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
     found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
     save(tmp_path, ("reports.csv", data))
-    lines = run(files.script(found), tmp_path)
+    text = files.script(found)
+    assert "nearest to the truth, where that\ncan be told" in text
+    lines = run(text, tmp_path)
     check(lines, found)
     assert says in "\n".join(lines)
 

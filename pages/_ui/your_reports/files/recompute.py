@@ -1,9 +1,9 @@
 """Recomputes the table of collected reports from the files, with rr_core alone.
 
 Run it where the files are, with the folder rr_core beside it or on Python's path. It prints the settings, the most
-reported categories, the test of epsilon and which estimate is nearest to the truth. With --all it also writes
-results.csv, every category at full precision. Besides NumPy and SciPy it needs pyarrow, if a file is Parquet, and
-nothing else.
+reported categories, the test of epsilon if the app had made it, and which estimate is nearest to the truth, where that
+can be told. With --all it also writes results.csv, every category at full precision. Besides NumPy and
+SciPy it needs pyarrow, if a file is Parquet, and nothing else.
 """
 
 from __future__ import annotations
