@@ -11,7 +11,7 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 
 def section() -> None:
     """Ask for the names of table and column, and show the query."""
-    with st.expander("More than ten million reports? Count them where they are"):
+    with st.expander("Too many reports for a file? Count them where they are"):
         st.markdown("The analysis needs only how often each category was reported. Upload what this gives:")
         with st.container(horizontal=True):
             table = st.text_input("Table", "reports", key="warehouse_table", width=220)
