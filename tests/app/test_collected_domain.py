@@ -112,7 +112,7 @@ def test_domains_that_do_not_fit(domain: Domain, words: str) -> None:
 
 def test_too_few_categories_or_reports() -> None:
     assert complaint({"a": 3}, AllSeen()).startswith(
-        "Only one category was reported, and k-RR needs at least 2."
+        "Only one category is counted, and k-RR needs at least 2."
     )
     assert within(reports({"a": 3}), Size(2)).counts.tolist() == [3, 0]
     assert complaint({"a": 3, "b": 0}, read_list("b\nc")).startswith("No report is in a category on the list")

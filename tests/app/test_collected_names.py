@@ -132,6 +132,8 @@ def test_a_total_is_left_out_of_a_table_of_counts_only():
         ("bus", "bu\u00ads", "blanks or invisible marks"),
         ("bus", "bus\u200b", "blanks or invisible marks"),
         ("13", "13.0", "“.0” after the number"),
+        ("13", "\ufeff13", "blanks or invisible marks"),
+        ("13.0", "13.0\u200b", "blanks or invisible marks"),
     ],
 )
 def test_what_looks_the_same_is_counted_together_under_the_more_reported_name(one, other, words):
@@ -140,6 +142,13 @@ def test_what_looks_the_same_is_counted_together_under_the_more_reported_name(on
         assert (odd[less].twin, odd[less].settled, odd[less].reason) == (more, True, "looks the same")
         assert more not in odd
         assert difference(less, more) == words
+
+
+@pytest.mark.parametrize(("one", "other"), [("fish", "ﬁsh"), ("ABC", "ＡＢＣ"), ("m2", "m²"), ("1", "①")])
+def test_names_in_other_forms_of_letters_differ_neither_in_case_nor_in_accents(one, other):
+    odd = found(rows({"a": 50, one: 30, other: 20}))
+    assert (odd[other].twin, odd[other].reason) == (one, "nearly the same")
+    assert difference(other, one) == "the form of letters or digits"
 
 
 def test_upper_and_lower_case_is_one_category_only_if_noise_alone_brings_more():
@@ -231,10 +240,12 @@ def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
 
 
 def test_leaving_everything_out_is_refused():
-    with pytest.raises(WrongDomain, match="Only one category was reported"):
+    with pytest.raises(WrongDomain, match="Only one category is counted"):
         within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a",)))
     with pytest.raises(WrongDomain, match="No report is left"):
         within(table({"a": 5, "b": 0}), Size(3), Names(("a",)))
+    with pytest.raises(WrongDomain, match="No report is left"):
+        within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a", "b")))
 
 
 def test_names_counted_as_each_other_do_not_go_round_for_ever():

@@ -93,6 +93,22 @@ def test_the_person_decides_on_each_name():
     assert one(page.multiselect, "Count as another name").value == []
 
 
+def test_odd_names_change_k_only_where_nobody_said_what_it_is():
+    page = prepared(as_rows(COUNTS | {"NA": 41}), "1")
+    assert "changes K" in said(page)
+    one(page.radio, SEEN).set_value("size")
+    checked(page.run())
+    one(page.number_input, "Categories K").set_value(12)
+    checked(page.run())
+    leave = one(page.multiselect, "Leave out (not categories)")
+    for chosen in ([0], []):
+        leave.set_value(chosen)
+        text = said(checked(page.run()))
+        assert "over K = 12 categories" in text
+        assert "changes K" not in text
+        assert "**1 name looks odd.** Choose below what is done with such names." in text
+
+
 def test_many_strays_are_one_choice():
     strays = {f"stray {i}": 1 for i in range(80)}
     page = prepared(as_rows({name: 30 * count for name, count in COUNTS.items()} | strays), "1")

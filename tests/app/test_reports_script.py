@@ -102,10 +102,19 @@ def check(lines: list[str], found: Results) -> None:
         words, _, low = rest.pop(0).rpartition(" ")
         assert words == "plausible epsilon: at least"
         assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    best, *none, differences, errors, end = rest
+    if simulated is not None and simulated.fit.rejects(0.05):
+        assert rest == [
+            "nearest to the truth: settle epsilon first",
+            "",
+        ]
+        return
+    best, *more, differences, errors, end = rest
     assert set(re.findall(r"Inv\w|MLE\*", best)) == {recompute.NAMES[name] for name in compared.tied}
-    assert ("cannot be told" in best) == (len(compared.tied) > 1)
-    assert bool(none) == (not found.analysis.above.above.any())
+    tied = [found.analysis.estimates[name] for name in compared.tied]
+    assert ("cannot be told" in best) == (np.ptp(tied, axis=0).max() > 1e-12)
+    same = f"the same in every category: {', '.join(recompute.NAMES[name] for name in compared.same)}"
+    assert (same in more) == (len(compared.same) > 1)
+    assert ("no category is told" in " ".join(more)) == (not found.analysis.above.above.any())
     for line, values in ((differences, compared.differences), (errors, compared.standard_errors)):
         printed = map(float, re.findall(r": ([-\w.]+)[,}]", line))
         assert list(printed) == pytest.approx(list(values.values()), rel=1e-12)
@@ -191,6 +200,28 @@ def test_names_left_out_and_counted_as_others(tmp_path):
         assert found.used.collected.outside_total == 44
         save(tmp_path, source)
         check(run(files.script(found), tmp_path), found)
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (
+            [100, 98, 102],
+            "nearest to the truth, as estimated: InvN or InvP or MLE*\nthe same in every category: Inv, ",
+        ),
+        ([5000, 300, 10, 200, 20, 15, 12, 30], "nearest to the truth: settle epsilon first"),
+    ],
+    ids=["nothing negative", "epsilon rejected"],
+)
+def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected(counts, says, tmp_path):
+    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
+    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
+    save(tmp_path, ("reports.csv", data))
+    text = files.script(found)
+    assert "nearest to the truth, where that\ncan be told" in text
+    lines = run(text, tmp_path)
+    check(lines, found)
+    assert says in "\n".join(lines)
 
 
 def test_swapped_answers(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.tables import Size
+from pages._ui.tables import AllSeen, Size
 from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.results import Results
 from rr_core import RandomizedResponse, zipf
@@ -375,10 +375,70 @@ def test_a_right_epsilon_that_chance_rejects_is_said_to_be_rejected_by_a_test_an
     assert 1 <= len(rejected) <= 9
     found = of(rejected[0].tolist(), 1.0, replicates=100)
     assert words.fit(found)[0].startswith(
-        "The test rejects ε = 1: some categories got clearly fewer reports than N·q."
+        "The test rejects ε = 1: the least reported categories, taken together, got fewer reports than its noise would "
+        "bring them."
     )
     assert "But the test below rejects the ε that was stated." in words.answer(found)
     assert (rejected[0] < 2000 * mechanism.q).any()
+
+
+def test_no_single_category_is_blamed_where_only_all_together_are_too_low():
+    # N q = 0.25: a category gets no report with a chance of 78%, and none less than that.
+    k, n = 1000, 300
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0] = 72
+    counts[1:] += np.random.default_rng(5).multinomial(n - 72, np.full(k - 1, 1 / (k - 1)))
+    found = of(counts.tolist(), float(np.log(0.1675 / (1 - 0.1675) * (k - 1))), replicates=200)
+    fits = found.simulated.fit
+    assert fits.rejects(0.05)
+    assert stats.binom.cdf(0, n, found.used.mechanism.q) > 0.75
+    dropped = found.used.collected.counts[found.analysis.estimates["mle_star"] == 0]
+    assert dropped.sum() < dropped.size * fits.floor
+    assert "the least reported categories, taken together, got fewer" in words.fit(found)[0]
+    assert "clearly fewer reports than N·q." not in words.fit(found)[0]
+    # One alone is.
+    found = of([700, 600, 500, 460, 300, 200], 1.0, replicates=200)
+    assert not found.simulated.fit.extremes.too_many
+    assert found.simulated.fit.extremes.too_few
+    assert "some category got clearly fewer reports than N·q." in words.fit(found)[0]
+
+
+def test_an_epsilon_beyond_those_that_were_tried_is_not_ruled_out():
+    counts = [10**13, 100, 50]  # N q is 139 at 25, 31 at 26.5
+    found = analysed(
+        [("r.csv", counts_csv(["a", "b", "c"], counts))], AllSeen(), epsilon=25.0, replicates=100, seek=True
+    )
+    assert found.simulated.plausible.none
+    assert all(stats.poisson.cdf([50, 100], sum(counts) / (np.exp(26.5) + 2)) > 0.9)
+    verdict = words.fit(found)[0]
+    assert verdict.endswith("No ε up to 25 was found under which the reports are plausible.")
+    # Nor does the count seem to be what is expected at most.
+    assert "“a” got 10,000,000,000,000 reports" in verdict
+    assert "N·p = 9,999,999,999,872" in verdict
+
+
+def test_a_report_that_is_not_always_the_truth_is_not_said_to_be():
+    for epsilon, p in ((20.0, "1 − 4.12231·10⁻⁹,"), (1.0, "0.576117,"), (5000.0, "1,")):
+        assert f"p = {p} and" in words.analysed(of([7, 2, 1], epsilon))
+
+
+def test_almost_one_report_is_not_called_too_few_for_one():
+    counts = [30, 2, 1, 0, 0, 4]  # N q = 0.9996
+    found = of(counts, float(np.log(sum(counts) / 0.9996 - 5)))
+    (said,) = (one for one in words.advice(found) if "cannot be compared" in one)
+    assert "N·q = 1" not in said
+    assert said.endswith("a category that nobody has is expected to get fewer than 1 report (N·q).")
+
+
+def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
+    found = of([500, 420, 400, 370], 1.0, number=1)
+    each, together = (words.intervals(found, "inv", simultaneous=one)[0] for one in (False, True))
+    assert "Each 95% interval is meant to hold its own share in 95% of collections" in each
+    assert "Each 95% interval" not in together
+    assert "The 95% intervals of all categories together are meant to hold their shares in 95%" in together
+    # Bonferroni: each of those that are shown alone misses four times as rarely.
+    wide, own = (rows.interval(found, simultaneous=one) for one in (True, False))
+    assert ((wide.high - wide.low)[0] / (own.high - own.low)[0]) > 1.2
 
 
 def test_the_floor_reads_as_its_ranks():

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.tables import Source, read_reports
 from rr_core import RandomizedResponse
 from rr_core.collected.analysis import analyse
+from rr_core.limits import MAX_UPLOAD_BYTES
 from tests.app.opening import ROOT, charts, checked
 
 LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]
@@ -187,3 +189,18 @@ def test_ticked_rows_and_searched_names_are_drawn(finished):
     assert "No category has such a name" in said(checked(page.run()))
     one(page.text_input, "Find categories").set_value("")
     checked(page.run())
+
+
+@pytest.mark.parametrize(("label", "source"), [("Table", "FROM reports"), ("Column", "SELECT report ")])
+def test_a_blank_name_of_a_table_or_a_column_is_no_name(label, source):
+    page = opened()
+    one(page.text_input, label).set_value("  ")
+    assert source in checked(page.run()).code[0].value
+
+
+def test_ten_million_rows_are_not_called_a_limit():
+    rows = b"report\n" + b"a\nb\nb\n" * 3_500_000
+    assert read_reports([Source("r.csv", rows)], layout="values", has_header=True).rows == 10_500_000
+    text = said(opened())
+    assert f"up to {MAX_UPLOAD_BYTES // 2**20} MB together" in text
+    assert "million rows" not in text

@@ -121,9 +121,9 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     labels, counts = labels[kept], counts[kept]
     seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
-    _check_k(k, seen, isinstance(domain, AllSeen))
     if not counts.any():
         raise WrongDomain("No report is left to be counted. Leave fewer names out.")
+    _check_k(k, seen, isinstance(domain, AllSeen))
     labels = np.concatenate([labels, _made_up(labels, k - seen)])
     counts = np.concatenate([counts, np.zeros(k - seen, dtype=np.int64)])
     return _collected(labels, counts, outside, notes)
@@ -223,7 +223,7 @@ def _collected(
 def _check_k(k: int, seen: int, all_seen: bool) -> None:
     if all_seen and seen < K_MIN:
         raise WrongDomain(
-            f"Only one category was reported, and k-RR needs at least {K_MIN}. Give K, or a list of all"
+            f"Only one category is counted, and k-RR needs at least {K_MIN}. Give K, or a list of all"
             " categories."
         )
     if not K_MIN <= k <= K_MAX:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 
@@ -58,7 +59,7 @@ def _without_accents(text: Any) -> Any:
 
 def difference(one: str, other: str) -> str:
     """In what two labels differ that `_folded`, `seen_alike` or `in_one_case` makes equal."""
-    if one.casefold() == other.casefold():
+    if one.lower() == other.lower():
         return "upper and lower case"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"
@@ -66,11 +67,10 @@ def difference(one: str, other: str) -> str:
         return "the way accents are stored"
     alike = seen_alike(pa.array([one, other], pa.large_string()))
     if alike[0] == alike[1]:
-        return (
-            "“.0” after the number"
-            if alike[0].as_py().lstrip("+-").isdecimal()
-            else "blanks or invisible marks"
-        )
+        bare = {re.sub(r"\.0+$", "", name) for name in (one, other)}
+        return "“.0” after the number" if len(bare) == 1 else "blanks or invisible marks"
+    if unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other):
+        return "the form of letters or digits"
     if _without_accents(pa.array([one]))[0] == _without_accents(pa.array([other]))[0]:
         return "accents"
     return "case, accents, zeros or marks around the name"

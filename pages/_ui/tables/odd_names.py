@@ -1,7 +1,7 @@
 """Names among collected reports that are hardly categories, or hardly categories of their own.
 
 They are found before anything is computed, on the distinct names alone, so that a person decides what is done
-with them: each of them counted as a category changes K, and with it every estimate.
+with them: where K is not known otherwise, each of them counted as a category changes K, and with it every estimate.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def _files() -> Sequence[Any]:
     """The files chosen, and ways to go on without one."""
     st.markdown(
         "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
-        "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB or ten "
-        "million rows. They are read in memory for this session only: **not stored, not logged, not shown to anybody "
+        "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB "
+        "together. They are read in memory for this session only: **not stored, not logged, not shown to anybody "
         "else**."
     )
     left, right = st.columns([3, 2])

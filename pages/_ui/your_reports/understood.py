@@ -13,7 +13,7 @@ from pages._ui.safe_text import markdown
 from pages._ui.tables import Odd, OddNames, Preview, Reports, UnreadableFile, WrongDomain, decided
 from pages._ui.tables.likeness import difference
 from pages._ui.upload import form
-from pages._ui.your_reports import reading
+from pages._ui.your_reports import reading, words
 from pages._ui.your_reports.said import Said
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
@@ -55,7 +55,7 @@ def decide(reports: Reports, said: Said) -> Said:
         found = reading.odd(reports, said)
     except (UnreadableFile, WrongDomain):
         return said  # said again, with its sentence, when the reports are to be analysed
-    names = _names(found, reports)
+    names = _names(found, reports, k_is_known=said.domain in ("size", "listed"))
     said = dataclasses.replace(said, names=decided(names))
     try:
         k = reading.collected(reports, said).k
@@ -86,12 +86,12 @@ def _say_what_comes(reports: Reports, said: Said) -> None:
         report = "after the swap a report" if said.swapped else "a report"
         text += (
             f", at ε = {number(mechanism.epsilon, 4)}: {report} is the truth with probability "
-            f"p = {number(mechanism.p, 4)}, and each other category with q = {number(mechanism.q, 4)}"
+            f"p = {words.truthful(mechanism, 4)}, and each other category with q = {number(mechanism.q, 4)}"
         )
     st.caption(markdown(f"{text}.", 1000))
 
 
-def _names(found: OddNames, reports: Reports) -> list[Odd]:
+def _names(found: OddNames, reports: Reports, *, k_is_known: bool) -> list[Odd]:
     """The odd names that are not to be counted as categories of their own: the person's choice."""
     if found.listed_too_few and found.level is not None:
         st.warning(
@@ -107,9 +107,10 @@ def _names(found: OddNames, reports: Reports) -> list[Odd]:
     if not found.names:
         return []
     with st.container(border=True):
+        changes = "Every name that is counted as a category changes K, and with it every estimate."
         st.markdown(
-            f"**{_many(len(found.names), 'name looks', 'names look')} odd.** Every name that is counted as a category "
-            "changes K, and with it every estimate."
+            f"**{_many(len(found.names), 'name looks', 'names look')} odd.** "
+            + ("Choose below what is done with such names." if k_is_known else changes)
         )
         for sentence in _too_few(none, found.level):
             st.markdown(markdown(sentence, 1000))

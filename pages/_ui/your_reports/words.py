@@ -15,6 +15,7 @@ from rr_core.collected.nearest import ERRORS, FEWEST, SAME
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
+from rr_core.mechanism import RandomizedResponse
 
 _DOMAINS = {
     "seen": "all of them are in the files",
@@ -51,9 +52,15 @@ def analysed(found: Results) -> str:
     report = "after the swap of the two answers a report is" if used.said.swapped else "a report was"
     return (
         f"{reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
-        f"ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability p = {number(mechanism.p, 6)}, and "
+        f"ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability p = {truthful(mechanism, 6)}, and "
         f"each other category with q = {number(mechanism.q, 6)}."
     )
+
+
+def truthful(mechanism: RandomizedResponse, digits: int) -> str:
+    """p as text; what is short of 1 by little is written as 1 less that."""
+    short, said = (mechanism.k - 1) * mechanism.q, number(mechanism.p, digits)
+    return f"1 − {number(short, digits)}" if said == "1" and short > 0 else said
 
 
 def answer(found: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
@@ -136,10 +143,10 @@ def fit(found: Results) -> list[str]:
         top = plain(found.used.collected.labels[int(counts.argmax())], 60)
         said = (
             f"The test rejects {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
-            f"get more than N·p = {number(test.ceiling, 4)}."
+            f"get more than N·p = {number(test.ceiling, max(4, len(str(counts.max()))))}."
         )
         return [f"{said}{_plausible(found)}{_too_many(found)}", level, one_sided]
-    said = f"The test rejects {epsilon}: {_low(found)} got clearly fewer reports than N·q."
+    said = f"The test rejects {epsilon}: {_low(found, test)}."
     if few := found.used.collected.too_few:
         listed = found.used.said.domain == "listed"
         said += (
@@ -163,13 +170,17 @@ def _extreme(test: FitTest) -> str:
     return said
 
 
-def _low(found: Results) -> str:
-    """The categories that are to blame, and what else they may be than categories."""
+def _low(found: Results, test: FitTest) -> str:
+    """The categories that are to blame; a single one only where its own count is too low."""
     few = found.used.collected.too_few
-    if not few:
-        return "some categories"
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5])
-    return f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''}"
+    if not few and not test.extremes.too_few:
+        return (
+            "the least reported categories, taken together, got fewer reports than its noise would bring them"
+        )
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5]) or "some category"
+    return (
+        f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''} got clearly fewer reports than N·q"
+    )
 
 
 def _plausible(found: Results) -> str:
@@ -177,10 +188,7 @@ def _plausible(found: Results) -> str:
     if plausible is None:
         return ""
     if plausible.none:
-        return (
-            f" No ε up to {number(plausible.low)} makes them plausible: they were hardly made by k-ary randomized "
-            "response over these categories."
-        )
+        return f" No ε up to {number(plausible.low)} was found under which the reports are plausible."
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
     return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
 
@@ -239,7 +247,7 @@ def _measured(found: Results) -> list[str]:
     if not all(isfinite(error) for error in compared.standard_errors.values()):
         floor = found.used.n * found.used.mechanism.q
         why = (
-            f"a category that nobody has is expected to get only N·q = {number(floor)} reports, and it takes {FEWEST:g}"
+            f"a category that nobody has is expected to get fewer than {FEWEST:g} report (N·q)"
             if floor < FEWEST
             else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
@@ -272,10 +280,15 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
         "these very people" if found.target == "users" else "the population that these people were drawn from"
     )
     k = used.mechanism.k
+    hold = (
+        f"The {level:.0%} intervals of all categories together are meant to hold their shares in {level:.0%} of "
+        "collections; the columns of the CSV with _all hold them, those without are meant for one category each."
+        if simultaneous
+        else f"Each {level:.0%} interval is meant to hold its own share in {level:.0%} of collections, or in more when "
+        "the share is 0 or 1. The columns with _all of the CSV hold those that are meant for all categories at once."
+    )
     said = [
-        f"The truth meant here is the shares among {whose}. Each {level:.0%} interval is meant to hold its own share in "
-        f"{level:.0%} of collections, or in more when the share is 0 or 1. "
-        "The columns with _all of the CSV hold those that are meant for all categories at once.",
+        f"The truth meant here is the shares among {whose}. {hold}",
         "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
         f"becomes 0. {repaired()}",
         f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "

@@ -1,9 +1,9 @@
 """Recomputes the table of collected reports from the files, with rr_core alone.
 
 Run it where the files are, with the folder rr_core beside it or on Python's path. It prints the settings, the most
-reported categories, the test of epsilon and which estimate is nearest to the truth. With --all it also writes
-results.csv, every category at full precision. Besides NumPy and SciPy it needs pyarrow, if a file is Parquet, and
-nothing else.
+reported categories, the test of epsilon if the app had made it, and which estimate is nearest to the truth, where that
+can be told. With --all it also writes results.csv, every category at full precision. Besides NumPy and
+SciPy it needs pyarrow, if a file is Parquet, and nothing else.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def main() -> None:
     most = np.argsort(-counts, kind="stable")[:TOP]
     print(f"the {most.size} most reported of {k}:")
     write(sys.stdout, columns, most)
-    print_fit(counts, mechanism)
-    print_nearest(found)
+    print_nearest(found, rejected=print_fit(counts, mechanism))
     if "--all" in sys.argv[1:]:
         # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
         encoding = "utf-8" if "".join(labels).isascii() else "utf-8-sig"
@@ -106,8 +105,9 @@ def numbers(found: Analysis) -> dict[str, Any]:
     return columns | {"p_value": above.p_values, "p_holm": above.adjusted, "above_zero": above.above}
 
 
-def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
-    """Whether the stated epsilon fits, as far as the app tested it."""
+def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> bool:
+    """Whether the stated epsilon is rejected, as far as the app tested it."""
+    rejected = False
     if REPLICATES:
         tested = fit_test(counts, mechanism, REPLICATES, seed=SEED)
         print(
@@ -120,17 +120,27 @@ def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> None:
         print(
             f"fit: most reports = {counts.max()}, so many with a chance of at most = {tested.extremes.most!r}"
         )
-        print(f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}")
+        rejected = tested.rejects(0.05)
+        print(f"fit: the stated epsilon is {'rejected' if rejected else 'not rejected'}")
     if SEARCH_EPSILON:
         plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, seed=SEED)
         print(f"plausible epsilon: {'none up to' if plausible.none else 'at least'} {plausible.low!r}")
+    return rejected
 
 
-def print_nearest(found: Analysis) -> None:
+def print_nearest(found: Analysis, *, rejected: bool) -> None:
     """Which estimate is nearest to the truth, as far as it can be told."""
+    if rejected:
+        print("nearest to the truth: settle epsilon first")
+        return
     compared = found.nearest
     nearest = " or ".join(NAMES[name] for name in compared.tied)
-    print(f"nearest to the truth: {nearest}{'' if len(compared.tied) == 1 else ', which cannot be told'}")
+    if set(compared.tied) <= set(compared.same):
+        print(f"nearest to the truth, as estimated: {nearest}")
+    else:
+        print(f"nearest to the truth, as estimated: {nearest}, which cannot be told")
+    if len(compared.same) > 1:
+        print(f"the same in every category: {', '.join(NAMES[name] for name in compared.same)}")
     if not found.above.above.any():
         print("no category is told from zero: report Inv with its intervals, or no table at all")
     print(f"estimated squared error beyond that of {NAMES[compared.best]}: {compared.differences}")

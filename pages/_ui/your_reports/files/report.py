@@ -52,7 +52,7 @@ def html_report(
     total, held = found.used.mechanism.k, len(texts)
     page = Template(part("report.html")).substitute(
         policy=_policy(plotly, own),
-        title=f"What {words.reports(found.used.n)} say about {total:,} categories",
+        title=f"What {words.reports(found.used.n)} {'says' if found.used.n == 1 else 'say'} about {total:,} categories",
         when=_text(f"Analysed on {when}. {plain(found.used.name, _LONGEST_NAME)}."),
         style=part("report.css"),
         analysed=_text(words.analysed(found)),
