@@ -18,7 +18,6 @@ METRIC_TITLES = {
     "nll": "Negative log-likelihood per report (nats)",
     "above": "Negative log-likelihood per report above MLE*'s (nats)",
 }
-_MOST_POINTS = 400
 _FEWEST, _MOST = 4, 15  # digits
 
 
@@ -28,12 +27,11 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
     traces: list[dict[str, Any]] = []
     for index, name in enumerate(ESTIMATES):
         quantity, values = QUANTITIES[name], errors[:, index]
-        finite = values[np.isfinite(values)]
         traces.append(
             {
                 "type": "box",
                 "name": quantity.name,
-                "x": _thinned(finite),
+                "x": values[np.isfinite(values)],
                 "boxmean": True,
                 "boxpoints": "outliers",
                 "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 5},
@@ -174,10 +172,3 @@ def _wins_reading(result: Repeats, metric: str) -> str:
     )
     each = ", ".join(f"{name} in {won}" for name, won in wins.items())
     return f"{said}: {each} of {_collections(done)} (ties shared). MLE* was the worst in {worst}."
-
-
-def _thinned(values: Any) -> Any:
-    """At most a few hundred values with the same quantiles and both extremes."""
-    if values.size <= _MOST_POINTS:
-        return values
-    return np.quantile(values, np.linspace(0, 1, _MOST_POINTS))
