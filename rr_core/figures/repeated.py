@@ -66,6 +66,9 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     least = [QUANTITIES[name].name for name in named]
     if len(least) == 1:
         said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
+    elif metric == "above":  # whose smallest is MLE*'s; another's is no larger than rounding
+        said = f"{least[-1]}'s mean over {over} is the smallest of the three valid estimators"
+        said += f", and {least[0]}'s agrees to rounding"
     elif len(least) == 2:
         said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s; {over} cannot tell"
     else:
@@ -165,10 +168,11 @@ def _wins_reading(result: Repeats, metric: str) -> str:
     wins = {QUANTITIES[name].name: number(result.best[metric][name], 12) for name in VALID}
     worst = number(result.worst[metric]["mle_star"], 12)
     often = [QUANTITIES[name].name for name in result.most_often_best(metric)]
-    said = (
-        f"Most often the best of the three was {often[0]}"
-        if len(often) == 1
-        else "Who is most often the best of the three cannot be told"
-    )
+    if len(often) == 1:
+        said = f"Most often the best of the three was {often[0]}"
+    elif metric == "above":
+        said = f"{often[0]} and {often[1]} were the best of the three equally often"
+    else:
+        said = "Who is most often the best of the three cannot be told"
     each = ", ".join(f"{name} in {won}" for name, won in wins.items())
     return f"{said}: {each} of {_collections(done)} (ties shared). MLE* was the worst in {worst}."
