@@ -34,9 +34,9 @@ columns[3].metric("The lowest", percent(found.lowest) if found.count else "none"
 st.subheader("Would more users help?")
 st.markdown(
     "**For a category that somebody has, in the end yes.** It expects more than N·q reports, and with more and more "
-    "users its chance of getting fewer tends to zero, though it may rise on the way. **For one that nobody has, no.** It "
-    "expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; only the "
-    "size of its negatives tends to zero."
+    "users its chance of getting fewer tends to zero, though it may rise on the way. **For one that nobody has, in the "
+    "end no.** It expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; "
+    "only the size of its negatives tends to zero."
 )
 st.markdown(more_users(page.work.expected_negatives))
 st.caption("By the law of the reports; more users have the same shares as these.")

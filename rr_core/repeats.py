@@ -94,9 +94,12 @@ class Repeats:
 
     def most_often_best(self, metric: str) -> tuple[str, ...]:
         """The valid estimators that may be the best most often: those whose number of wins is not below the largest
-        one by more than chance explains (the difference of two such counts has at most their sum as variance)."""
+        one by more than chance explains (the difference of two such counts has at most their sum as variance). By
+        "above" MLE*, which is never above itself, and those that shared every one of its wins."""
         wins = self.best[metric]
         most = max(wins.values())
+        if metric == "above":
+            return tuple(name for name in VALID if wins[name] == most)
         needed = -special.ndtri(_LEVEL / 2)
         settled = {
             name: self.done >= _FEWEST and most - won > needed * math.sqrt(most + won)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core._validate import Array
+from rr_core.comparison import ULPS
 from rr_core.errors import total_variation
 from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.scenario import Draw
@@ -44,7 +45,7 @@ def noise_summary(draw: Draw) -> NoiseSummary:
     inside = (draw.counts >= band.low[where]) & (draw.counts <= band.high[where])
     return NoiseSummary(
         draw.mechanism.p,
-        float(np.abs(change).sum() / 2 / draw.scenario.n),
+        _moved(draw),
         int(change[np.argmax(np.abs(change))]),
         float(inside.mean()),
     )
@@ -129,7 +130,12 @@ class Closeness:
 
 
 def closeness(draw: Draw, estimate: Array) -> Closeness:
-    """How far the reports and an estimate are from the truth."""
-    return Closeness(
-        total_variation(draw.counts / draw.scenario.n, draw.theta), total_variation(estimate, draw.theta)
-    )
+    """How far the reports and an estimate are from the truth; none and all of the mass are told from rounding."""
+    distance = float(total_variation(estimate, draw.theta))
+    whole = float(round(distance))
+    return Closeness(_moved(draw), whole if abs(distance - whole) <= ULPS else distance)
+
+
+def _moved(draw: Draw) -> float:
+    """Total variation between reports and true counts, as shares: whole numbers are subtracted before the division."""
+    return float(np.abs(draw.counts - draw.true_counts).sum() / 2 / draw.scenario.n)

@@ -67,11 +67,13 @@ def section(work: Work) -> None:
 
 
 def _pick_truth(work: Work) -> int:
-    most = min(_MOST_SHOWN, work.scenario.k)
-    options = work.by_truth[:most].tolist()
+    shares, first = work.draw.population.probabilities, work.by_truth[:_MOST_SHOWN]
+    options = first[shares[first] > 0].tolist()  # nobody has a category of share zero
     return int(
         st.selectbox(
-            "A person whose truth is" if most == work.scenario.k else f"A person whose truth is (top {most})",
+            "A person whose truth is"
+            if work.scenario.k <= _MOST_SHOWN
+            else f"A person whose truth is (top {len(options)})",
             options,
             format_func=lambda category: plain(_raw_name(work, category)),
             key="person_truth",

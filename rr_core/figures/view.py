@@ -183,7 +183,9 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
     """
     words = [word.strip().casefold() for word in wanted.split(",") if word.strip()]
     if labels is None:
-        numbers = [int(word) - 1 for word in words if word.isdigit() and 1 <= int(word) <= k]
+        # Not isdigit, to which "²" is one; and no more digits than int takes.
+        whole = [int(word) for word in words if word.isdecimal() and len(word) < 20]
+        numbers = [number - 1 for number in whole if 1 <= number <= k]
         return np.array(list(dict.fromkeys(numbers))[:most], dtype=np.intp)
     folded = [label.casefold() for label in labels] if words else []
     whole = [i for word in words for i, label in enumerate(folded) if label == word]

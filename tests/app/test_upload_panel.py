@@ -137,3 +137,9 @@ def test_every_broken_file_gets_its_sentence_and_loses_nothing(broken):
     sentence = box.value.replace("\\", "").replace("\u2060", "")
     assert all(word in sentence for word in broken.words), sentence
     assert charts(page)[0] == before
+
+
+def test_nobody_answers_for_a_category_that_nobody_has():
+    page = give(panel(), b"fruit,count\napple,60\nplum,40\nfig,0\n")
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "A person whose truth is").options == ["apple", "plum"]

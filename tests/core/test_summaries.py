@@ -190,6 +190,16 @@ def test_closeness_is_the_total_variation_from_the_users_shares():
     assert closeness(drawn, drawn.theta).reports == pytest.approx(moved)
 
 
+def test_a_distance_of_none_or_all_is_not_blurred_by_rounding():
+    for scenario, reports, estimate in (
+        (Scenario("zipf", 201, 0.0, 1.0, 3, 5), 1, 1),  # nobody's report is anybody's truth
+        (Scenario("zipf", 3, 0.0, math.log(4), 6, 3), 1 / 6, 0),  # p = 2/3: Inv has the truth exactly
+    ):
+        draw = scenario.draw()
+        found = closeness(draw, mle_star(draw.counts, draw.mechanism))
+        assert (found.reports, found.estimate) == (reports, estimate)
+
+
 def test_an_estimate_from_many_users_is_far_closer_than_the_reports():
     draw = Scenario("zipf", 20, 1.0, 1.0, 10**7, 1).draw()
     for estimator in (inv_n, mle_star):

@@ -112,6 +112,7 @@ def test_find_takes_whole_names_first_and_numbers_where_there_are_no_names():
     assert find("bo, ann", labels, 4).tolist() == [2, 0, 3, 1]
     assert find("", labels, 4).size == find("zz", labels, 4).size == 0
     assert find("1, 4, 5, x, 4", None, 4).tolist() == [0, 3]
+    assert find(f"²,{'9' * 5000},2", None, 4).tolist() == [1]
     assert find("a", [f"a{i}" for i in range(500)], 500).size == 200
 
 
