@@ -14,6 +14,7 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import PARTS, Curve, Curves, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
 from rr_core.figures.wording import about, counted
@@ -325,7 +326,7 @@ def _far(stand: Standing) -> str:
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.worst_ratio):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest ({where})"
+    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
 
 
 def _above(drawn: Curves, name: str) -> str:

@@ -191,8 +191,8 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
     shown = replace(shown, n_completed=9, standing=stand)
     head = "Surely the smallest mean squared error, in 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, not "
     assert reading(paper_figure(shown)) == (
-        f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest "
-        f"(ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
+        f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest where that is "
+        f"settled (ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
     )
     infinite = replace(shown, standing=replace(stand, worst_ratio=float("inf")))
     assert "the smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
