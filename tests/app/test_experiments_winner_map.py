@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -223,3 +225,13 @@ def test_no_line_is_looked_for_that_is_not_drawn():
     assert "2×" not in names
     assert "line" not in task
     assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()) == ""
+
+
+def test_nobody_is_sent_to_an_error_that_was_not_measured():
+    settings = replace(THREE, metrics=("nll",))
+    cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
+    task = map_section._task(
+        winner_map(made(cells, [(3, 2, 1)] * 4, settings=settings), "eps-n", "nll", {}), ()
+    )
+    assert task.startswith("MLE")
+    assert "switch to" not in task

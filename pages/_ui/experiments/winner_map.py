@@ -154,7 +154,7 @@ _FOLLOWS = (
 )
 _FITS = (
     "MLE\\* is the distribution under which the reports are most likely, so no other distribution has a lower negative "
-    "log-likelihood. **Try:** switch to the squared error to see which is nearest to the truth."
+    "log-likelihood. Which is nearest to the truth is another question: that of the squared error."
 )
 
 
