@@ -31,6 +31,7 @@ _MARKED_BY_POWERS, _MOST_TICKS = (
     1.4,
     4,
 )  # decades from which powers of ten are ticks enough, and how many of them
+_ROUNDING = 1e-12  # nats, below which means of losses may differ by rounding alone
 _LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
 
 
@@ -333,6 +334,8 @@ def _above(drawn: Curves, name: str) -> str:
     largest = float(_means(drawn, name).max(initial=0.0))
     if largest <= 0:
         return f"{QUANTITIES[name].name}’s is the same"
+    if largest <= _ROUNDING:
+        return f"{QUANTITIES[name].name}’s is the same to within {number(_ROUNDING)}"
     return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
 
 
