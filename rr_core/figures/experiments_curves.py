@@ -14,6 +14,7 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
 from rr_core.figures.wording import about, counted
@@ -30,6 +31,7 @@ _MARKED_BY_POWERS, _MOST_TICKS = (
     1.4,
     4,
 )  # decades from which powers of ten are ticks enough, and how many of them
+_ROUNDING = 1e-12  # nats, below which means of losses may differ by rounding alone
 _LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
 
 
@@ -325,13 +327,15 @@ def _far(stand: Standing) -> str:
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.worst_ratio):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest ({where})"
+    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
 
 
 def _above(drawn: Curves, name: str) -> str:
     largest = float(_means(drawn, name).max(initial=0.0))
     if largest <= 0:
         return f"{QUANTITIES[name].name}’s is the same"
+    if largest <= _ROUNDING:
+        return f"{QUANTITIES[name].name}’s is the same to within {number(_ROUNDING)}"
     return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
 
 

@@ -281,10 +281,18 @@ def _of_closeness(stand: Standing) -> str:
     )
     largest = "Its mean error is nowhere surely above the smallest."
     if stand.worst_cell is not None:
-        largest = f"Its mean error is up to {about(stand.worst_ratio)} the smallest (for {cell_name(stand.worst_cell)})."
+        largest = (
+            f"Its mean error is up to {about(stand.worst_ratio)} the smallest{where_settled(stand)} "
+            f"(for {cell_name(stand.worst_cell)})."
+        )
         if alike(stand.worst_ratio):
             largest = "Its mean error is nowhere surely above the smallest by 0.5% or more."
     return f"{largest} {near}"
+
+
+def where_settled(stand: Standing) -> str:
+    """That a largest ratio is of the settled cells alone, where there are others; they may have a larger one."""
+    return " where that is settled" if stand.n_unsettled else ""
 
 
 def _of_fit(found: HigherNll) -> str:
@@ -424,7 +432,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
     if alike(stand.worst_ratio):
         return "nowhere surely 0.5% above the smallest"
     prefix = "" if math.isinf(stand.worst_ratio) else "about "
-    largest = f"{prefix}**{roughly(stand.worst_ratio)}** the smallest"
+    largest = f"{prefix}**{roughly(stand.worst_ratio)}** the smallest{where_settled(stand)}"
     if axis:
         largest += f" (at {SYMBOLS[axis]} = {_written(axis, getattr(stand.worst_cell, axis))})"
     if stand.n_different == 1:

@@ -57,7 +57,7 @@ def nothing_better(curves: BoundCurves) -> bool:
 def _reading(curves: BoundCurves) -> str:
     error = f"At ε = {budget(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
     if math.isnan(curves.floor):
-        return f"{error}; with so few users no bound says anything here, a constant answer may be nearer."
+        return f"{error}; with so few users a constant answer may be nearer than any unbiased estimate."
     if nothing_better(curves):
         return f"{error}: when all shares are equal, no protocol with an unbiased estimate can have less."
     ratio = curves.now / curves.floor

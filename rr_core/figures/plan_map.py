@@ -26,6 +26,7 @@ _EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _CHANCES = (0.1, 0.5, 0.9, 0.99)
 _WORST, _BEST = 10.0, 1e-7  # shares beyond which the colour says no more
 _FEWEST_LINES, _MOST_LINES = 3, 7
+_ROUNDING = 1e-6  # relative: users of a target that was itself worked out
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +245,7 @@ def _reading(target: Target, border: Border | None, most: float, here: Place, fo
     circle = f"ε = {budget(here[0])} with N = {here[1]:,.0f}"
     if border is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
-    elif not (border.users <= most).any():
+    elif not (border.users <= most * (1 + _ROUNDING)).any():
         where = f"Nothing on this map is enough for the target; the circle is {circle}"
     elif found is not None:
         where = (

@@ -141,7 +141,8 @@ def nobody(target: Target, n: float, users: Users) -> str:
     share = {"share": target.share, "smallest": target.value}.get(target.kind, 0.0)
     if users == "sampled" or promise.whole_people(share, n):
         return ""
-    return f"Of {n:,.0f} users one is already {100 / n:.3g}%: no category has {100 * share:.6g}% of them."
+    whom = f"{n:,.0f} user{'s' * (n != 1)}"
+    return f"{100 * share:.10g}% of {whom} is less than one person: no category has this share."
 
 
 def _tamed(nats: Array) -> Array:

@@ -105,3 +105,14 @@ def test_nothing_outlives_its_result():
     del result
     gc.collect()
     assert len(module._CACHE) == before
+
+
+def test_what_stands_in_the_place_of_an_answer_is_true_of_every_run():
+    """Of one setting that is collected once, and of new people every time, as well."""
+    page = AppTest.from_string(
+        "from pages._ui.experiments import results\nresults.answer(None)", default_timeout=30
+    )
+    said = words(checked(page.run()))
+    assert "from the same reports" in said
+    assert "thousands" not in said
+    assert "same users" not in said

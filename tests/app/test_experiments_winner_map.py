@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,6 +12,7 @@ from pages._ui.experiments import winner_map as map_section
 from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
+from rr_core.figures.experiments_map import map_figure
 from rr_core.populations import Population
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
@@ -210,3 +213,25 @@ def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
     map_section._clicked(holed, 1, 1.475)
     map_section.go_to_estimators()
     assert len(changed) == len(gone) == 1
+
+
+def test_no_line_is_looked_for_that_is_not_drawn():
+    """At least twice the smallest in every cell: there is no border to draw, and the task names none."""
+    cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
+    drawn = winner_map(made(cells, [(1, 30, 15)] * 4), "eps-n", "mse", {})
+    names = [name.text for name in map_figure(drawn).layout.annotations]
+    task = map_section._task(drawn, ())
+    assert "twice the smallest" in task
+    assert "2×" not in names
+    assert "line" not in task
+    assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()) == ""
+
+
+def test_nobody_is_sent_to_an_error_that_was_not_measured():
+    settings = replace(THREE, metrics=("nll",))
+    cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
+    task = map_section._task(
+        winner_map(made(cells, [(3, 2, 1)] * 4, settings=settings), "eps-n", "nll", {}), ()
+    )
+    assert task.startswith("MLE")
+    assert "switch to" not in task

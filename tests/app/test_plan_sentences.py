@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.plan import answer, bounds, cost, protocols, shuffling
+from pages._ui.plan import answer, bounds, cost, formulas, protocols, shuffling
 from pages._ui.plan.planned import plan
 from pages._ui.plan.settings import Asked
 from rr_core import RandomizedResponse, zipf
+from rr_core.figures.plan_bounds import error_and_bounds
+from rr_core.figures.style import reading
 from rr_core.figures.wording import alike
 from rr_core.law import report_distribution
 from rr_core.plan.guess import Guess
@@ -207,7 +209,7 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes():
                 )
             least, mine = min(errors) + luck, errors[0] + luck
             if least / n > 1 - 1 / k:
-                assert "the bounds say nothing" in said
+                assert "the bound at equal shares is not drawn here" in said
             elif mine / least < 1 + 1e-9:
                 assert "Nothing is better here" in said
             elif alike(mine / least):
@@ -272,7 +274,9 @@ def test_what_fixed_users_have_is_whole_people():
     for kind in ("share", "smallest"):
         for find in ("eps", "value") if kind == "share" else ("eps",):
             said = answer.sentence(planned(kind, 3, 9.0, 30, find, value=2.0, share=2.0))
-            assert said == "**No answer.** Of 30 users one is already 3.33%: no category has 2% of them."
+            assert (
+                said == "**No answer.** 2% of 30 users is less than one person: no category has this share."
+            )
             assert "No answer" not in answer.sentence(
                 planned("share", 3, 9.0, 30, find, "sampled", share=2.0, value=9.0)
             )
@@ -316,3 +320,43 @@ def test_hardly_more_users_are_not_the_same():
     rows = [protocols.cells(row)[2] for row in protocols.at_plan(planned("rmse", 40, near, 1000))]
     assert rows[:2] == ["hardly more", "best"]
     assert protocols.cells(protocols.at_plan(planned("rmse", 40, near + 0.1, 1000))[1])[2] == "the same"
+
+
+def test_where_equal_shares_bound_nothing_another_bound_may_still_be_drawn():
+    """At K = 1,000, epsilon = 1 and N = 1,000 Theorem 4.5 is 0.339, below what a constant answer can have."""
+    curves = bounds.at_plan(planned("rmse", 1000, 1.0, 1000, users="sampled"))
+    assert 1000 / 1000 / math.expm1(1.0) ** 2 < 1 - 1 / 1000 < curves.now
+    for said in (bounds.words(curves), reading(error_and_bounds(curves))):
+        assert not re.search("no bound says anything|bounds say nothing", said)
+    # Among the lines that end is one whose assumption holds at every epsilon.
+    assert "that of a lower bound where it is above 1 − 1/K" in bounds._table(curves)
+
+
+def test_the_condition_of_shuffling_is_not_rounded():
+    """Just below 16 ln(2/delta) e^20, where both would be 113 billion."""
+    needed = math.ceil(16 * math.log(2e6) * math.exp(20))
+    for n, holds in ((needed - 3 * 10**8, False), (needed, True)):
+        found = planned("rmse", 2, 20.0, n)
+        said = shuffling.words(found, shuffled(20.0, n, 1e-6))
+        assert f"= {needed:,}; with N = {n:,} it **{'holds' if holds else 'does not hold'}**" in said
+
+
+def test_fewer_than_one_person_is_said_at_any_number_of_users():
+    """One of 101 is 0.990%, which 0.99% is less than."""
+    for n, share, whom in ((101, 0.99, "101 users"), (1, 20.0, "1 user"), (999_999, 0.0001, "999,999 users")):
+        said = answer.sentence(planned("share", 3, 9.0, n, "eps", share=share))
+        assert (
+            said
+            == f"**No answer.** {share:g}% of {whom} is less than one person: no category has this share."
+        )
+
+
+def test_more_users_may_keep_less_where_these_people_are_counted_exactly():
+    """51 and 49 of 100 are two apart; of 101 the same shares are no whole people. Users worked out stay enough."""
+    asked, guess = Asked("top", 1, 85.0, "value"), Guess.of(2, np.array([51.0, 49.0]))
+    exact, more = (plan(asked, 2, 6.0, n, guess).value for n in (100, 101))
+    assert exact > 0.85 > more
+    assert "at the N that is named" not in formulas.TEXT
+    enough = plan(Asked("top", 1, 85.0, "n"), 2, 6.0, 100, guess).n
+    for n in range(enough, enough + 200):
+        assert plan(asked, 2, 6.0, n, guess).value >= 0.85

@@ -245,7 +245,7 @@ def test_fewer_than_one_person_are_no_category():
         assert required_n(target, 5, 20.0, None) == 100
         assert required_n(target, 5, 20.0, None, users="sampled") != 100
         missing = required_epsilon(target, 5, 99, None)
-        assert "Of 99 users one is already 1.01%: no category has 1% of them." in missing.reason
+        assert "1% of 99 users is less than one person: no category has this share." in missing.reason
         assert isinstance(required_epsilon(target, 5, 99, None, users="sampled"), float) == (
             target.kind == "share"
         )

@@ -52,7 +52,8 @@ def test_what_is_settled_is_counted_and_the_rest_is_told():
     assert said([N, N, P, M, HAIR, EQUAL]) == (
         "**In short,** over all 2 populations: the smallest squared error on average is surely **InvN's in 2 settings, "
         "InvP's in 1, MLE*'s in 1**; in 1 the collections do not settle it, in 1 the three are equal. MLE* is "
-        "**surely the worst in 1**, and its error is up to about **2 times** the smallest, typically about 2 times."
+        "**surely the worst in 1**, and its error is up to about **2 times** the smallest where that is settled, "
+        "typically about 2 times."
     )
     text = said([P] * 4 + [SHARED] + [(9, 1, 429.4)])
     assert "**InvP's in 5 settings, InvN's and MLE*'s in none**; in 1 two share it. MLE*" in text
@@ -203,6 +204,24 @@ def test_a_ratio_that_is_no_difference_is_told_so():
         "its error is nowhere surely 0.5% above the smallest."
     )
     assert "up to about **1.01 times** the smallest" in said([(1, 3, 1.006)] * 6, error=1e-6)
+
+
+def test_a_largest_ratio_is_of_the_settled_cells_where_others_have_a_larger_one():
+    """Five collections settle few of seven cells, and in another one MLE*'s mean is further above the smallest."""
+    cells = over(s=2.5, k=50, epsilon=(0.1, 1, 3, 5, 6, 7, 8), n=100)
+    result = run(Sweep(cells, Settings(5, metrics=("mse",), bias=False)))
+    names = list(result.sweep.settings.estimators)
+    means = [{name: cell.mean[0, names.index(name)] for name in VALID} for cell in result.cells]
+    largest = max(mean["mle_star"] / min(mean.values()) for mean in means)
+    drawn = select_curves(result, default_selection(result.sweep))
+    for text in (
+        answer_text(result, "mse"),
+        evidence(figure_claims(result, "mse")[-1]),
+        curves_reading(drawn),
+    ):
+        told = re.search(r"up to about \**([\d.]+) times\** the smallest where that is settled", text)
+        assert float(told[1]) < 0.6 * largest
+    assert "where that is settled" not in said([P] * 6)
 
 
 TWO_CELLS = over(s=1.0, k=10, epsilon=(1, 2), n=100)

@@ -75,6 +75,16 @@ def test_hatched_region_is_where_the_target_is_met(target):
     assert (met == inside).mean() > 0.97
 
 
+def test_what_is_reached_in_the_corner_of_the_map_is_enough():
+    """To be told so surely 1e9 + 10 users are worked out for what 1e9 reach, by rounding."""
+    reached = achieved(Target("smallest", 0.5), 3, 20.0, 1e9, None, users="sampled")
+    target, epsilons = Target("smallest", reached), np.array([10.0, 20.0])
+    edge = Border(target, epsilons, frontier(target, 3, None, epsilons, users="sampled"))
+    assert 1 < edge.users[-1] / 1e9 < 1 + 1e-7
+    shown = landscape(target, 3, None, epsilons=epsilons, n=[1.0, 1e9], users="sampled")
+    assert reading(plan_map(shown, target, edge, (20.0, 1e9), None)).startswith("Hatched")
+
+
 @EVERY
 def test_lighter_is_better_and_points_say_the_value(target):
     figure, grid = drawn(target), land(target)

@@ -50,8 +50,8 @@ from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE, Scenario
 
 _INTRODUCTION = (
-    "Simulated collections, thousands of them: in every setting the same users report again and again, and **InvN**, "
-    "**InvP** and **MLE\\*** estimate their shares from the same reports."
+    "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, **InvP** "
+    "and **MLE\\*** comes nearest to the truth?"
 )
 
 

@@ -149,12 +149,12 @@ _SELECTIONS, _NOTES, _GO_TO_ESTIMATORS = "_exp_maps", "_exp_map_notes", "_exp_ma
 _QUERY = "_exp_map_link"
 _SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
 _FOLLOWS = (
-    "**Try:** find the cells beyond the line 2×. Which estimate wins there, and what of the population would you have to "
-    "know to choose it beforehand?"
+    "**Try:** point at the cells and find those where MLE\\*'s error is twice the smallest or more. Which estimate wins "
+    "there, and what of the population would you have to know to choose it beforehand?"
 )
 _FITS = (
     "MLE\\* is the distribution under which the reports are most likely, so no other distribution has a lower negative "
-    "log-likelihood. **Try:** switch to the squared error to see which is nearest to the truth."
+    "log-likelihood. Which is nearest to the truth is another question: that of the squared error."
 )
 
 

@@ -38,8 +38,8 @@ def words(curves: BoundCurves) -> str:
     """How many times the least error k-RR has, as markdown."""
     if math.isnan(curves.floor):
         return (
-            "With so few users the bounds say nothing: a constant answer, 1/K for every category, may be nearer to the "
-            "truth than any unbiased estimate."
+            "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, "
+            "may be nearer to the truth than any unbiased estimate."
         )
     ratio = curves.now / curves.floor
     if nothing_better(curves):
@@ -61,5 +61,6 @@ def _table(curves: BoundCurves) -> str:
     lines += [f"| {row.name} | {row.kind} | {row.assumes} | {row.source} |" for row in curves.bounds]
     return (
         "\n".join(lines)
-        + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails."
+        + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
+        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error."
     )

@@ -27,6 +27,6 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
   $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
   $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
 
-The promises rest on upper bounds of the chance to miss, so that they are kept at the N that is named and at every
-larger one.
+The promises rest on upper bounds of the chance to miss, so that a number of users that is found to be enough stays
+enough when more take part.
 """

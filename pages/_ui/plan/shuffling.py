@@ -7,7 +7,6 @@ import streamlit as st
 
 from pages._ui import chart
 from pages._ui.plan.planned import Planned
-from pages._ui.plan.settings import people
 from rr_core.figures.plan_shuffling import central_against_users
 from rr_core.figures.plan_words import budget, round_up
 from rr_core.figures.style import number
@@ -41,7 +40,7 @@ def section(found: Planned) -> float:
 def words(found: Planned, now: Shuffled) -> str:
     """The guarantee and the condition, as markdown."""
     condition = (
-        f"Condition: N ≥ 16 ln(2/δ) e^ε = {people(now.users_needed)}; with N = {people(found.n)} it "
+        f"Condition: N ≥ 16 ln(2/δ) e^ε = {now.users_needed:,}; with N = {found.n:,} it "
         f"**{'holds' if now.holds else 'does not hold'}**."
     )
     if not now.holds:

@@ -40,7 +40,7 @@ def section(work: Work, found: Planned) -> None:
     place = f"ε = {budget(found.epsilon)}, N = {people(fixed)}"
     around = f"the plan ({place})" if fixed == found.n else f"{place}, the most users that the app has"
     st.markdown(
-        "The plan is about Inv. For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
+        "For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
         f"simulated with the sidebar's population, {times:,} collections at each of {_POINTS} points around {around}."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
