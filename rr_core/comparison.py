@@ -165,6 +165,15 @@ def rounding(metric: str, errors: Mapping[str, Array]) -> Array:
     return slack
 
 
+def mean_rounding(metric: str, errors: ArrayLike) -> Array:
+    """By how much errors may be off for rounding alone, where nothing but the errors of ``metric`` is at hand: TIE of
+    each, and what ULPS of a share makes of it."""
+    size = np.abs(np.asarray(errors, np.float64))
+    share = 2 * np.sqrt(size) + ULPS if metric == "mse" else np.ones_like(size)
+    slack: Array = TIE * size + ULPS * share
+    return slack
+
+
 def ranked(errors: Array, slack: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Best and worst of the three valid estimators; errors that differ from the smallest or the largest by no more
     than ``slack`` share, and a three-way tie has no worst. (3,) each."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.comparison import RULES, TIE, VALID
+from rr_core.comparison import RULES, VALID, mean_rounding
 from rr_core.errors import report_loss
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.experiments.simulation import Collector, profile_of_rows
@@ -271,7 +271,10 @@ def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
     if not valid:
         return counts
     ranked = errors[:, valid]
-    slack = TIE * np.maximum(np.abs(ranked).max(axis=1, keepdims=True), 1e-300)
+    largest = np.abs(ranked).max(axis=1, keepdims=True)
+    slack = np.stack(
+        [mean_rounding(metric, part) for metric, part in zip(settings.metrics, largest, strict=True)]
+    )
     best = ranked <= ranked.min(axis=1, keepdims=True) + slack
     worst = ranked >= ranked.max(axis=1, keepdims=True) - slack
     tie = best.all(axis=1, keepdims=True)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from rr_core._validate import Array
-from rr_core.comparison import VALID
+from rr_core.comparison import TIE, VALID
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.ranking import (
@@ -387,8 +387,9 @@ def _count_slopes(found: tuple[Slopes, ...], claimed: float) -> Count:
         if one.seeds < 2:
             continue
         wide = -special.stdtrit(one.seeds - 1, FAMILY_LEVEL / (2 * many)) * one.error
-        yes += int((one.last + wide <= claimed).sum())
-        no += int((one.last - wide > claimed).sum())
+        spread = one.error > TIE  # errors that are all the same tell nothing about theirs
+        yes += int((spread & (one.last + wide <= claimed)).sum())
+        no += int((spread & (one.last - wide > claimed)).sum())
     return Count(yes, no, many - yes - no, 0, ())
 
 

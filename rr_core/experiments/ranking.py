@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from rr_core.comparison import TIE, VALID
+from rr_core.comparison import TIE, VALID, mean_rounding
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
@@ -176,7 +176,7 @@ def _difference(
     m = _index("metric", metric, result.sweep.settings.metrics)
     a, b = (_index("estimator", name, result.sweep.settings.estimators) for name in (first, second))
     difference, error = float(cell.difference[m, a, b]), float(cell.difference_error[m, a, b])
-    if abs(difference) <= TIE * abs(float(cell.mean[m, a])):
+    if abs(difference) <= mean_rounding(metric, cell.mean[m, a]):
         return 0, 0.0, error
     return (1 if difference > 0 else -1), abs(difference), error
 
