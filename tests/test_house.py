@@ -20,13 +20,12 @@ ROOMS = {
     "rr_core": {"numpy", "scipy"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
     "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
-    "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "pages._ui.tables"},
+    "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "pages._ui": {
         *("streamlit", "loky", "numpy", "pandas", "pyarrow", "plotly"),
-        *("rr_core", "rr_core.figures", "rr_core.io", "pages._ui.tables"),
+        *("rr_core", "rr_core.figures", "rr_core.io"),
     },
-    "pages._ui.tables": {"numpy", "pandas", "pyarrow", "rr_core", "rr_core.io"},
 }
 
 

@@ -1,5 +1,72 @@
 """Files: bytes in, numbers out, and back. Needs pyarrow; loads neither Streamlit nor Plotly.
 
-`experiments` holds the files of sweeps; `content`, `text` and `parquet` read any table that a person may bring, and
-`csv_files` writes CSV that no spreadsheet runs.
+`inspect` shows what a file seems to be, `read_distribution` reads it as the truth of a population, and `read_reports`
+reads one or more files as collected reports, in which `odd_names` finds names that are hardly categories, and which
+`within` puts on their domain. `experiments` holds the files of sweeps, `csv_files` writes CSV that no spreadsheet runs.
+
+`UnreadableFile` and `WrongDomain` carry the one sentence that tells a person what to mend. Files come from strangers:
+sizes are checked before anything is unpacked, nothing in them is executed, and labels stay as they are written, to be
+made safe where they are shown.
 """
+
+from rr_core.io.content import EXTENSIONS
+from rr_core.io.distribution import (
+    MAX_CATEGORIES,
+    MIN_CATEGORIES,
+    Distribution,
+    Dropped,
+    Preview,
+    inspect,
+    read_distribution,
+)
+from rr_core.io.domain import (
+    AS_WRITTEN,
+    AllSeen,
+    Collected,
+    Domain,
+    Listed,
+    Names,
+    Size,
+    read_list,
+    within,
+)
+from rr_core.io.errors import UnreadableFile, WrongDomain
+from rr_core.io.hints import BITS_LEAST
+from rr_core.io.odd_names import Odd, OddNames, decided, odd_names, too_few
+from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports
+from rr_core.io.sql import group_by
+
+__all__ = [
+    "AS_WRITTEN",
+    "BITS_LEAST",
+    "EXTENSIONS",
+    "MAX_CATEGORIES",
+    "MIN_CATEGORIES",
+    "AllSeen",
+    "Collected",
+    "Distribution",
+    "Domain",
+    "Dropped",
+    "FileRead",
+    "Listed",
+    "Names",
+    "Odd",
+    "OddNames",
+    "Preview",
+    "Reports",
+    "Size",
+    "Source",
+    "Stopped",
+    "UnreadableFile",
+    "WrongDomain",
+    "decided",
+    "group_by",
+    "inspect",
+    "inspect_reports",
+    "odd_names",
+    "read_distribution",
+    "read_list",
+    "read_reports",
+    "too_few",
+    "within",
+]

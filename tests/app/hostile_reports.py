@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pages._ui.tables import Domain, Size, Source, read_list
+from rr_core.io import Domain, Size, Source, read_list
 
 
 @dataclass(frozen=True)

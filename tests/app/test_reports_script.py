@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.tables import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from pages._ui.your_reports import files, rows
 from pages._ui.your_reports.files import recompute
 from pages._ui.your_reports.results import Results
 from rr_core.collected.analysis import analyse
+from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from rr_core.io.csv_files import csv_cell
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 

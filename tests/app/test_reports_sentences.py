@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.tables import AllSeen, Size
 from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.results import Results
 from rr_core import RandomizedResponse, zipf
@@ -22,6 +21,7 @@ from rr_core.collected.floor import floor
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.collected import reports_floor
 from rr_core.figures.style import QUANTITIES, reading, whole
+from rr_core.io import AllSeen, Size
 from tests.app.analysed import analysed, counts_csv
 from tests.core import exact
 

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pages._ui.tables import AllSeen, Domain, Size, read_list
 from pages._ui.your_reports import words
 from pages._ui.your_reports.results import Results
+from rr_core.io import AllSeen, Domain, Size, read_list
 from rr_core.mechanism import RandomizedResponse
 from tests.app.analysed import analysed, counts_csv
 

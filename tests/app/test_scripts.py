@@ -19,13 +19,13 @@ import pytest
 
 from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
 from pages._ui.state import Origin
-from pages._ui.tables import read_distribution
 from pages._ui.upload_script import origin
 from pages._ui.work import Work
 from rr_core import Population, Scenario
 from rr_core.comparison import compare
 from rr_core.figures.estimates import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
+from rr_core.io import read_distribution
 from rr_core.io.csv_files import csv_cell
 from rr_core.law import negatives
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui.tables import read_distribution
 from pages._ui.upload import EXAMPLE
+from rr_core.io import read_distribution
 from tests.app.opening import LEAD, OF_A_DRAW, charts, checked, opened, widget
 from tests.browser.files import BROKEN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui.tables import Listed, Size
+from rr_core.io import Listed, Size
 from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import charts, checked
 from tests.app.test_your_reports_page import TABLE, analysed, give, one, opened, press, said

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.tables import Source, read_reports
 from rr_core import RandomizedResponse
 from rr_core.collected.analysis import analyse
+from rr_core.io import Source, read_reports
 from rr_core.limits import MAX_UPLOAD_BYTES
 from tests.app.opening import ROOT, charts, checked
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from pages._ui.tables import Source, read_reports
+from rr_core.io import Source, read_reports
 from tests.benchmarks.core import Ratio, judge, machine, table
 
 RATIO_BOUND = 3
@@ -28,7 +28,7 @@ MEMORY_BOUND = 1.5e9
 _PEAK = """
 import sys
 from pathlib import Path
-from pages._ui.tables import Source, read_reports
+from rr_core.io import Source, read_reports
 path = Path(sys.argv[1])
 assert read_reports([Source(path.name, path.read_bytes())], layout=sys.argv[2]).total == int(sys.argv[3])
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import UnreadableFile
 from rr_core import Population
 from rr_core.experiments import storage
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
+from rr_core.io import UnreadableFile
 from rr_core.io import experiments as files
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])

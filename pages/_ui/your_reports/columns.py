@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.tables import BITS_LEAST, Preview, Source, inspect_reports
+from rr_core.io import BITS_LEAST, Preview, Source, inspect_reports
 
 _LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.tables import Collected, Reports
 from pages._ui.your_reports.results import Used
 from pages._ui.your_reports.said import Said
+from rr_core.io import Collected, Reports
 from rr_core.mechanism import RandomizedResponse
 
 

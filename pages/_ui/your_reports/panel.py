@@ -9,9 +9,9 @@ import streamlit as st
 
 from pages._ui import link
 from pages._ui.safe_text import markdown
-from pages._ui.tables import EXTENSIONS, Preview, UnreadableFile, WrongDomain
 from pages._ui.your_reports import columns, kept, reading, understood, words
 from pages._ui.your_reports.said import DomainKind, PrivacyKind, Said
+from rr_core.io import EXTENSIONS, Preview, UnreadableFile, WrongDomain
 
 _DOMAINS: dict[DomainKind, str] = {
     "seen": "All of them are in the files",

@@ -10,7 +10,13 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import link, state
-from pages._ui.tables import (
+from pages._ui.work import work
+from pages._ui.your_reports import kept, simulation
+from pages._ui.your_reports.said import Said
+from rr_core import typed
+from rr_core.figures.labels import plain
+from rr_core.figures.style import number
+from rr_core.io import (
     AllSeen,
     Collected,
     Domain,
@@ -24,12 +30,6 @@ from pages._ui.tables import (
     too_few,
     within,
 )
-from pages._ui.work import work
-from pages._ui.your_reports import kept, simulation
-from pages._ui.your_reports.said import Said
-from rr_core import typed
-from rr_core.figures.labels import plain
-from rr_core.figures.style import number
 from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse

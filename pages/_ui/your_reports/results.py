@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pages._ui.tables import Collected, Reports
 from pages._ui.your_reports.said import Said
 from rr_core.collected.analysis import Analysis
 from rr_core.collected.fit import FitTest, PlausibleEpsilon
 from rr_core.comparison import Target
 from rr_core.figures.view import Order, rank_order
+from rr_core.io import Collected, Reports
 from rr_core.mechanism import RandomizedResponse
 
 LEAST = 100  # simulated collections, below which a test that was stopped says nothing

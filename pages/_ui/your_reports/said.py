@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pages._ui.tables import AS_WRITTEN, Names
+from rr_core.io import AS_WRITTEN, Names
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]

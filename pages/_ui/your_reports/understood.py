@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui.safe_text import markdown
-from pages._ui.tables import Odd, OddNames, Preview, Reports, UnreadableFile, WrongDomain, decided
-from pages._ui.tables.likeness import difference
 from pages._ui.upload import form
 from pages._ui.your_reports import reading, words
 from pages._ui.your_reports.said import Said
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
+from rr_core.io import Odd, OddNames, Preview, Reports, UnreadableFile, WrongDomain, decided
+from rr_core.io.labels import difference
 
 _FIRST_ROWS = 3
 _MOST_NAMED = 50  # in a control; the rest is one choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.tables import group_by
+from rr_core.io import group_by
 
 _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"}
 

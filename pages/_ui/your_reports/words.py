@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 
-from pages._ui.tables import FileRead
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
 from rr_core.collected.fit import FitTest
@@ -15,6 +14,7 @@ from rr_core.collected.nearest import ERRORS, FEWEST, SAME
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
+from rr_core.io import FileRead
 from rr_core.mechanism import RandomizedResponse
 
 _DOMAINS = {

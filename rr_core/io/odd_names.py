@@ -15,12 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pages._ui.tables.domain import Domain, Names, Size, among, renamed
-from pages._ui.tables.likeness import in_one_case, near, seen_alike
-from pages._ui.tables.listed import Listed
-from pages._ui.tables.tally import Counts
-from pages._ui.tables.uniting import Reports
 from rr_core.collected.strays import strays
+from rr_core.io.counting import Counts
+from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
+from rr_core.io.labels import in_one_case, near, seen_alike
+from rr_core.io.reports import Reports
 from rr_core.mechanism import RandomizedResponse
 
 Reason = Literal["no answer", "a total", "too few reports", "looks the same", "nearly the same"]

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import Source, group_by, read_reports
-from pages._ui.tables.snippets import _RESERVED
+from rr_core.io import Source, group_by, read_reports
+from rr_core.io.sql import _RESERVED
 
 REPORTS = ["red", "blue", None, "red", 'say "hi", twice', "two\nlines", None, "red"]
 # SQLite takes any text as a name except NUL.

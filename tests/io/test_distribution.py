@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.tables import Distribution, Dropped, inspect, read_distribution
+from rr_core.io import Distribution, Dropped, inspect, read_distribution
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import (
+from rr_core import RandomizedResponse
+from rr_core.io import (
     AllSeen,
     Names,
     Size,
@@ -20,8 +21,7 @@ from pages._ui.tables import (
     too_few,
     within,
 )
-from pages._ui.tables.likeness import difference
-from rr_core import RandomizedResponse
+from rr_core.io.labels import difference
 
 ILLS = ["influenza", "common cold", "measles", "asthma", "migraine", "diabetes", "Café allergy", "gout"]
 USERS = np.array([900, 600, 300, 150, 50, 0, 0, 0])

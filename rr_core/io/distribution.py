@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pages._ui.tables import numbers
-from pages._ui.tables.labels import Labels, clean, factorize, name_order
+from rr_core.io import numbers
 from rr_core.io.content import Tick, decode, ignore, unpack
 from rr_core.io.errors import UnreadableFile, quote
 from rr_core.io.hints import Hint
+from rr_core.io.labels import Labels, clean, factorize, name_order
 from rr_core.io.parquet import ParquetTable, open_parquet
 from rr_core.io.schema import Choice, Columns, Layout, choose, names_share, suggest
 from rr_core.io.text import TextTable, open_text

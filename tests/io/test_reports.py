@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import (
+from rr_core.io import (
     Dropped,
     FileRead,
     Reports,
@@ -26,14 +26,15 @@ from pages._ui.tables import (
     Stopped,
     inspect_reports,
     onefile,
+    parquet,
     progress,
     read_distribution,
     read_reports,
     tally,
+    text,
 )
-from pages._ui.tables.labels import clean
-from rr_core.io import parquet, text
-from tests.app.test_tables_properties import COUNTS, LABELS, write
+from rr_core.io.labels import clean
+from tests.io.test_distribution_properties import COUNTS, LABELS, write
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:

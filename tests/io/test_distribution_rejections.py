@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pages._ui.tables import UnreadableFile, read_distribution, reading
-from rr_core.io import content, parquet
-from tests.app.test_tables import parquet as to_parquet
+from rr_core.io import UnreadableFile, content, distribution, parquet, read_distribution
+from tests.io.test_distribution import parquet as to_parquet
 
 GOOD = "category,count\na,1\nb,2\n"
 TABLE = to_parquet(pa.table({"category": ["a", "b"] * 50, "count": range(100)}))
@@ -219,8 +218,8 @@ def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (reading.MIN_CATEGORIES, reading.MAX_CATEGORIES) == (2, 1_500_000)
-    monkeypatch.setattr(reading, "MAX_CATEGORIES", 5)
+    assert (distribution.MIN_CATEGORIES, distribution.MAX_CATEGORIES) == (2, 1_500_000)
+    monkeypatch.setattr(distribution, "MAX_CATEGORIES", 5)
     for k in (2, 5):
         assert read_distribution("".join(f"c{i},1\n" for i in range(k)).encode(), "a.csv").k == k
     for k in (6, 100):

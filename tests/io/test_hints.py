@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.tables import Source, UnreadableFile, inspect, inspect_reports, read_distribution, read_reports
+from rr_core.io import Source, UnreadableFile, inspect, inspect_reports, read_distribution, read_reports
 from rr_core.io.schema import detect_header
 
 RNG = np.random.default_rng(4)

@@ -1,4 +1,7 @@
-"""One file of collected reports: which of its columns count, and how many reports each name has."""
+"""One file of collected reports: which of its columns count, and how many reports each name has.
+
+Columns are counted piece by piece, with only the distinct values in memory.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pages._ui.tables import numbers
-from pages._ui.tables.labels import factorize
-from pages._ui.tables.reading import MAX_CATEGORIES, Dropped, check_size, left_out
-from pages._ui.tables.tally import Counts, Tallied, Tally, add_up
+from rr_core.io import numbers
 from rr_core.io.content import Tick
+from rr_core.io.distribution import MAX_CATEGORIES, Dropped, check_size, left_out
 from rr_core.io.errors import UnreadableFile, quote
 from rr_core.io.hints import WEIGHT_WORDS
+from rr_core.io.labels import factorize
 from rr_core.io.parquet import ParquetTable, to_text
 from rr_core.io.schema import (
     CATEGORY_WORDS,
@@ -31,6 +33,58 @@ from rr_core.io.schema import (
     suggest,
 )
 from rr_core.io.text import TextTable
+
+Counts = npt.NDArray[np.int64]
+
+_PENDING = 1 << 20
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """Distinct names as they are written, in order of first appearance; for each its rows and its people."""
+
+    names: Any
+    rows: Counts
+    people: Counts
+
+
+class Tally:
+    """Counts values that come in pieces.
+
+    Each piece is reduced to its distinct values at once. These are united when enough of them wait: the work
+    stays proportional to the rows, also when nearly all values differ.
+    """
+
+    def __init__(self) -> None:
+        self._names: list[Any] = []
+        self._rows: list[Counts] = []
+        self._waiting = 0
+        self._limit = _PENDING
+        self.distinct = 0
+        """Distinct values when they were last united."""
+
+    def add(self, values: Any) -> None:
+        """Count the values of one more Arrow array."""
+        found = values.value_counts()
+        self._names.append(to_text(found.field("values")))
+        self._rows.append(found.field("counts").to_numpy())
+        self._waiting += len(found)
+        if self._waiting > self._limit:
+            self.distinct = len(self.result().names)
+            self._limit = 2 * self.distinct + _PENDING
+
+    def result(self) -> Tallied:
+        """What was counted so far."""
+        names, codes = factorize(pa.chunked_array(self._names, pa.large_string()))
+        rows = add_up(codes, np.concatenate([np.zeros(0, np.int64), *self._rows]), len(names))
+        self._names, self._rows, self._waiting = [names], [rows], len(names)
+        return Tallied(names, rows, rows)
+
+
+def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:
+    """The sum of the weights of each code; exact, for sums below 2^53."""
+    return np.bincount(codes, weights=weights, minlength=k).astype(np.int64)
+
 
 REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
 """Names of a column of reports, not of counts, even when all its values are numbers."""

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pages._ui.tables import (
+from rr_core.io import (
     AllSeen,
     Source,
     UnreadableFile,
     WrongDomain,
+    content,
     onefile,
     read_reports,
     within,
 )
-from pages._ui.tables import collected as module
-from rr_core.io import content
+from rr_core.io import reports as module
 from rr_core.io.errors import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
 
@@ -133,7 +133,7 @@ def test_the_total_is_exact_or_refused() -> None:
 def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     assert onefile.MAX_CATEGORIES == 1_500_000
     names = [f"c{i}\n" for i in range(5)]
-    monkeypatch.setattr("pages._ui.tables.reading.MAX_CATEGORIES", 5)
+    monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 5)
     assert len(read_reports([Source("a.csv", "".join(names).encode())]).labels) == 5
     assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
     assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
@@ -141,8 +141,8 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onefile, "MAX_CATEGORIES", 10)
-    monkeypatch.setattr("pages._ui.tables.reading.MAX_CATEGORIES", 10)
-    monkeypatch.setattr("pages._ui.tables.tally._PENDING", 50)
+    monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 10)
+    monkeypatch.setattr("rr_core.io.counting._PENDING", 50)
     monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
     heard: list[float] = []
     data = to_parquet(user=pa.array(range(3000)))

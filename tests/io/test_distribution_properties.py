@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import UnreadableFile, inspect, read_distribution
-from tests.app.test_tables import parquet
+from rr_core.io import UnreadableFile, inspect, read_distribution
+from tests.io.test_distribution import parquet
 
 # Labels that cleaning leaves alone: no control characters, no blanks at the ends.
 LETTERS = st.characters(

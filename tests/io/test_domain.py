@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._ui.tables import (
+from rr_core.io import (
     AllSeen,
     Collected,
     Domain,
@@ -24,8 +24,8 @@ from pages._ui.tables import (
     read_reports,
     within,
 )
-from pages._ui.tables import domain as domains
-from tests.app.test_tables_properties import LABELS
+from rr_core.io import domain as domains
+from tests.io.test_distribution_properties import LABELS
 
 
 def reports(counts: dict[str, int], name: str = "category") -> Reports:

@@ -1,0 +1,421 @@
+"""From files of collected reports to the number of reports of each category.
+
+The files hold one report per row, or one category per row with its count. Raw reports are counted while they
+are read, so that ten million of them need no more memory than the file itself and its distinct values. Several files
+are one collection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rr_core.io import content
+from rr_core.io.content import Tick
+from rr_core.io.counting import (
+    REPORT_WORDS,
+    AnyTable,
+    Counted,
+    Counts,
+    add_up,
+    check_total,
+    count_reports,
+    is_headed,
+    names_weight,
+    pick,
+    propose,
+)
+from rr_core.io.distribution import Dropped, Preview, check_size, inspect, open_table
+from rr_core.io.errors import UnreadableFile, megabytes, quote
+from rr_core.io.labels import Codes, Labels, clean, factorize
+from rr_core.io.schema import CATEGORY_WORDS, COUNT_WORDS, Choice, Layout
+from rr_core.io.text import TextTable, open_text
+from rr_core.limits import MAX_UPLOAD_BYTES
+
+EVERY_SECONDS = 0.05
+"""The least time between two calls: more often is more than an eye, or a browser, can follow."""
+
+
+class Stopped(Exception):
+    """The person asked to stop; nothing was read."""
+
+
+class Meter:
+    """Passes on how much is done, 0 to 1, at most once in EVERY_SECONDS.
+
+    Raises
+    ------
+    Stopped
+        When `progress` answers True.
+    """
+
+    def __init__(self, progress: Callable[[float], bool] | None) -> None:
+        self._progress = progress
+        self._done = 0.0
+        self._told = time.monotonic()
+
+    def tell(self, done: float) -> None:
+        """Note what is done; it never goes back."""
+        self._done = min(1.0, max(self._done, done))
+        now = time.monotonic()
+        if self._progress is not None and (done >= 1 or now - self._told >= EVERY_SECONDS):
+            self._told = now
+            if self._progress(self._done):
+                raise Stopped
+
+    def part(self, start: float, stop: float) -> Tick:
+        """The same for one part of the work, which runs from `start` to `stop` of the whole."""
+        return lambda done: self.tell(start + (stop - start) * done)
+
+
+_BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
+
+# A one-letter name may be a report.
+_HEADERS = {word for word in CATEGORY_WORDS | COUNT_WORDS | REPORT_WORDS if len(word) > 1}
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """One file: the rows that were used and the reports they hold."""
+
+    name: str
+    rows: int
+    reports: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Collected reports, counted.
+
+    Attributes
+    ----------
+    labels
+        (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
+    counts
+        (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
+    total
+        Number of reports N, 1 to 2^53.
+    rows
+        Rows that were used; the others are in `dropped`.
+    files
+        What each file held, in the order given.
+    merged
+        Rows of a table of counts that were added to an earlier row of the same file (0 for values).
+    notes
+        Sentences about everything that was assumed, changed or looks odd.
+    sha256
+        One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
+    """
+
+    labels: npt.NDArray[np.object_]
+    counts: Counts
+    total: int
+    rows: int
+    files: tuple[FileRead, ...]
+    dropped: tuple[Dropped, ...]
+    merged: int
+    notes: tuple[str, ...]
+    category_name: str
+    count_name: str | None
+    layout: Layout
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The first file's columns and their use, which all files share."""
+
+    name: str
+    columns: tuple[str, ...]
+    has_header: bool
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """One file, read."""
+
+    name: str
+    counted: Counted
+    sha256: str
+    first_line: tuple[str, ...]
+
+
+def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
+    """All files together: names cleaned once, so that a name is the same category in each."""
+    tallied = [file.counted.tallied for file in read]
+    distinct, codes = factorize(pa.chunked_array([one.names for one in tallied], pa.large_string()))
+    cleaned = clean(distinct, codes)
+    column = shape.columns[shape.choice.category]
+    check_size(len(cleaned.names), column, fewest=1)
+    people = np.concatenate([one.people for one in tallied])
+    check_total(people)
+    if not people.any():
+        raise UnreadableFile(
+            f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero. Upload"
+            " reports of at least one person."
+        )
+    labels = np.array(cleaned.names.to_pylist(), dtype=object)
+    counts = add_up(cleaned.codes, people, len(labels))
+    labels.setflags(write=False)
+    counts.setflags(write=False)
+    parts = np.split(cleaned.codes, np.cumsum([len(one.names) for one in tallied])[:-1])
+    rows = [int(one.rows.sum()) for one in tallied]
+    return Reports(
+        labels=labels,
+        counts=counts,
+        total=int(counts.sum()),
+        rows=sum(rows),
+        files=tuple(
+            FileRead(file.name, used, int(one.people.sum()))
+            for file, one, used in zip(read, tallied, rows, strict=True)
+        ),
+        dropped=_dropped(read),
+        merged=0 if shape.choice.count is None else sum(rows) - sum(len(np.unique(part)) for part in parts),
+        notes=(
+            *cleaned.notes,
+            *_trimmed(len(distinct), codes, cleaned),
+            *_notes(read, shape, cleaned.names, counts),
+        ),
+        category_name=column,
+        count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
+        layout=shape.choice.layout,
+        sha256=_sha256([file.sha256 for file in read]),
+    )
+
+
+def _sha256(each: Sequence[str]) -> str:
+    return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()
+
+
+def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
+    several = len(read) > 1
+    return tuple(
+        dataclasses.replace(one, file=file.name if several else None)
+        for file in read
+        for one in file.counted.dropped
+    )
+
+
+def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
+    """That names were counted together because only blanks or control characters tell them apart."""
+    if written == len(cleaned.names):
+        return []
+    label = np.zeros(written, dtype=np.int64)
+    label[codes] = cleaned.codes
+    united = np.flatnonzero(np.bincount(label) > 1)
+    named = ", ".join(quote(cleaned.names[int(i)].as_py()) for i in united[:3])
+    forms = "One name is" if len(united) == 1 else f"{len(united):,} names are"
+    return [
+        f"{forms} written in several forms that differ in blanks or control characters only, and counted together:"
+        f" {named}{', …' if len(united) > 3 else ''}."
+    ]
+
+
+def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -> list[str]:
+    notes = list(dict.fromkeys(note for file in read for note in file.counted.notes))
+    first_with = {file.sha256: file for file in reversed(read)}
+    for file in read:
+        first = first_with[file.sha256]
+        if first is not file:
+            notes.append(
+                f"{quote(file.name)} holds the same bytes as {quote(first.name)}; the reports of both were counted."
+            )
+    for file in read[1:]:
+        words = {cell.strip().casefold() for cell in file.first_line}
+        if not shape.has_header and words & _HEADERS:
+            notes.append(
+                f"The first line of {quote(file.name)} looks like a header and was read as a report, because"
+                f" {quote(shape.name)} has no header."
+            )
+    for name in filter(names_weight, shape.columns):
+        if name == shape.columns[shape.choice.category]:
+            continue
+        if shape.choice.count is None or name != shape.columns[shape.choice.count]:
+            notes.append(f"The weights in the column {quote(name)} were not used: every person counts once.")
+        else:
+            notes.append(f"The whole numbers in the column {quote(name)} were taken as counts of people.")
+    if shape.choice.count is None and len(counts) > 1 and counts.max() == 1:
+        notes.append(
+            "Every report occurs exactly once: this may be a column of user numbers and not of reports, or a"
+            " table of counts."
+        )
+    if _are_bit_vectors(names):
+        notes.append(
+            "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from"
+            " unary encoding and not from k-RR: the estimators here do not apply to them."
+        )
+    return notes
+
+
+def _are_bit_vectors(names: Any) -> bool:
+    lengths = pc.min_max(pc.utf8_length(names))
+    return bool(
+        len(names) > 1
+        and lengths["min"].as_py() == lengths["max"].as_py()
+        and pc.all(pc.match_substring_regex(names, _BIT_VECTOR)).as_py()
+    )
+
+
+# Unpacking and decoding take about this part of the time of a file.
+_OPENING = 0.3
+
+
+@dataclass(frozen=True)
+class Source:
+    """An uploaded file. A memoryview is copied once, bytes are not."""
+
+    name: str
+    data: bytes | memoryview = dataclasses.field(repr=False)
+
+
+def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:
+    """What the first of the files seems to be; its suggestion is what `read_reports` does by default.
+
+    Raises
+    ------
+    UnreadableFile
+        When the file is no table at all.
+    """
+    preview = inspect(bytes(source.data), source.name, has_header=has_header)
+    if has_header is None and preview.has_header is False and is_headed(preview):
+        preview = inspect(bytes(source.data), source.name, has_header=True)
+    choice = propose(preview)
+    return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
+
+
+def read_reports(
+    files: Sequence[Source],
+    *,
+    layout: Layout | None = None,
+    category: str | int | None = None,
+    count: str | int | None = None,
+    has_header: bool | None = None,
+    progress: Callable[[float], bool] | None = None,
+) -> Reports:
+    """Count the reports in one or more files of the same columns.
+
+    Parameters
+    ----------
+    files
+        At least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
+    layout
+        "values": one report per row. "counts": one row per category, with a whole number. None follows
+        `inspect_reports` of the first file.
+    category, count
+        Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
+    has_header
+        Overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
+    progress
+        Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
+        asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
+        with millions of rows, takes seconds.
+
+    Raises
+    ------
+    UnreadableFile
+        With one sentence for the person who uploaded the files; it names the file when there are several.
+    Stopped
+        `progress` asked for it.
+    ValueError
+        Unknown `layout`, no files.
+
+    Notes
+    -----
+    Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
+    its two columns.
+    """
+    if layout not in (None, "counts", "values"):
+        raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
+    if not files:
+        raise ValueError("files must hold at least one file, got none")
+    meter = Meter(progress)
+    ends = np.cumsum([len(source.data) for source in files])
+    _check_together(int(ends[-1]), MAX_UPLOAD_BYTES, "are larger")
+    ends = ends / max(1, ends[-1])
+    shape: Shape | None = None
+    read: list[ReadFile] = []
+    unpacked = 0
+    for source, start, end in zip(files, [0.0, *ends.tolist()], ends.tolist(), strict=False):
+        with _naming(source.name if len(files) > 1 else None):
+            meter.tell(start)
+            opened = start + _OPENING * (end - start)
+            data = source.data if isinstance(source.data, bytes) else bytes(source.data)
+            header = shape.has_header if shape else has_header
+            table = open_table(data, source.name, header, meter.part(start, opened)).table
+            if shape is None:
+                table = _headed(table, has_header)
+                choice = pick(table, layout, category, count)
+                shape = Shape(source.name, table.columns, _has_header(table), choice)
+            _check_shape(table, shape)
+            counted = count_reports(table, shape.choice, meter.part(opened, end))
+            sha256 = hashlib.sha256(data).hexdigest()
+            read.append(ReadFile(source.name, counted, sha256, table.sample[0] if table.sample else ()))
+        unpacked += len(table.data)
+        _check_together(unpacked, content.MAX_UNPACKED_BYTES, "unpack to more")
+    assert shape is not None
+    reports = unite(read, shape)
+    meter.tell(1.0)
+    return reports
+
+
+def _check_together(size: int, limit: int, words: str) -> None:
+    if size > limit:
+        raise UnreadableFile(
+            f"The files {words} than {megabytes(limit)} together. Count the reports first and upload one line"
+            " per category with its count."
+        )
+
+
+@contextlib.contextmanager
+def _naming(name: str | None) -> Iterator[None]:
+    """Sentences about one of several files begin with its name."""
+    try:
+        yield
+    except UnreadableFile as error:
+        if name is None:
+            raise
+        raise UnreadableFile(f"{quote(name)}: {error}") from error
+
+
+def _has_header(table: AnyTable) -> bool:
+    return table.has_header if isinstance(table, TextTable) else True
+
+
+def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
+    """The first table, with the header that only a file of reports has."""
+    if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
+        return open_text(table.data, has_header=True)
+    return table
+
+
+def _check_shape(table: AnyTable, shape: Shape) -> None:
+    """Refuse a file whose columns are not those of the first."""
+    mine, theirs = table.columns, shape.columns
+    if len(mine) != len(theirs):
+        raise UnreadableFile(
+            f"it has {_columns(len(mine))}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
+            " same columns, in the same order."
+        )
+    if not (shape.has_header and _has_header(table)):
+        return
+    for number, (one, other) in enumerate(zip(mine, theirs, strict=True), 1):
+        if one != other:
+            raise UnreadableFile(
+                f"its column {number} is called {quote(one)}, and in {quote(shape.name)} {quote(other)}."
+                " Upload files with the same columns, in the same order, each with its header."
+            )
+
+
+def _columns(number: int) -> str:
+    return "1 column" if number == 1 else f"{number:,} columns"
