@@ -11,10 +11,10 @@ from rr_core.collected.above_zero import AboveZero, above_zero
 from rr_core.collected.intervals import Interval, inv_interval
 from rr_core.collected.nearest import Nearest, nearest
 from rr_core.collected.reports import Counts, collected
-from rr_core.comparison import RULES
 from rr_core.errors import Users
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
+from rr_core.registry import RULES
 
 
 @dataclass(frozen=True, eq=False)

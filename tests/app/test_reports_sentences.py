@@ -18,10 +18,10 @@ from rr_core import RandomizedResponse, zipf
 from rr_core.collected.analysis import analyse
 from rr_core.collected.fit import fit_test
 from rr_core.collected.floor import floor
-from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.collected import reports_floor
 from rr_core.figures.style import QUANTITIES, reading, whole
 from rr_core.io import AllSeen, Size
+from rr_core.registry import ESTIMATORS, VALID
 from tests.app.analysed import analysed, counts_csv
 from tests.core import exact
 

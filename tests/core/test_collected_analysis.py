@@ -9,7 +9,7 @@ from rr_core.collected.analysis import analyse
 from rr_core.collected.intervals import inv_interval
 from rr_core.collected.nearest import nearest
 from rr_core.collected.reports import Levels
-from rr_core.comparison import ESTIMATORS
+from rr_core.registry import ESTIMATORS
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])

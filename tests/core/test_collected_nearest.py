@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance, zipf
 from rr_core.collected.nearest import ERRORS, PART, _Levels, nearest
-from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.sampling import whole_users
 
 USERS = ("fixed", "sampled")

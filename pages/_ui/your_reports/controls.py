@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pages._ui import state, view_picker
 from pages._ui.your_reports import words
 from pages._ui.your_reports.results import Results
-from rr_core.comparison import ESTIMATORS, Target
+from rr_core.comparison import Target
 from rr_core.figures.style import QUANTITIES
 from rr_core.figures.view import Bars, bars, find
+from rr_core.registry import ESTIMATORS
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}

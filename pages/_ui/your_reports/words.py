@@ -11,11 +11,11 @@ from pages._ui.your_reports.results import LEAST, Results
 from rr_core.collected.fit import FitTest
 from rr_core.collected.intervals import too_few
 from rr_core.collected.nearest import ERRORS, FEWEST, SAME
-from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
 from rr_core.io import FileRead
 from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS, VALID
 
 _DOMAINS = {
     "seen": "all of them are in the files",
