@@ -19,7 +19,6 @@ from rr_core.io import (
     Source,
     UnreadableFile,
     WrongDomain,
-    listed,
     read_list,
     read_reports,
     within,
@@ -233,7 +232,7 @@ def test_lists_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
         read_list("x" * 200_000 + ",b")
     with pytest.raises(UnreadableFile, match="a picture"):
         read_list(Source("l.csv", b"\x89PNG"))
-    monkeypatch.setattr(listed, "K_MAX", 3)
+    monkeypatch.setattr(domains, "K_MAX", 3)
     assert len(names("a\nb\nc")) == 3
     with pytest.raises(WrongDomain, match="The list holds 4 categories; at most 3"):
         read_list("a\nb\nc\nd")

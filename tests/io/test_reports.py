@@ -24,15 +24,14 @@ from rr_core.io import (
     Reports,
     Source,
     Stopped,
+    counting,
     inspect_reports,
-    onefile,
     parquet,
-    progress,
     read_distribution,
     read_reports,
-    tally,
     text,
 )
+from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
 from tests.io.test_distribution_properties import COUNTS, LABELS, write
 
@@ -204,7 +203,7 @@ def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -
 def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
     letters = pa.array([chr(i) for i in range(0x3100)], pa.large_string())
     cleaned = clean(letters, np.arange(len(letters), dtype=np.int32))
-    assert np.array_equal(onefile._named(letters), cleaned.codes >= 0)
+    assert np.array_equal(counting._named(letters), cleaned.codes >= 0)
 
 
 def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
@@ -243,7 +242,7 @@ def test_bit_vectors_are_noted(reports: list[str], odd: bool) -> None:
 
 
 def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(reports_module, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(text, "_BLOCK", 1 << 12)
     reports = b"report\n" + b"red\nblue\n" * 50_000
     files = [Source("a.csv", reports), Source("b.csv.gz", gzip.compress(reports)), Source("c.csv", reports)]
@@ -275,9 +274,9 @@ def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.04, 0.05, 0.06, 0.09, 0.11, 0.12])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(reports_module.time, "monotonic", lambda: next(clock))
     heard: list[float] = []
-    meter = progress.Meter(lambda done: bool(heard.append(done)))
+    meter = reports_module.Meter(lambda done: bool(heard.append(done)))
     for done in (0.1, 0.2, 0.3, 0.25, 0.25):
         meter.part(0.2, 0.7)(done)
     meter.tell(1.0)
@@ -315,7 +314,7 @@ def test_pieces_of_any_size_are_a_counter(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_BLOCK", sizes["block"])
         patch.setattr(parquet, "_PIECE_ROWS", sizes["rows"])
-        patch.setattr(tally, "_PENDING", sizes["pending"])
+        patch.setattr(counting, "_PENDING", sizes["pending"])
         if as_parquet:
             files = [to_parquet(column, row_group_size=sizes["rows"] + 3) for column in columns]
         else:

@@ -14,7 +14,7 @@ from rr_core.io import (
     UnreadableFile,
     WrongDomain,
     content,
-    onefile,
+    counting,
     read_reports,
     within,
 )
@@ -131,7 +131,7 @@ def test_the_total_is_exact_or_refused() -> None:
 
 
 def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert onefile.MAX_CATEGORIES == 1_500_000
+    assert counting.MAX_CATEGORIES == 1_500_000
     names = [f"c{i}\n" for i in range(5)]
     monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 5)
     assert len(read_reports([Source("a.csv", "".join(names).encode())]).labels) == 5
@@ -140,7 +140,7 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onefile, "MAX_CATEGORIES", 10)
+    monkeypatch.setattr(counting, "MAX_CATEGORIES", 10)
     monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 10)
     monkeypatch.setattr("rr_core.io.counting._PENDING", 50)
     monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
