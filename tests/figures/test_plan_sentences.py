@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from rr_core.figures.plan_sentences import KIND_TEXTS, at_least, at_most, number_of_users, promise_text
+from rr_core.figures.plan_sentences import (
+    KIND_TEXTS,
+    PROTOCOL_NAMES,
+    at_least,
+    at_most,
+    bound_text,
+    number_of_users,
+    promise_text,
+)
+from rr_core.plan import bounds, protocols
 from rr_core.plan.targets import KINDS, Target
 
 
@@ -13,6 +22,13 @@ def test_every_kind_of_target_has_its_words():
     for key, kind in KINDS.items():
         assert KIND_TEXTS[key].meaning.endswith(".")
         assert bool(KIND_TEXTS[key].promised) == kind.has_confidence
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+def test_every_bound_and_every_protocol_has_its_words(users):
+    for bound in bounds.table(2, 1.0, 1e6, users):
+        assert all(bound_text(bound.key, users))
+    assert PROTOCOL_NAMES.keys() == set(protocols.KEYS)
 
 
 @pytest.mark.parametrize(

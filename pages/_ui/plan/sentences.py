@@ -10,7 +10,9 @@ from pages._ui.plan.result import Plan
 from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal, largest_k_up_to
 from rr_core.figures.plan_sentences import (
     KIND_TEXTS,
+    PROTOCOL_NAMES,
     achieved_text,
+    bound_text,
     budget,
     number_of_users,
     promise_text,
@@ -147,7 +149,7 @@ def protocol_sentence(plan: Plan) -> str:
     """Whether one of the others would do with fewer users, and until where k-RR is as good as any, as markdown."""
     rows = compared_protocols(plan)
     rr, best = rows[0], next(row for row in rows if row.best)
-    name = f"{best.name[0].lower()}{best.name[1:]}"
+    name = _in_a_sentence(PROTOCOL_NAMES[best.key])
     factor = number(rr.users_relative, 4)
     verdict = (
         "**none of the five protocols below has a smaller error than k-RR**"
@@ -169,13 +171,17 @@ def protocol_sentence(plan: Plan) -> str:
 
 def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
     """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
-    short = PROTOCOLS[row.key].name
-    name = short if short == row.name else f"{short}: {row.name[0].lower()}{row.name[1:]}"
+    short, full = PROTOCOLS[row.key].name, PROTOCOL_NAMES[row.key]
+    name = short if short == full else f"{short}: {_in_a_sentence(full)}"
     factor = number(row.users_relative, 4)
     ratio = row.users_relative
     users = "best" if row.best else "the same" if ratio < 1 + _ROUNDING else f"{factor} times"
     users = "hardly more" if users == "1 times" else users
     return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
+
+
+def _in_a_sentence(name: str) -> str:
+    return name[0].lower() + name[1:]
 
 
 def protocol_table(compared: tuple[Protocol, ...]) -> str:
@@ -238,7 +244,9 @@ def bounds_sentence(curves: BoundCurves) -> str:
 def bounds_table(curves: BoundCurves) -> str:
     """The bounds with what they assume, as a markdown table."""
     lines = ["| Bound | Kind | What it assumes | Source |", "|:--|:--|:--|:--|"]
-    lines += [f"| {row.name} | {row.kind} | {row.assumes} | {row.source} |" for row in curves.bounds]
+    for row in curves.bounds:
+        text = bound_text(row.key, curves.users)
+        lines.append(f"| {text.name} | {row.kind} | {text.assumes} | {text.source} |")
     return (
         "\n".join(lines)
         + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
