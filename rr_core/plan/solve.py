@@ -153,7 +153,8 @@ def least_users(function: Shortfall, channels: Channels) -> Array:
 
 
 def share_below_one_person(target: Target, n: float, users: Users) -> str:
-    """Why no category of these users is what the target is about, if so: their shares are those of whole people."""
+    """Why no category of these n users has the share that the target names, as a sentence: it is less than one person.
+    Empty when one can have it."""
     share = {"share": target.share, "smallest": target.value}.get(target.kind, 0.0)
     if users == "sampled" or has_whole_person(share, n):
         return ""
@@ -162,7 +163,8 @@ def share_below_one_person(target: Target, n: float, users: Users) -> str:
 
 
 def _signed_log(nats: Array) -> Array:
-    """Positive where the target is missed; nearly a line in log n, as the shortfall is nearly one in n."""
+    """sign(x) log(1 + |x|) of the shortfall x: positive where the target is missed, and nearly linear in log n, because
+    the shortfall is nearly linear in n."""
     short = nats - _SLACK
     compressed: Array = np.sign(short) * np.log1p(np.abs(short))
     return compressed
@@ -198,7 +200,7 @@ def checked_n(n: float) -> float:
 
 
 def tie_reason(target: Target, guess: Guess) -> str:
-    """Why a ranking cannot be right, if so."""
+    """Why a ranking cannot be right, as a sentence: two of the categories are equally large. Empty when it can."""
     if target.kind != "top" or guess.shares is None:
         return ""
     top = int(target.value)
@@ -248,7 +250,8 @@ ValueFunction = Callable[[Channels, Array, float], Array]
 
 
 def shortfall_function(target: Target, guess: Guess, users: Users) -> Shortfall:
-    """How far from the target, in nats; it falls as N or epsilon grows."""
+    """A function of (channels, n): log(chance to miss / chance allowed) in nats, or more, (pairs,). For "rmse" it is the
+    logarithm of the mean squared error over the one asked for. It falls as N or epsilon grows."""
     check_users(users)
     if target.kind == "rmse":
         return lambda channels, n: np.log(_mean_square(guess, users, channels, n) / target.value**2)
@@ -262,7 +265,7 @@ def shortfall_function(target: Target, guess: Guess, users: Users) -> Shortfall:
 
 
 def value_function(target: Target, guess: Guess, users: Users) -> ValueFunction:
-    """The value a collection achieves; the last argument is the relative accuracy asked for."""
+    """A function of (channels, n, relative accuracy): the value that is achieved, (pairs,), as in `achieved`."""
     check_users(users)
     if target.kind == "rmse":
         return lambda channels, n, accuracy: np.sqrt(_mean_square(guess, users, channels, n))
@@ -283,7 +286,7 @@ def value_function(target: Target, guess: Guess, users: Users) -> ValueFunction:
 
 
 def has_whole_person(share: ArrayLike, n: ArrayLike) -> NDArray[np.bool_]:
-    """Whether a category of n users can have this share: that of one of them or more, or none."""
+    """Whether a category of n users can have this share: zero, or that of one person or more. They broadcast."""
     people: Array = np.asarray(n, dtype=np.float64) * np.asarray(share, dtype=np.float64)
     out: NDArray[np.bool_] = (people == 0) | (people >= 1 - _NEAR)
     return out
