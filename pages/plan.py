@@ -3,33 +3,24 @@
 import streamlit as st
 
 from pages._ui.frame import open_page
-from pages._ui.plan import (
-    answer,
-    bounds,
-    controls,
-    cost,
-    downloads,
-    formulas,
-    picture,
-    protocols,
-    shuffling,
-    simulated,
-    work,
-)
+from pages._ui.plan import downloads, sections
+from pages._ui.plan.result import current_plan, plan_landscape
+from pages._ui.plan.sentences import FORMULAS
+from pages._ui.plan.settings import controls, current_settings
 
 page = open_page("plan", "How many people, and how much privacy, does my survey need?")
-asked = controls.current(page.scenario.k)
-controls.rows(page.scenario.k, asked)
-found = work.planned(page.work, asked)
-answer.show(found)
-figure = picture.show(page, found)
+settings = current_settings(page.scenario.k)
+controls(page.scenario.k, settings)
+plan = current_plan(page.work, settings)
+sections.answer(plan)
+figure = sections.plan_map_figure(page, plan)
 
-cost.section(found)
-simulated.section(page.work, found)
-protocols.section(found)
-bounds.section(found)
-delta = shuffling.section(found)
-downloads.section(page.work, found, work.land(page.work, asked, found), figure, delta)
+sections.price_of_privacy(plan)
+sections.simulated_errors(page.work, plan)
+sections.other_protocols(plan)
+sections.lower_bounds(plan)
+delta = sections.shuffled_reports(plan)
+downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
 
 with st.expander("Formulas"):
-    st.markdown(formulas.TEXT)
+    st.markdown(FORMULAS)

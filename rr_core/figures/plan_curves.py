@@ -1,4 +1,4 @@
-"""Error of each estimator along epsilon or N: Inv in closed form, the valid ones simulated, with error bars."""
+"""Curves of a plan against epsilon, K or N: protocols, lower bounds, simulated errors, and shuffling."""
 
 from __future__ import annotations
 
@@ -11,60 +11,312 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
-from rr_core.figures.plan_protocols import error_axis, log_range, upright
-from rr_core.figures.plan_words import budget
-from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, percent
-from rr_core.plan.curves import SimulatedCurve
+from rr_core.figures.plan_sentences import budget, round_up
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
+from rr_core.figures.wording import alike, times
+from rr_core.plan.bounds import Bound, BoundCurves
+from rr_core.plan.protocols import Key, RmseCurves
+from rr_core.plan.shuffling import ShuffleCurve
+from rr_core.plan.simulation import SimulatedCurve
 from rr_core.registry import VALID
 
-METRIC_NAMES = {
+# The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
+PROTOCOLS: dict[Key, Quantity] = {
+    "rr": Quantity("k-RR", "#E0564A", "circle", "solid"),
+    "subset": Quantity("SS", "#B06A1E", "triangle-up", "dashdot"),
+    "sue": Quantity("SUE", "#7C8420", "square", "dot"),
+    "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
+    "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
+}
+_IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection"}
+# OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
+# both.
+_PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2}
+_ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
+# With the digits that powers of ten far below one per cent need.
+_SMALL_SHARE = ".9~%"
+_WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
+_INV = QUANTITIES["inv"]
+# Colour, dash and width of each row of `bounds.table`.
+_BOUND_LOOKS = {
+    "equal": ("#2F8FBF", "solid", 3.0),
+    "theorem": ("#A65FC0", "dash", 2.5),
+    "limit": ("#7C8420", "dot", 2.0),
+    "known": ("#2A8F8A", "longdashdot", 2.0),
+    "attainable": ("#B06A1E", "longdash", 2.0),
+    "binary": ("#777777", "dot", 5.0),
+}
+_METRIC_TITLES = {
     "rmse": "RMSE per category",
     "max": "Largest error of any category",
     "tv": "Total variation",
 }
-_IN_WORDS = {"rmse": "RMSE per category", "max": "largest error", "tv": "total variation"}
+_METRICS_IN_WORDS = {"rmse": "RMSE per category", "max": "largest error", "tv": "total variation"}
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 # MLE* often lies on InvP: a small marker on a large one shows both.
-_SIZES = {"inv": 10, "inv_n": 10, "inv_p": 15, "mle_star": 7}
-_WIDTHS = {"inv_p": 4.5}
-_BARS = 2.0  # standard errors to either side
-_SAME = 1e-9  # relative: below, two means differ by rounding alone
+_MARKER_SIZES = {"inv": 10, "inv_n": 10, "inv_p": 15, "mle_star": 7}
+_LINE_WIDTHS = {"inv_p": 4.5}
+_STANDARD_ERRORS = 2.0  # standard errors to either side
+_SHUFFLING_COLOUR = "#2F8FBF"
+
+
+def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
+    """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``.
+
+    Only k-RR and subset selection depend on K; the vertical line is where they part.
+    """
+    x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
+    reads = (
+        f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {largest_k_up_to(curves.single):,} "
+        f"categories, and has a smaller error than OUE up to {largest_k_below(curves.flip):,}."
+    )
+    return _rmse_figure(curves, x, "K", reads)
+
+
+def rmse_against_epsilon(curves: RmseCurves, k: int) -> go.Figure:
+    """RMSE against epsilon, from `protocols.against_epsilon` at this number of categories."""
+    x = epsilon_axis()
+    # Rounded upwards, so that it is true of the number that is read.
+    as_good = f"from ε = {number(round_up(curves.single, 3))} on" if curves.single > 0 else "at every ε"
+    smaller = f"above ε = {number(round_up(curves.flip, 3))}" if curves.flip > 0 else "at every ε"
+    reads = (
+        f"with {k:,} categories k-RR is as good as subset selection {as_good}, and has a smaller error than OUE "
+        f"{smaller}."
+    )
+    return _rmse_figure(curves, x, "ε", reads)
+
+
+def epsilon_axis() -> dict[str, Any]:
+    """A logarithmic axis of epsilon with ticks that are read as numbers."""
+    ticks = [str(tick) for tick in _WIDE_EPSILON_TICKS]
+    return axis("Privacy budget ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
+
+
+def largest_k_below(flip: float) -> int:
+    """The largest whole number of categories below this one."""
+    return math.ceil(flip) - 1
+
+
+def largest_k_up_to(border: float) -> int:
+    """The largest whole number of categories up to this one."""
+    return math.floor(border)
+
+
+def log_range(values: list[Array]) -> list[float]:
+    """Ends of a logarithmic axis that shows all these values, in powers of ten."""
+    seen = np.log10(np.concatenate([np.ravel(part) for part in values]))
+    seen = seen[np.isfinite(seen)]
+    low, high = float(seen.min()), float(seen.max())
+    room = max(0.05 * (high - low), 0.1)
+    return [low - room, high + room]
+
+
+def error_axis(title: str, span: list[float], tickformat: str) -> dict[str, Any]:
+    """A logarithmic axis of errors from `log_range`, with about six ticks."""
+    wide = span[1] - span[0]
+    step = max(1, math.ceil(wide / 6)) if wide > 1.2 else "D2"
+    return axis(f"{title} (log scale)", type="log", tickformat=tickformat, dtick=step, range=span)
+
+
+def vertical_line(name: str, x: float, span: list[float], dash: str) -> dict[str, Any]:
+    """A vertical line across a logarithmic axis, with a place in the legend."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": np.array([x, x]),
+        "y": 10.0 ** np.array(span),
+        "line": {"color": ZERO, "dash": dash, "width": 2},
+        "hoverinfo": "skip",
+    }
+
+
+def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.Figure:
+    span = log_range([*curves.rmse.values(), np.array(list(curves.rmse_here.values()))])
+    traces = [
+        _protocol_line(PROTOCOLS[key], _PROTOCOL_WIDTHS[key], curves.x, rmse, symbol)
+        for key, rmse in curves.rmse.items()
+    ]
+    if curves.x[0] <= curves.single <= curves.x[-1]:
+        # Where k-RR is as good as any of them; in few letters, for a legend of several columns.
+        name = (
+            f"K ≤ {largest_k_up_to(curves.single):,}"
+            if symbol == "K"
+            else f"ε ≥ {number(round_up(curves.single, 3))}"
+        )
+        traces.append(vertical_line(name, curves.single, span, "dash"))
+    traces.append(_protocols_here(curves))
+    least = min(curves.rmse_here.values())
+    best = [key for key, rmse in curves.rmse_here.items() if rmse <= least * (1 + _ROUNDING)]
+    names = " and ".join(_IN_A_SENTENCE.get(key, PROTOCOLS[key].name) for key in best)
+    error = "RMSE per category"
+    rival = "" if "rr" in best else f" (k-RR {percent(curves.rmse_here['rr'])})"
+    equal = ", all shares equal" if curves.users == "sampled" else ""
+    have = "has" if len(best) == 1 else "have"
+    reading = (
+        f"With {curves.n:,.0f} user{'s' * (curves.n != 1)}{equal}, {names} {have} the smallest {error}, "
+        f"{percent(least)}{rival}; {reads}"
+    )
+    y = error_axis(error, span, _SMALL_SHARE)
+    return figure(traces, x, y, reading, margin={"l": 84, "r": 14, "t": 78, "b": 62})
+
+
+def _protocol_line(look: Quantity, width: float, x: Array, y: Array, symbol: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": look.name,
+        "x": x,
+        "y": y.astype(np.float32),
+        "line": {"color": look.colour, "dash": look.dash, "width": width},
+        "hovertemplate": f"{look.name}, {symbol} = " + "%{x:.4~g}<br>RMSE: %{y:.4~%}<extra></extra>",
+    }
+
+
+def _protocols_here(curves: RmseCurves) -> dict[str, Any]:
+    looks = [PROTOCOLS[key] for key in curves.rmse_here]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "here",
+        "x": np.full(len(looks), curves.here),
+        "y": np.array(list(curves.rmse_here.values())),
+        "text": [look.name for look in looks],
+        "marker": {
+            "color": [look.colour for look in looks],
+            "symbol": [look.symbol for look in looks],
+            "size": 12,
+            "line": {"width": 1.5, "color": RIM},
+        },
+        "hovertemplate": "%{text} here<br>RMSE: %{y:.4~%}<extra></extra>",
+    }
+
+
+def error_and_bounds(curves: BoundCurves) -> go.Figure:
+    """Total squared error of Inv under k-RR and the rows of `bounds.table`, each only where it is valid."""
+    rows = [row for row in curves.bounds if row.valid.any()]
+    # Theorem 4.5 falls by thirty powers of ten at large epsilon: it may leave the picture, what is close may not.
+    span = log_range([curves.inv, *(_valid_values(row) for row in rows if row.key != "theorem")])
+    traces = [_bound_line("k-RR, Inv", curves.epsilons, curves.inv, (_INV.colour, "solid", 3.5))]
+    traces += [
+        _bound_line(_bound_label(row), curves.epsilons, _valid_values(row), _BOUND_LOOKS[row.key])
+        for row in rows
+    ]
+    foot = span[0] if curves.epsilon_here >= 1 else sum(span) / 2  # not through the legend
+    traces.append(
+        vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]], "dash")
+    )
+    traces.append(_inv_here(curves))
+    y = axis(
+        "Squared error, sum (log scale)",
+        type="log",
+        exponentformat="power",
+        dtick=max(1, math.ceil((span[1] - span[0]) / 6)),
+        range=span,
+    )
+    # Every line falls to the right: the corner below them is empty, and above them many rows would be needed.
+    legend = {"yanchor": "bottom", "y": 0.02, "x": 0.01, "font": {"size": 14}, "bgcolor": "rgba(0,0,0,0)"}
+    margin = {"l": 84, "r": 14, "t": 28, "b": 62}
+    return figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
+
+
+def inv_is_optimal(curves: BoundCurves) -> bool:
+    """Whether the error is the lower bound at equal shares, but for rounding."""
+    return curves.now <= curves.floor * (1 + 1e-9)
+
+
+def _bounds_reading(curves: BoundCurves) -> str:
+    error = f"At ε = {budget(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
+    if math.isnan(curves.floor):
+        return f"{error}; with so few users a constant answer may be nearer than any unbiased estimate."
+    if inv_is_optimal(curves):
+        return f"{error}: when all shares are equal, no protocol with an unbiased estimate can have less."
+    ratio = curves.now / curves.floor
+    more = "hardly more than" if alike(ratio) else times(ratio)
+    return f"{error}, {more} the least that any protocol with an unbiased estimate can have when all shares are equal."
+
+
+def _bound_label(row: Bound) -> str:
+    """Short enough for a corner of the picture on a telephone."""
+    return {
+        "equal": "≥ equal shares",
+        "theorem": "≥ Theorem 4.5",
+        "limit": "≥ K/(Nε²)",
+        "known": "≥ K/(64Nε²)",
+        "attainable": "≈ 4K/(Nε²)",
+        "binary": "exact, K = 2",
+    }[row.key]
+
+
+def _valid_values(row: Bound) -> np.ndarray:
+    return np.where(row.valid, row.value, np.nan)
+
+
+def _bound_line(name: str, x: np.ndarray, y: np.ndarray, look: tuple[str, str, float]) -> dict[str, Any]:
+    colour, dash, width = look
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "line": {"color": colour, "dash": dash, "width": width},
+        "hovertemplate": name + "<br>ε = %{x:.3~g}: %{y:.3~g}<extra></extra>",
+    }
+
+
+def _inv_here(curves: BoundCurves) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "showlegend": False,
+        "name": "k-RR, Inv, here",
+        "x": np.array([curves.epsilon_here]),
+        "y": np.array([curves.now]),
+        "marker": {
+            "color": _INV.colour,
+            "symbol": _INV.symbol,
+            "size": 13,
+            "line": {"width": 1.5, "color": RIM},
+        },
+        "hovertemplate": "here<br>ε = %{x:.3~g}: %{y:.3~g}<extra></extra>",
+    }
 
 
 def error_curves(
-    found: SimulatedCurve, metric: str, exact: Array | None, here: float, wanted: float | None
+    result: SimulatedCurve, metric: str, exact: Array | None, here: float, wanted: float | None
 ) -> go.Figure:
     """One curve per estimator.
 
     Args:
-        found: the simulation; points without collections are left out.
+        result: the simulation; points without collections are left out.
         metric: "rmse", "max" or "tv".
         exact: (m,) Inv's error in closed form, drawn in the place of its simulation; None where there is none.
         here: the plan's epsilon or N.
         wanted: the value asked for, where the target is about this metric.
     """
-    there = found.done > 0
-    x = found.points[there]
-    mean = {name: values[there] for name, values in found.mean[metric].items()}
-    spread = {name: values[there] for name, values in found.standard_error[metric].items()}
-    traces = [] if exact is None else [_line("inv", x, exact[there], ", exact")]
+    there = result.completed > 0
+    x = result.points[there]
+    mean = {name: values[there] for name, values in result.mean[metric].items()}
+    spread = {name: values[there] for name, values in result.standard_error[metric].items()}
+    traces = [] if exact is None else [_estimator_line("inv", x, exact[there], ", exact")]
     simulated = VALID if exact is not None else ("inv", *VALID)
-    traces += [_points(name, x, mean[name], spread[name]) for name in simulated]
+    traces += [_estimator_points(name, x, mean[name], spread[name]) for name in simulated]
     drawn = [*mean.values(), *([] if exact is None else [exact[there]])]
-    span = _span(drawn)
-    symbol = "ε" if found.along == "epsilon" else "N"
-    traces.append(upright(f"{symbol} = {_here(here, symbol)}", here, span, "dash"))
+    span = _simulated_span(drawn)
+    symbol = "ε" if result.along == "epsilon" else "N"
+    traces.append(vertical_line(f"{symbol} = {_place_text(here, symbol)}", here, span, "dash"))
     if wanted is not None and span[0] < math.log10(wanted) < span[1]:
-        traces.append(_level(x, wanted))
-    ends = [float(np.log10(value)) for value in (found.points[0], found.points[-1])]
+        traces.append(_target_line(x, wanted))
+    ends = [float(np.log10(value)) for value in (result.points[0], result.points[-1])]
     room = 0.04 * (ends[1] - ends[0])
     across = (
         axis("Privacy budget ε (log scale)", type="log", **epsilon_ticks())
         if symbol == "ε"
         else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
     )
-    y = error_axis(METRIC_NAMES[metric], span, SHARE)
-    reading = _reading(found, metric, mean, here, there)
+    y = error_axis(_METRIC_TITLES[metric], span, SHARE)
+    reading = _simulated_reading(result, metric, mean, here, there)
     return figure(
         traces,
         {**across, "range": [ends[0] - room, ends[1] + room]},
@@ -74,13 +326,13 @@ def error_curves(
     )
 
 
-def _span(drawn: list[Array]) -> list[float]:
+def _simulated_span(drawn: list[Array]) -> list[float]:
     """Ends of the axis; an error of zero has no place on it."""
     positive = [part[part > 0] for part in drawn if (part > 0).any()]
     return log_range(positive) if positive else _OF_ZEROS
 
 
-def _line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
+def _estimator_line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
     look = QUANTITIES[name]
     return {
         "type": "scatter",
@@ -93,16 +345,16 @@ def _line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
     }
 
 
-def _points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
+def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
     look = QUANTITIES[name]
-    bars = _BARS * np.nan_to_num(spread)
+    bars = _STANDARD_ERRORS * np.nan_to_num(spread)
     # A bar down to zero or below has no end on a logarithmic axis.
     below = np.minimum(bars, 0.95 * mean)
     return {
-        **_line(name, x, mean, ""),
+        **_estimator_line(name, x, mean, ""),
         "mode": "lines+markers",
-        "marker": {"symbol": look.symbol, "size": _SIZES[name], "color": look.colour},
-        "line": {"color": look.colour, "dash": look.dash, "width": _WIDTHS.get(name, 2)},
+        "marker": {"symbol": look.symbol, "size": _MARKER_SIZES[name], "color": look.colour},
+        "line": {"color": look.colour, "dash": look.dash, "width": _LINE_WIDTHS.get(name, 2)},
         "error_y": {
             "type": "data",
             "array": bars,
@@ -115,7 +367,7 @@ def _points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
     }
 
 
-def _level(x: Array, wanted: float) -> dict[str, Any]:
+def _target_line(x: Array, wanted: float) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -127,36 +379,100 @@ def _level(x: Array, wanted: float) -> dict[str, Any]:
     }
 
 
-def _here(value: float, symbol: str) -> str:
+def _place_text(value: float, symbol: str) -> str:
     return budget(value) if symbol == "ε" else f"{value:,.0f}"
 
 
-def _reading(
-    found: SimulatedCurve, metric: str, mean: dict[str, Array], here: float, there: NDArray[np.bool_]
+def _simulated_reading(
+    result: SimulatedCurve, metric: str, mean: dict[str, Array], here: float, there: NDArray[np.bool_]
 ) -> str:
-    at = int(np.argmin(np.abs(np.log(found.points[there] / here))))
-    place = found.points[there][at]
-    symbol = "ε" if found.along == "epsilon" else "N"
-    runs = int(found.done[there][at])
+    at = int(np.argmin(np.abs(np.log(result.points[there] / here))))
+    place = result.points[there][at]
+    symbol = "ε" if result.along == "epsilon" else "N"
+    runs = int(result.completed[there][at])
     least = min(VALID, key=lambda name: float(mean[name][at]))
     value, raw = float(mean[least][at]), float(mean["inv"][at])
-    errors = {name: float(found.standard_error[metric][name][there][at]) for name in VALID}
+    errors = {name: float(result.standard_error[metric][name][there][at]) for name in VALID}
     # Not told apart within two standard errors; from one collection nothing is.
     near = [
         name
         for name in VALID
-        if not mean[name][at] - value > _BARS * math.hypot(errors[name], errors[least]) + _SAME * value
+        if not mean[name][at] - value
+        > _STANDARD_ERRORS * math.hypot(errors[name], errors[least]) + _ROUNDING * value
     ]
     other = "N" if symbol == "ε" else "ε"
-    at_both = f"{symbol} = {_here(place, symbol)} and {other} = {_here(found.fixed_value, other)}"
+    at_both = (
+        f"{symbol} = {_place_text(place, symbol)} and {other} = {_place_text(result.fixed_value, other)}"
+    )
     start = f"At {at_both}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
-    what = _IN_WORDS[metric]
+    what = _METRICS_IN_WORDS[metric]
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
         return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
     names = [QUANTITIES[name].name for name in near]
     both = f"{', '.join(names[:-1])} and {names[-1]}"
-    if max(float(mean[name][at]) for name in near) <= value * (1 + _SAME):
+    if max(float(mean[name][at]) for name in near) <= value * (1 + _ROUNDING):
         return f"{start}{both} have the same {what}, {percent(value)}{', the lowest' * (len(near) < len(VALID))}."
     each = ", ".join(f"{QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID))
     return f"{start}chance leaves open which of {both} has the lowest {what}: {each}."
+
+
+def central_against_users(curve: ShuffleCurve) -> go.Figure:
+    """The bound against N, with the local epsilon as its ceiling and the current N marked."""
+    now = curve.now
+    span = log_range([curve.epsilon, np.array([curve.epsilon0, now.epsilon])])
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"local ε = {number(curve.epsilon0)}",
+            "x": curve.users[[0, -1]],
+            "y": np.full(2, curve.epsilon0),
+            "line": {"color": ZERO, "dash": "dash", "width": 2},
+            "hoverinfo": "skip",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "central ε at most",
+            "x": curve.users,
+            "y": curve.epsilon.astype(np.float32),
+            "line": {"color": _SHUFFLING_COLOUR, "width": 3.5},
+            "hovertemplate": "%{x:,.4~s} reports shuffled<br>central ε at most %{y:.3~g}<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "here",
+            "x": np.array([curve.n]),
+            "y": np.array([now.epsilon]),
+            "marker": {
+                "color": _SHUFFLING_COLOUR,
+                "symbol": "diamond",
+                "size": 14,
+                "line": {"width": 1.5, "color": RIM},
+            },
+            "hovertemplate": "%{x:,} reports<br>central ε at most %{y:.3~g}<extra></extra>",
+        },
+    ]
+    return figure(
+        traces,
+        axis("Reports shuffled together, N (log scale)", type="log", tickformat="~s", dtick=2),
+        axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
+        _shuffling_reading(curve),
+        margin={"l": 84, "r": 14, "t": 78, "b": 62},
+    )
+
+
+def _shuffling_reading(curve: ShuffleCurve) -> str:
+    reports = f"{curve.n:,} report{'s' * (curve.n != 1)}"
+    now, local = curve.now, budget(curve.epsilon0)
+    if not now.holds:
+        return (
+            f"With {reports} the bound does not apply at a local ε of {local}: it needs at least "
+            f"{now.users_needed:,}. The local guarantee holds all the same."
+        )
+    return (
+        f"After shuffling {reports} the central ε is at most {number(round_up(now.epsilon, 3))} at δ = "
+        f"{number(now.delta)}, where one report alone has {local}: an upper bound on what is revealed."
+    )

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.plan_words import at_least, at_most, budget
+from rr_core.figures.plan_sentences import at_least, at_most, budget
 from rr_core.figures.style import axis, figure, number, percent
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
@@ -30,7 +30,7 @@ _ROUNDING = 1e-6  # relative: users of a target that was itself worked out
 
 
 @dataclass(frozen=True, eq=False)
-class Border:
+class TargetFrontier:
     """Where the target begins to be met.
 
     Attributes:
@@ -44,29 +44,29 @@ class Border:
 
 
 def plan_map(
-    land: Landscape, target: Target, border: Border | None, here: Place, found: Place | None
+    landscape: Landscape, target: Target, frontier: TargetFrontier | None, here: Place, plan: Place | None
 ) -> go.Figure:
     """The map. A lattice of points, one per cell, makes it clickable.
 
     Args:
-        land: the values, in the unit of ``target``.
+        landscape: the values, in the unit of ``target``.
         target: its kind, and what it promises.
-        border: of the region that meets the target; None where there is none.
+        frontier: of the region that meets the target; None where there is none.
         here: the scenario's epsilon and N.
-        found: the plan's, where one of them was worked out.
+        plan: the plan's, where one of them was worked out.
     """
-    lines = _lines(land, target)
-    traces = [_heat(land, target), *(_line(land, *line) for line in lines)]
-    if border is not None:
-        traces += _region(land, border)
-    traces += [_lattice(land, target), _mark("your ε and N", here, "circle", "#FFFFFF", 13)]
-    if found is not None:
-        traces.append(_mark("the plan", found, "star", "#F0E442", 19))
-    x = axis("Privacy budget ε (log scale)", **_log_axis(land.epsilons), **epsilon_ticks())
-    y = axis("Users N (log scale)", **_log_axis(land.users), dtick=1, exponentformat="power")
-    names = [_name(land, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
-    most = float(land.users[-1])
-    return figure(traces, x, y, _reading(target, border, most, here, found), annotations=names, height=460)
+    lines = _lines(landscape, target)
+    traces = [_heat(landscape, target), *(_line(landscape, *line) for line in lines)]
+    if frontier is not None:
+        traces += _region(landscape, frontier)
+    traces += [_lattice(landscape, target), _mark("your ε and N", here, "circle", "#FFFFFF", 13)]
+    if plan is not None:
+        traces.append(_mark("the plan", plan, "star", "#F0E442", 19))
+    x = axis("Privacy budget ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
+    y = axis("Users N (log scale)", **_log_axis(landscape.users), dtick=1, exponentformat="power")
+    names = [_name(landscape, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
+    most = float(landscape.users[-1])
+    return figure(traces, x, y, _reading(target, frontier, most, here, plan), annotations=names, height=460)
 
 
 def _log_axis(values: Array) -> dict[str, Any]:
@@ -86,13 +86,13 @@ def _shade(values: Array, target: Target) -> Array:
     return shade
 
 
-def _heat(land: Landscape, target: Target) -> dict[str, Any]:
+def _heat(landscape: Landscape, target: Target) -> dict[str, Any]:
     return {
         "type": "heatmap",
         "name": "map",
-        "x": land.epsilons,
-        "y": land.users,
-        "z": _shade(land.values, target).astype(np.float32),
+        "x": landscape.epsilons,
+        "y": landscape.users,
+        "z": _shade(landscape.values, target).astype(np.float32),
         "zsmooth": "best",
         "colorscale": _SCALE,
         "showscale": False,
@@ -100,8 +100,8 @@ def _heat(land: Landscape, target: Target) -> dict[str, Any]:
     }
 
 
-def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
-    epsilons, users = np.meshgrid(land.epsilons, land.users)
+def _lattice(landscape: Landscape, target: Target) -> dict[str, Any]:
+    epsilons, users = np.meshgrid(landscape.epsilons, landscape.users)
     what = "Chance at least" if target.kind == "top" else _capital(target.about.measure)
     steady = {"marker": {"opacity": 0}}  # a click must not fade the points that were not clicked
     return {
@@ -112,7 +112,7 @@ def _lattice(land: Landscape, target: Target) -> dict[str, Any]:
         "y": users.ravel(),
         "text": [
             f"about {percent(value, 2)}" if between else _shown(target, value)
-            for value, between in zip(land.values.ravel(), land.interpolated.ravel(), strict=True)
+            for value, between in zip(landscape.values.ravel(), landscape.interpolated.ravel(), strict=True)
         ],
         "hovertemplate": f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there<extra></extra>",
         "marker": {"size": 8, "opacity": 0, "color": _INK},
@@ -128,25 +128,25 @@ def _shown(target: Target, value: float) -> str:
     return at_least(value) if target.kind == "top" else at_most(value)
 
 
-def _lines(land: Landscape, target: Target) -> list[tuple[float, Array]]:
+def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
     """Levels, and the users at which each epsilon reaches them; those that cross the map."""
     # Between a value and none at all there is no place of equal value.
-    shade = np.where(np.isfinite(land.values), _shade(land.values, target), np.nan)
-    found = []
-    for value in levels(land.values, target):
+    shade = np.where(np.isfinite(landscape.values), _shade(landscape.values, target), np.nan)
+    crossing = []
+    for value in levels(landscape.values, target):
         level = float(_shade(np.array([value]), target)[0])
-        users = np.array([_crossing(column, land.users, level) for column in shade.T])
+        users = np.array([_crossing(column, landscape.users, level) for column in shade.T])
         if np.isfinite(users).sum() > 1:
-            found.append((value, users))
-    return found
+            crossing.append((value, users))
+    return crossing
 
 
-def _line(land: Landscape, value: float, users: Array) -> dict[str, Any]:
+def _line(landscape: Landscape, value: float, users: Array) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": percent(value),
-        "x": land.epsilons,
+        "x": landscape.epsilons,
         "y": users,
         "line": {"color": _INK, "width": 1.2, "dash": "dot"},
         "hoverinfo": "skip",
@@ -154,12 +154,12 @@ def _line(land: Landscape, value: float, users: Array) -> dict[str, Any]:
     }
 
 
-def _name(land: Landscape, value: float, users: Array, along: float) -> dict[str, Any]:
+def _name(landscape: Landscape, value: float, users: Array, along: float) -> dict[str, Any]:
     """The value written on its line, this part of the way along, so that close lines have their names apart."""
     inside = np.flatnonzero(np.isfinite(users))
     at = int(inside[int(along * inside.size)])
     return {
-        "x": math.log10(land.epsilons[at]),
+        "x": math.log10(landscape.epsilons[at]),
         "y": math.log10(users[at]),
         "text": percent(value),
         "showarrow": False,
@@ -193,12 +193,12 @@ def _crossing(column: Array, users: Array, level: float) -> float:
     return float(users[i - 1] * (users[i] / users[i - 1]) ** part)
 
 
-def _region(land: Landscape, border: Border) -> list[dict[str, Any]]:
-    there = np.isfinite(border.users)
+def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, Any]]:
+    there = np.isfinite(frontier.users)
     if not there.any():
         return []
-    epsilons, users = border.epsilons[there], border.users[there]
-    top, bottom = land.users[-1] * 10, land.users[0] / 10  # beyond the picture
+    epsilons, users = frontier.epsilons[there], frontier.users[there]
+    top, bottom = landscape.users[-1] * 10, landscape.users[0] / 10  # beyond the picture
     corner = np.clip(users, bottom, top)
     area = {
         "type": "scatter",
@@ -240,23 +240,25 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
     }
 
 
-def _reading(target: Target, border: Border | None, most: float, here: Place, found: Place | None) -> str:
+def _reading(
+    target: Target, frontier: TargetFrontier | None, most: float, here: Place, plan: Place | None
+) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
     circle = f"ε = {budget(here[0])} with N = {here[1]:,.0f}"
-    if border is None:
+    if frontier is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
-    elif not (border.users <= most * (1 + _ROUNDING)).any():
+    elif not (frontier.users <= most * (1 + _ROUNDING)).any():
         where = f"Nothing on this map is enough for the target; the circle is {circle}"
-    elif found is not None:
+    elif plan is not None:
         where = (
-            f"The target is met where the map is hatched; the star is the plan, ε = {budget(found[0])} with "
-            f"N = {found[1]:,.0f}"
+            f"The target is met where the map is hatched; the star is the plan, ε = {budget(plan[0])} with "
+            f"N = {plan[1]:,.0f}"
         )
     else:
         goal = (
-            f"the ranking is right with probability at least {at_least(border.target.goal)}"
+            f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
             if target.kind == "top"
-            else f"{_capital(target.about.measure)} at most {at_most(border.target.goal)}"
+            else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
         where = f"Hatched: {goal}; the circle is {circle}"
     return f"{where}; the lighter, the {what}."

@@ -25,13 +25,10 @@ from rr_core._validate import Array
 from rr_core.errors import Users, check_users
 from rr_core.plan.protocols import Key, support
 
+BoundKey = Literal["theorem", "equal", "limit", "attainable", "known", "binary"]
 Kind = Literal["lower bound", "attainable", "exact"]
 # (e^eps)^2 has to stay a double, as in `protocols`.
 _EPSILON_MAX = 300.0
-_PAPER = "Lopuhaä-Zwakenberg et al. 2020"
-_PRIOR = (
-    "as N → ∞, any estimator on average over a continuous prior of the shares, with users drawn from them"
-)
 
 
 @dataclass(frozen=True)
@@ -39,16 +36,14 @@ class Bound:
     """One row of what is known, along epsilon or N.
 
     ``value`` is the total squared error. ``valid`` is False where what it assumes fails or where numbers
-    contradict it; it says nothing there and must not be drawn. ``assumes`` and ``source`` are for the reader.
+    contradict it; it says nothing there and must not be drawn. What it assumes, in words, and its source are given by
+    `rr_core.figures.plan_sentences.bound_text`.
     """
 
-    key: str
-    name: str
+    key: BoundKey
     kind: Kind
     value: Array
     valid: NDArray[np.bool_]
-    assumes: str
-    source: str
 
 
 def protocol_error(key: Key, k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
@@ -154,16 +149,12 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
         ValueError: naming the argument.
     """
     k, budgets, reports = _arguments(k, epsilon, n)
-    sampled = _sampled(users)
     rows = [*_lower(k, budgets, reports, users), *_for_small_epsilon(k, budgets, reports, users)]
-    if sampled:
+    if _sampled(users):
         rows.append(_known(k, budgets, reports))
     if k == 2:
         exact = binary(budgets, reports, users)
-        everywhere = np.ones(exact.shape, dtype=bool)
-        about = "K = 2, Inv; any N" + (", equal shares" if sampled else "")
-        source = f"{_PAPER}, Proposition 4.6"
-        rows.append(Bound("binary", "Exact for K = 2", "exact", exact, everywhere, about, source))
+        rows.append(Bound("binary", "exact", exact, np.ones(exact.shape, dtype=bool)))
     return tuple(rows)
 
 
@@ -171,28 +162,9 @@ def _lower(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound,
     """The bounds that hold at every epsilon. A constant answer of 1/k is never further off than 1 - 1/k, so what
     is above that does not bound every estimator."""
     paper, hardest = theorem(k, budgets, reports, users), equal_shares(k, budgets, reports, users)
-    sampled = _sampled(users)
     return (
-        Bound(
-            "theorem",
-            "Lower bound, Theorem 4.5",
-            "lower bound",
-            paper,
-            paper <= 1 - 1 / k,
-            f"any protocol; any unbiased estimator at every N; {_PRIOR}"
-            if sampled
-            else f"any protocol with K possible reports; {_PRIOR}; exponent corrected",
-            f"{_PAPER}, eq. ({'59' if sampled else '60'})",
-        ),
-        Bound(
-            "equal",
-            "Lower bound at equal shares",
-            "lower bound",
-            hardest,
-            hardest <= 1 - 1 / k,
-            "any protocol with an unbiased estimator, at every N; equal shares",
-            "Cramér–Rao inequality; Ye and Barg 2018",
-        ),
+        Bound("theorem", "lower bound", paper, paper <= 1 - 1 / k),
+        Bound("equal", "lower bound", hardest, hardest <= 1 - 1 / k),
     )
 
 
@@ -202,24 +174,8 @@ def _for_small_epsilon(k: int, budgets: Array, reports: Array, users: Users) -> 
     least = equal_shares(k, budgets, reports, "fixed")  # which subset selection reaches
     reached = least + ((1 - 1 / k) / reports if _sampled(users) else 0.0)
     return (
-        Bound(
-            "limit",
-            "K/(N ε²)",
-            "lower bound",
-            small,
-            (small <= 1 - 1 / k) & (small <= least),
-            "ε → 0 and N → ∞; hidden where a protocol is below it",
-            f"{_PAPER}, Theorem 4.5 and Table 1",
-        ),
-        Bound(
-            "attainable",
-            "Attainable 4K/(N ε²)",
-            "attainable",
-            reach,
-            reached <= reach,
-            "ε → 0; hidden where no protocol here reaches it",
-            f"{_PAPER}, Table 1",
-        ),
+        Bound("limit", "lower bound", small, (small <= 1 - 1 / k) & (small <= least)),
+        Bound("attainable", "attainable", reach, reached <= reach),
     )
 
 
@@ -227,21 +183,14 @@ def _known(k: int, budgets: Array, reports: Array) -> Bound:
     before = known(k, budgets, reports)
     # Their bound is the least of 1, 1/sqrt(N eps^2) and K/(N eps^2), each with a constant.
     fine = (budgets <= 1) & (reports * budgets**2 >= k**2)
-    return Bound(
-        "known",
-        "Known before, K/(64 N ε²)",
-        "lower bound",
-        before,
-        fine,
-        "the worst population; ε ≤ 1; N ε² ≥ K²",
-        "Duchi, Jordan and Wainwright 2013, as quoted in Table 1",
-    )
+    return Bound("known", "lower bound", before, fine)
 
 
 @dataclass(frozen=True)
 class BoundCurves:
     """The error of k-RR's Inv and the bounds along epsilon, for a figure. ``now`` is the error of Inv at
-    ``epsilon_here`` and ``floor`` the lower bound at equal shares there (nan where it is not valid)."""
+    ``epsilon_here`` and ``floor`` the lower bound at equal shares there (nan where it is not valid); ``users`` tells
+    whose shares are estimated."""
 
     k: int
     n: float
@@ -251,6 +200,7 @@ class BoundCurves:
     epsilon_here: float
     now: float
     floor: float
+    users: Users
 
 
 def against_epsilon(
@@ -268,6 +218,7 @@ def against_epsilon(
         epsilon_here=epsilon,
         now=float(protocol_error("rr", k, epsilon, n, users)),
         floor=floor if floor <= 1 - 1 / k else float("nan"),
+        users=users,
     )
 
 

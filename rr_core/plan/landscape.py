@@ -13,10 +13,9 @@ from scipy import interpolate
 from rr_core._validate import Array
 from rr_core.errors import Users
 from rr_core.limits import EPSILON_APP_MIN
-from rr_core.plan import promise, solve
-from rr_core.plan.guess import Guess
-from rr_core.plan.promise import Achieved, Channels
-from rr_core.plan.targets import Target
+from rr_core.plan import solve
+from rr_core.plan.solve import Channels, ValueFunction
+from rr_core.plan.targets import Guess, Target
 
 EPSILONS = np.geomspace(0.1, 10, 33)
 USERS = np.geomspace(1e2, 1e9, 33)
@@ -60,20 +59,20 @@ def landscape(
     guess = solve.checked_guess(target, k, theta)
     across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
     up = np.array([solve.checked_n(one) for one in np.ravel(n)])
-    function = promise.achieved(target, guess, users)
+    function = solve.value_function(target, guess, users)
     if target.kind == "max" and min(across.size, up.size) > _NODES:
         return _interpolated(function, guess.k, across, up)
     values = _grid(function, guess.k, across, up)
     return Landscape(across, up, values, np.zeros(values.shape, dtype=bool))
 
 
-def _grid(function: Achieved, k: int, epsilons: Array, n: Array) -> Array:
+def _grid(function: ValueFunction, k: int, epsilons: Array, n: Array) -> Array:
     pair_epsilon, pair_n = (axis.ravel() for axis in np.meshgrid(epsilons, n))
     values = function(Channels.of(k, pair_epsilon), pair_n, _ACCURACY)
     return values.reshape(n.size, epsilons.size)
 
 
-def _interpolated(function: Achieved, k: int, epsilons: Array, n: Array) -> Landscape:
+def _interpolated(function: ValueFunction, k: int, epsilons: Array, n: Array) -> Landscape:
     """Every other place and the last one worked out; between them cubic splines of the logarithms."""
     nodes = [np.unique(np.append(np.arange(0, axis.size, 2), axis.size - 1)) for axis in (n, epsilons)]
     known = _grid(function, k, epsilons[nodes[1]], n[nodes[0]])
@@ -99,9 +98,9 @@ def frontier(
     """`solve.required_n` at each of ``epsilons``: whole numbers as floats, infinite where nothing up to 1e12 does."""
     guess = solve.checked_guess(target, k, theta)
     across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
-    if solve.tie(target, guess):
+    if solve.tie_reason(target, guess):
         return np.full(across.size, np.inf)
-    return solve.least_users(promise.shortfall(target, guess, users), Channels.of(guess.k, across))
+    return solve.least_users(solve.shortfall_function(target, guess, users), Channels.of(guess.k, across))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,13 +24,6 @@ from rr_core.mechanism import RandomizedResponse
 
 Key = Literal["rr", "subset", "sue", "oue", "olh"]
 KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh")
-NAMES: dict[Key, str] = {
-    "rr": "k-RR",
-    "subset": "Subset selection",
-    "sue": "Symmetric unary encoding (basic RAPPOR)",
-    "oue": "Optimised unary encoding",
-    "olh": "Optimised local hashing",
-}
 # (e^eps)^2 has to stay a double; nothing is left to compare long before.
 _EPSILON_MAX = 300.0
 
@@ -112,7 +105,6 @@ class Protocol:
     """
 
     key: Key
-    name: str
     p_star: float
     q_star: float
     variance: float
@@ -225,7 +217,6 @@ def compare(
     return tuple(
         Protocol(
             key=made.key,
-            name=NAMES[made.key],
             p_star=made.p_star,
             q_star=made.q_star,
             variance=variance,

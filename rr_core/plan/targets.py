@@ -1,124 +1,67 @@
-"""What a collection may be asked for: five kinds of target, in words and in numbers."""
+"""What a collection may be asked for, and of which population: five kinds of target, and a guess of the shares."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from rr_core import _validate
+from rr_core._validate import Array
 
 KindKey = Literal["rmse", "max", "share", "smallest", "top"]
 
 # Chance of calling any empty category present, over all k together.
 FAMILY_LEVEL = 0.05
+# Up to this many distinct shares are kept as they are; more are moved to levels between them.
+_MOST_LEVELS = 80
+_EXACT = 16  # the largest shares that are kept as they are even then
+_BETWEEN = 64
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of target.
+    """One kind of target. What it is called on the page stands in `rr_core.figures.plan_sentences.KIND_TEXTS`.
 
     Attributes:
         key: name in code.
-        label: name on the page.
-        scope: what it is about, in a few words that tell it from the others.
-        measure: what the achieved value is.
+        measure: name of the achieved value, as it stands in files.
         unit: of the achieved value.
         better: whether a smaller or a larger achieved value is better.
         default, low, high: the value asked for, and its range.
         whole: whether that value is a whole number.
-        promised: what ``confidence`` is the probability of; empty when the target is an average.
-        meaning: one sentence for a lay person.
+        has_confidence: whether it is promised with a probability; False when the target is an average.
         needs_population: whether the worst case has no answer.
     """
 
     key: KindKey
-    label: str
-    scope: str
     measure: str
-    unit: str
-    better: Literal["smaller", "larger"]
     default: float
-    low: float
-    high: float
-    whole: bool
-    promised: str
-    meaning: str
+    low: float = 1e-9
+    high: float = 1.0
+    unit: str = "share of users"
+    better: Literal["smaller", "larger"] = "smaller"
+    whole: bool = False
+    has_confidence: bool = True
     needs_population: bool = False
 
 
 KINDS: dict[str, Kind] = {
-    "rmse": Kind(
-        "rmse",
-        "RMSE per category",
-        "a typical error",
-        "RMSE per category",
-        "share of users",
-        "smaller",
-        0.005,
-        1e-9,
-        1.0,
-        False,
-        "",
-        "How far the estimate of one category typically is from its true share.",
-    ),
-    "max": Kind(
-        "max",
-        "Largest error",
-        "all categories at once",
-        "largest error",
-        "share of users",
-        "smaller",
-        0.01,
-        1e-9,
-        1.0,
-        False,
-        "no category is further off",
-        "With the given probability, every category's estimate is at most this far from its true share.",
-    ),
-    "share": Kind(
-        "share",
-        "One named share",
-        "that category alone",
-        "error of the named share",
-        "share of users",
-        "smaller",
-        0.01,
-        1e-9,
-        1.0,
-        False,
-        "the estimate is no further off",
-        "With the given probability, the estimate of one category with this share is at most so far from it: the "
-        "“within ±1 point” of surveys. Among many categories some other one may be further off.",
-    ),
-    "smallest": Kind(
-        "smallest",
-        "Smallest share told from zero",
-        "one category",
-        "smallest share told from zero",
-        "share of users",
-        "smaller",
-        0.01,
-        1e-9,
-        1.0,
-        False,
-        "a category this large is found",
-        "A category with this share is found to be present with the given probability, while any empty one "
-        "is called present in at most 5% of collections.",
-    ),
+    "rmse": Kind("rmse", "RMSE per category", 0.005, has_confidence=False),
+    "max": Kind("max", "largest error", 0.01),
+    "share": Kind("share", "error of the named share", 0.01),
+    "smallest": Kind("smallest", "smallest share told from zero", 0.01),
     "top": Kind(
         "top",
-        "Top categories ranked right",
-        "their order",
         "chance that the ranking is right",
-        "probability",
-        "larger",
         5,
         1,
         50,
-        True,
-        "the ranking is right",
-        "With the given probability, the largest categories come out in their true order and ahead of "
-        "all others.",
+        "probability",
+        better="larger",
+        whole=True,
         needs_population=True,
     ),
 }
@@ -172,3 +115,83 @@ def _inside(name: str, value: float, low: float, high: float) -> None:
     allowed = f"a number from {low:g} to {high:g}"
     if not low <= _validate.real(name, value, allowed) <= high:
         raise ValueError(f"{name} must be {allowed}, got {_validate.short(value)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """Shares of k categories, or nothing known about them.
+
+    Attributes:
+        k: number of categories.
+        shares: (k,) in decreasing order, summing to one; None for the worst case over all populations.
+    """
+
+    k: int
+    shares: Array | None = None
+
+    @classmethod
+    def of(cls, k: int, theta: ArrayLike | Guess | None) -> Guess:
+        """The guess ``theta``: (k,) shares or counts, normalised here; None stands for the worst case. A Guess
+        is handed through, so that a population of a million categories is sorted once.
+
+        Raises:
+            ValueError: naming the argument.
+        """
+        k = _validate.integer("k", k, 2)
+        if theta is None:
+            return cls(k)
+        if isinstance(theta, Guess):
+            if theta.k != k:
+                raise ValueError(f"theta must be a guess of k = {k} categories, got {theta.k}")
+            return theta
+        weights = _validate.histogram(theta, k).astype(np.float64)
+        if weights.ndim != 1:
+            raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
+        return cls(k, np.sort(weights / weights.sum())[::-1])
+
+    def known_shares(self) -> Array:
+        """The shares, or ValueError in the worst case."""
+        if self.shares is None:
+            raise ValueError("theta must be a population, got None (the worst case)")
+        return self.shares
+
+    @property
+    def sum_of_squares(self) -> float | None:
+        """Sum of the squared shares: 1/k when uniform, 1 when everybody is in one category."""
+        return None if self.shares is None else float(self.shares @ self.shares)
+
+    def levels(self, after: int = 0) -> tuple[Array, Array]:
+        """(levels, weights): shares standing for those after the first ``after``, with their multiplicities.
+
+        Beyond 80 distinct shares the 16 largest stay and the others are moved to the nearest of 64 levels on
+        either side, in the parts that keep both their number and their sum. A sum of f(share) over the
+        categories is then the sum of the chord of f: exact where f is linear, an upper bound where f is
+        convex, as the tails in `rr_core.plan.tails` are from two standard deviations on.
+        """
+        shares = self.known_shares()[after:]
+        edges = np.flatnonzero(np.diff(shares, prepend=np.inf, append=-np.inf))
+        values, weights = shares[edges[:-1]][::-1], np.diff(edges)[::-1]
+        if values.size <= _MOST_LEVELS:
+            return values, weights.astype(np.float64)
+        top, rest = values[-_EXACT:], values[:-_EXACT]
+        levels = _levels_between(rest)
+        spread = _split_weights(rest, weights[:-_EXACT].astype(np.float64), levels)
+        return np.concatenate([levels, top]), np.concatenate([spread, weights[-_EXACT:]])
+
+
+def _levels_between(values: Array) -> Array:
+    """Increasing levels from the smallest to the largest value, in equal ratios; zero is its own level."""
+    low = values[1] if values[0] == 0 else values[0]
+    levels = np.geomspace(low, values[-1], _BETWEEN)
+    levels[0], levels[-1] = low, values[-1]
+    return np.unique(np.concatenate([values[:1], levels]))
+
+
+def _split_weights(values: Array, weights: Array, levels: Array) -> Array:
+    """The weight each level gets when every value is split between the two levels around it."""
+    right = np.clip(np.searchsorted(levels, values), 1, levels.size - 1)
+    part = (values - levels[right - 1]) / (levels[right] - levels[right - 1])
+    spread = np.zeros(levels.size)
+    np.add.at(spread, right, weights * part)
+    np.add.at(spread, right - 1, weights * (1 - part))
+    return spread

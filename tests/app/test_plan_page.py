@@ -8,17 +8,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pages._ui.plan import cost, protocols
-from pages._ui.plan.answer import meaning
-from pages._ui.plan.planned import extent, plan, rounded_up
-from pages._ui.plan.settings import Asked, people, promise
-from pages._ui.plan.simulated import points, replicates
+from pages._ui.plan import sentences
+from pages._ui.plan.result import make_plan, map_ranges, rounded_up
+from pages._ui.plan.sections import replicates, simulated_points
+from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
-from rr_core.figures.plan_words import at_least, at_most, round_up
+from rr_core.figures.plan_sentences import at_least, round_up
 from rr_core.plan import shuffling
-from rr_core.plan.guess import Guess
 from rr_core.plan.solve import achieved, required_epsilon, required_n
-from rr_core.plan.targets import KINDS, Target
+from rr_core.plan.targets import KINDS, Guess, Target
 from tests.app.opening import charts, checked, opened, widget
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
@@ -165,18 +163,18 @@ def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice(
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "settings",
     [
-        Asked(),
-        Asked("max", 0.125, 99.9, "eps", "worst", "sampled"),
-        Asked("top", 7, 80.0, "value"),
-        Asked("share", 1.5, 90.0, "n", share=12.5),
-        Asked("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
+        PlanSettings(),
+        PlanSettings("max", 0.125, 99.9, "eps", "worst", "sampled"),
+        PlanSettings("top", 7, 80.0, "value"),
+        PlanSettings("share", 1.5, 90.0, "n", share=12.5),
+        PlanSettings("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
     ],
-    ids=lambda asked: asked.kind,
+    ids=lambda settings: settings.kind,
 )
-def test_a_link_holds_every_setting(asked):
-    assert Asked.from_query(asked.to_query()) == (asked, ())
+def test_a_link_holds_every_setting(settings):
+    assert PlanSettings.from_query(settings.to_query()) == (settings, ())
 
 
 @pytest.mark.parametrize(
@@ -246,26 +244,26 @@ def test_page_is_not_too_much_for_a_browser():
 
 
 def planned(**changes):
-    asked = Asked(**{"kind": "rmse", "value": 0.7, **changes})
-    return plan(asked, 40, 2.0, 30_000, Guess.of(40, None if asked.worst else theta()))
+    settings = PlanSettings(**{"kind": "rmse", "value": 0.7, **changes})
+    return make_plan(settings, 40, 2.0, 30_000, Guess.of(40, None if settings.worst_case else theta()))
 
 
 def test_sections_are_about_the_plan():
     found = planned()
     page = opened("plan", f"{LINK}&target=rmse&value=0.7")
     text = "\n".join(one.value for one in page.markdown)
-    assert cost.table(found) in text
+    assert sentences.price_table(found) in text
     one = required_n(Target("rmse", 0.007), 40, 2 - np.log(2), theta())
     assert f"| 1 bit less | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
     half = required_n(Target("rmse", 0.007), 40, 1.0, theta())
     assert f"| half of ε | 1 | {half:,} | {half / found.n:.3g} times |" in text
-    rr = protocols.at_plan(found)[0]
+    rr = sentences.compared_protocols(found)[0]
     assert (
         f"**subset selection has the smallest error of the five below**; k-RR needs **{rr.users_relative:.4g} times"
         in text
     )
     assert "up to K = 11; with K = 40 it is so from ε = 3.31 on" in text
-    assert all(protocols.cells(row)[0] in text for row in protocols.at_plan(found))
+    assert all(sentences.protocol_cells(row)[0] in text for row in sentences.compared_protocols(found))
     now = shuffling.shuffled(2.0, found.n, 1e-6)
     assert f"central ε at most {round_up(now.epsilon, 3):g}" in text
 
@@ -274,7 +272,7 @@ def test_the_price_of_what_is_reachable_starts_at_the_scenario():
     found = planned(find="value")
     assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
     assert found.price.users[0] == pytest.approx(30_000, abs=1)
-    assert cost.rows(found)[0][0] == "the plan"
+    assert sentences.price_rows(found)[0][0] == "the plan"
 
 
 @pytest.mark.parametrize(
@@ -285,66 +283,36 @@ def test_epsilon_is_rounded_up(exact, shown):
     assert rounded_up(exact) == shown
 
 
-@pytest.mark.parametrize(
-    ("chance", "shown"), [(1.0, "100%"), (0.99999, "99.99%"), (0.93216, "93.21%"), (0.5, "50%")]
-)
-def test_chances_are_rounded_down(chance, shown):
-    assert at_least(chance) == shown
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [
-        (0.02004, "2.01%"),
-        (0.02, "2%"),
-        (0.005, "0.5%"),
-        (1.00001, "101%"),
-        (0.0, "0%"),
-        (9.991e-7, "0.0001%"),
-    ],
-)
-def test_errors_are_rounded_up(share, shown):
-    assert at_most(share) == shown
-
-
-def test_users_are_not_rounded_down():
-    assert people(999_999_999) == "999,999,999"
-    assert people(1_000_000_001) == "1.01 billion"
-    assert people(8_960_000_000) == "8.96 billion"
-
-
-def test_a_target_is_named_as_it_is_typed():
-    assert "at most 2.004% of users" in promise(Asked("rmse", 2.004).target)
-    assert "more than 0.123457% of" in promise(Asked("max", 0.1234567).target)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_whose_shares_are_meant_is_said(kind):
     for users, words in (
         ("fixed", "only the noise is by chance"),
         ("sampled", "who is drawn is by chance, too"),
     ):
-        asked = Asked(kind, VALUES[kind], users=users)
-        assert words in meaning(plan(asked, 40, 2.0, 30, Guess.of(40, theta())))
+        settings = PlanSettings(kind, VALUES[kind], users=users)
+        assert words in sentences.meaning(make_plan(settings, 40, 2.0, 30, Guess.of(40, theta())))
 
 
 def test_protocols_that_are_as_good_are_the_same():
-    found = plan(Asked("rmse", 0.7), 200, 2.0, 30_000, Guess.of(200, None))
-    cells = {row.key: protocols.cells(row) for row in protocols.at_plan(found)}
+    found = make_plan(PlanSettings("rmse", 0.7), 200, 2.0, 30_000, Guess.of(200, None))
+    cells = {row.key: sentences.protocol_cells(row) for row in sentences.compared_protocols(found)}
     assert cells["subset"][2] == "best"
-    few = plan(Asked("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
-    assert [protocols.cells(row)[2] for row in protocols.at_plan(few)][:2] == ["best", "the same"]
+    few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
+    assert [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)][:2] == [
+        "best",
+        "the same",
+    ]
 
 
 def test_map_reaches_every_place():
-    assert extent((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))
-    assert extent((0.05, 2.0), (50, 10_000)) == ((0.01, 10.0), (1.0, 1e9))
-    assert extent((2.0, 12.0), (500, 2 * 10**9)) == ((0.1, 20.0), (100.0, 1e12))
+    assert map_ranges((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))
+    assert map_ranges((0.05, 2.0), (50, 10_000)) == ((0.01, 10.0), (1.0, 1e9))
+    assert map_ranges((2.0, 12.0), (500, 2 * 10**9)) == ((0.1, 20.0), (100.0, 1e12))
 
 
 @pytest.mark.parametrize("n", [1, 3, 30_000, 10**9])
 def test_simulated_points_are_inside_the_limits(n):
-    budgets, users = points("epsilon", 20.0, n), points("n", 2.0, n)
+    budgets, users = simulated_points("epsilon", 20.0, n), simulated_points("n", 2.0, n)
     assert 20.0 in budgets
     assert (budgets <= 20).all()
     assert (np.diff(budgets) > 0).all()
@@ -352,5 +320,5 @@ def test_simulated_points_are_inside_the_limits(n):
     assert users.min() >= 1
     assert users.max() <= 10**9
     assert (users == np.round(users)).all()
-    assert points("epsilon", 0.01, n)[0] == 0.01
+    assert simulated_points("epsilon", 0.01, n)[0] == 0.01
     assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]

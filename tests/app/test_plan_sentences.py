@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.plan import answer, bounds, cost, formulas, protocols, shuffling
-from pages._ui.plan.planned import plan
-from pages._ui.plan.settings import Asked
+from pages._ui.plan import sentences
+from pages._ui.plan.result import make_plan
+from pages._ui.plan.settings import PlanSettings
 from rr_core import RandomizedResponse, zipf
-from rr_core.figures.plan_bounds import error_and_bounds
+from rr_core.figures.plan_curves import error_and_bounds
 from rr_core.figures.style import reading
 from rr_core.figures.wording import alike
 from rr_core.law import report_distribution
-from rr_core.plan.guess import Guess
 from rr_core.plan.shuffling import shuffled
+from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users
 
 CHANCE = np.random.default_rng(11)
@@ -32,8 +32,8 @@ RANDOM = [(int(2 * 10**k), round(float(10**epsilon), 4), int(10**n)) for k, epsi
 
 
 def planned(kind, k, epsilon, n, find="value", users="fixed", guess="sidebar", value=2.0, share=20.0):
-    asked = Asked(kind, 1 if kind == "top" else value, 95.0, find, guess, users, share)
-    return plan(asked, k, epsilon, n, Guess.of(k, None if asked.worst else zipf(k, 1.5)))
+    settings = PlanSettings(kind, 1 if kind == "top" else value, 95.0, find, guess, users, share)
+    return make_plan(settings, k, epsilon, n, Guess.of(k, None if settings.worst_case else zipf(k, 1.5)))
 
 
 def number(text, pattern):
@@ -87,7 +87,7 @@ CHECKED = [(k, e, u) for k in (2, 5, 25) for e in (0.5, 2.0, 5.0) for u in ("fix
 @pytest.mark.parametrize("kind", ["max", "share", "smallest", "top"])
 def test_the_users_that_are_enough_are_and_hardly_fewer_would_do(kind, k, epsilon, users):
     value = 0.05
-    said = answer.sentence(planned(kind, k, epsilon, 1000, "n", users, value=100 * value))
+    said = sentences.answer(planned(kind, k, epsilon, 1000, "n", users, value=100 * value))
     n = int(number(said, r"\*\*([\d,]+) users are enough"))
     # Whole people have the shares to within one, and the normal law of a difference is not exact.
     slack = 1.1 if kind == "top" else 1.03  # the normal law of a difference is not exact
@@ -100,7 +100,7 @@ def test_the_users_that_are_enough_are_and_hardly_fewer_would_do(kind, k, epsilo
 @pytest.mark.parametrize(("k", "epsilon", "users"), CHECKED)
 @pytest.mark.parametrize("kind", ["max", "share"])
 def test_what_is_reachable_is_and_hardly_less_would_be(kind, k, epsilon, users):
-    said = answer.sentence(planned(kind, k, epsilon, 3000, users=users))
+    said = sentences.answer(planned(kind, k, epsilon, 3000, users=users))
     value = number(said, r"\*\*([\d.,]+)% of users\*\*") / 100
     assert miss(kind, k, epsilon, 3000, value, users) <= 0.05 * 1.02
     assert miss(kind, k, epsilon, 3000, 0.93 * value - 1 / 3000, users) > 0.05
@@ -123,7 +123,7 @@ def test_every_answer_is_one_of_its_kinds_with_numbers_that_can_be_read(turn):
     places = [*CORNERS, *RANDOM][turn:] + [*CORNERS, *RANDOM][:turn]
     for kind, k, epsilon, n, rest in every(places):
         found = planned(kind, k, epsilon, n, **rest)
-        said, meant = answer.sentence(found), answer.meaning(found)
+        said, meant = sentences.answer(found), sentences.meaning(found)
         assert not re.search(r"\bnan\b|\binf\b|None|  ", said + meant)
         assert ("**No answer.**" in said) == bool(found.problem)
         if found.problem:
@@ -146,9 +146,9 @@ def test_every_answer_is_one_of_its_kinds_with_numbers_that_can_be_read(turn):
 
 
 def test_one_user_is_one_user():
-    said = answer.sentence(planned("rmse", 2, 20.0, 1, "n", value=100.0))
+    said = sentences.answer(planned("rmse", 2, 20.0, 1, "n", value=100.0))
     assert said.startswith("**1 user is enough**")
-    assert "with 1 user," in answer.sentence(planned("rmse", 2, 20.0, 1, "value"))
+    assert "with 1 user," in sentences.answer(planned("rmse", 2, 20.0, 1, "value"))
 
 
 def errors_of_protocols(k, epsilon):
@@ -172,7 +172,7 @@ def test_the_verdict_on_protocols_is_that_of_their_definitions():
         errors = errors_of_protocols(k, epsilon)
         best = min(errors, key=errors.__getitem__)
         ratio = errors["rr"] / errors[best]
-        said = protocols.rule(planned("rmse", k, epsilon, n))
+        said = sentences.protocol_sentence(planned("rmse", k, epsilon, n))
         if ratio < 1 + 1e-9:
             assert "none of the five protocols below has a smaller error than k-RR" in said
         else:
@@ -196,8 +196,8 @@ def test_the_verdict_on_protocols_is_that_of_their_definitions():
 def test_how_far_from_the_best_is_the_least_over_all_sizes():
     for k, epsilon, n in [(k, e, n) for k, e, n in (*CORNERS, *RANDOM) if k <= 300]:
         for users in ("fixed", "sampled"):
-            curves = bounds.at_plan(planned("rmse", k, epsilon, n, users=users))
-            said = bounds.words(curves)
+            curves = sentences.bound_curves(planned("rmse", k, epsilon, n, users=users))
+            said = sentences.bounds_sentence(curves)
             power, luck = math.exp(epsilon), (1 - 1 / k) * (users == "sampled")
             errors = []
             for d in range(1, k):
@@ -222,7 +222,7 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes():
 def test_what_shuffling_adds_is_the_theorem(delta):
     for k, epsilon, n in (*CORNERS, *RANDOM):
         found = planned("rmse", min(k, 50), epsilon, n)
-        said = shuffling.words(found, shuffled(epsilon, n, delta))
+        said = sentences.shuffling_sentence(found, shuffled(epsilon, n, delta))
         holds = epsilon <= math.log(n / (16 * math.log(2 / delta)))
         assert ("**holds**" in said) == holds
         clones = math.exp(epsilon) / n
@@ -242,7 +242,7 @@ def test_the_price_of_privacy_is_the_ratio_of_variances():
         k = found.k
         budgets = found.price.epsilons
         variance = [(math.exp(e) + k - 2 + (1 - 2 / k) * math.expm1(e)) / math.expm1(e) ** 2 for e in budgets]
-        for row, now, times in zip(cost.rows(found), variance, found.price.times, strict=True):
+        for row, now, times in zip(sentences.price_rows(found), variance, found.price.times, strict=True):
             if math.isfinite(times) and found.price.users[0] > 1000:
                 assert times == pytest.approx(now / variance[0], rel=2e-3)
                 assert (
@@ -250,7 +250,7 @@ def test_the_price_of_privacy_is_the_ratio_of_variances():
                     or number(row[3], r"([\d.,]+) times") is None
                     or (number(row[3], r"([\d.,]+) times") == pytest.approx(times, rel=6e-3))
                 )
-        said = cost.words(found)
+        said = sentences.price_sentence(found)
         assert ("out of reach" in said) == (
             found.price.bits.size > 1 and not math.isfinite(found.price.times[_step(found.price.bits)])
         )
@@ -266,18 +266,20 @@ def test_what_fixed_users_have_is_whole_people():
     """A share that no number of them has is no answer, and every number with the share that is told is told."""
     for n, k, epsilon in ((3, 2, 9.0), (10, 5, 6.0), (37, 2, 9.0), (80, 12, 3.0), (300, 3, 1.0)):
         shown = (
-            number(answer.sentence(planned("smallest", k, epsilon, n)), r"\*\*([\d.]+)% of users\*\* or more")
+            number(
+                sentences.answer(planned("smallest", k, epsilon, n)), r"\*\*([\d.]+)% of users\*\* or more"
+            )
             / 100
         )
         assert shown >= 1 / n
         assert miss("smallest", k, epsilon, n, shown, "fixed") <= 0.05
     for kind in ("share", "smallest"):
         for find in ("eps", "value") if kind == "share" else ("eps",):
-            said = answer.sentence(planned(kind, 3, 9.0, 30, find, value=2.0, share=2.0))
+            said = sentences.answer(planned(kind, 3, 9.0, 30, find, value=2.0, share=2.0))
             assert (
                 said == "**No answer.** 2% of 30 users is less than one person: no category has this share."
             )
-            assert "No answer" not in answer.sentence(
+            assert "No answer" not in sentences.answer(
                 planned("share", 3, 9.0, 30, find, "sampled", share=2.0, value=9.0)
             )
     assert planned("smallest", 3, 19.0, 30, "n", value=2.0).n == 50
@@ -286,14 +288,14 @@ def test_what_fixed_users_have_is_whole_people():
 
 def test_near_the_smallest_epsilon_its_half_is_out_of_range():
     for epsilon, small in ((0.01, True), (0.0199, True), (0.0201, False)):
-        said = cost.words(planned("rmse", 5, epsilon, 10**8))
+        said = sentences.price_sentence(planned("rmse", 5, epsilon, 10**8))
         assert said.startswith("Half of this ε is less than 0.01") == small
         assert said.startswith("**Half of ε**") != small
 
 
 def test_an_epsilon_is_said_with_the_digits_that_matter():
     """At 1.09861, which is below ln 3, one user more would be needed."""
-    said = answer.sentence(planned("rmse", 12, math.log(3), 1000, "n", value=0.1))
+    said = sentences.answer(planned("rmse", 12, math.log(3), 1000, "n", value=0.1))
     users, epsilon = number(said, r"\*\*([\d,]+) users"), number(said, r"ε = ([\d.]+),")
     for shown, enough in ((epsilon, True), (1.09861, False)):
         odds = math.expm1(shown)
@@ -302,34 +304,44 @@ def test_an_epsilon_is_said_with_the_digits_that_matter():
 
 def test_a_promised_probability_is_not_rounded_up():
     for sure, shown in ((95.0, "95%"), (95.126, "95.12%"), (99.99, "99.99%"), (56.78, "56.78%")):
-        asked = Asked("max", 5.0, sure)
-        assert f"with probability {shown} no" in answer.sentence(plan(asked, 5, 2.0, 1000, Guess.of(5, None)))
+        settings = PlanSettings("max", 5.0, sure)
+        assert f"with probability {shown} no" in sentences.answer(
+            make_plan(settings, 5, 2.0, 1000, Guess.of(5, None))
+        )
 
 
 def test_the_luck_of_a_sample_is_compared_at_equal_shares_and_says_so():
     for users, equal in (("fixed", False), ("sampled", True)):
         found = planned("rmse", 40, 2.0, 1000, users=users)
-        said = protocols.rule(found)
+        said = sentences.protocol_sentence(found)
         assert ("when all shares are equal" in said) == equal
-        uniform = plan(Asked("rmse", users=users, find="value"), 40, 2.0, 1000, Guess.of(40, np.ones(40)))
-        assert protocols.at_plan(found)[0].rmse == pytest.approx(uniform.value, rel=1e-12)
+        uniform = make_plan(
+            PlanSettings("rmse", users=users, find="value"), 40, 2.0, 1000, Guess.of(40, np.ones(40))
+        )
+        assert sentences.compared_protocols(found)[0].rmse == pytest.approx(uniform.value, rel=1e-12)
 
 
 def test_hardly_more_users_are_not_the_same():
     near = 0.5 * math.log1p(40 * 37 / 2) - 1e-5  # where one category per report is as good as two
-    rows = [protocols.cells(row)[2] for row in protocols.at_plan(planned("rmse", 40, near, 1000))]
+    rows = [
+        sentences.protocol_cells(row)[2]
+        for row in sentences.compared_protocols(planned("rmse", 40, near, 1000))
+    ]
     assert rows[:2] == ["hardly more", "best"]
-    assert protocols.cells(protocols.at_plan(planned("rmse", 40, near + 0.1, 1000))[1])[2] == "the same"
+    assert (
+        sentences.protocol_cells(sentences.compared_protocols(planned("rmse", 40, near + 0.1, 1000))[1])[2]
+        == "the same"
+    )
 
 
 def test_where_equal_shares_bound_nothing_another_bound_may_still_be_drawn():
     """At K = 1,000, epsilon = 1 and N = 1,000 Theorem 4.5 is 0.339, below what a constant answer can have."""
-    curves = bounds.at_plan(planned("rmse", 1000, 1.0, 1000, users="sampled"))
+    curves = sentences.bound_curves(planned("rmse", 1000, 1.0, 1000, users="sampled"))
     assert 1000 / 1000 / math.expm1(1.0) ** 2 < 1 - 1 / 1000 < curves.now
-    for said in (bounds.words(curves), reading(error_and_bounds(curves))):
+    for said in (sentences.bounds_sentence(curves), reading(error_and_bounds(curves))):
         assert not re.search("no bound says anything|bounds say nothing", said)
     # Among the lines that end is one whose assumption holds at every epsilon.
-    assert "that of a lower bound where it is above 1 − 1/K" in bounds._table(curves)
+    assert "that of a lower bound where it is above 1 − 1/K" in sentences.bounds_table(curves)
 
 
 def test_the_condition_of_shuffling_is_not_rounded():
@@ -337,14 +349,14 @@ def test_the_condition_of_shuffling_is_not_rounded():
     needed = math.ceil(16 * math.log(2e6) * math.exp(20))
     for n, holds in ((needed - 3 * 10**8, False), (needed, True)):
         found = planned("rmse", 2, 20.0, n)
-        said = shuffling.words(found, shuffled(20.0, n, 1e-6))
+        said = sentences.shuffling_sentence(found, shuffled(20.0, n, 1e-6))
         assert f"= {needed:,}; with N = {n:,} it **{'holds' if holds else 'does not hold'}**" in said
 
 
 def test_fewer_than_one_person_is_said_at_any_number_of_users():
     """One of 101 is 0.990%, which 0.99% is less than."""
     for n, share, whom in ((101, 0.99, "101 users"), (1, 20.0, "1 user"), (999_999, 0.0001, "999,999 users")):
-        said = answer.sentence(planned("share", 3, 9.0, n, "eps", share=share))
+        said = sentences.answer(planned("share", 3, 9.0, n, "eps", share=share))
         assert (
             said
             == f"**No answer.** {share:g}% of {whom} is less than one person: no category has this share."
@@ -353,10 +365,10 @@ def test_fewer_than_one_person_is_said_at_any_number_of_users():
 
 def test_more_users_may_keep_less_where_these_people_are_counted_exactly():
     """51 and 49 of 100 are two apart; of 101 the same shares are no whole people. Users worked out stay enough."""
-    asked, guess = Asked("top", 1, 85.0, "value"), Guess.of(2, np.array([51.0, 49.0]))
-    exact, more = (plan(asked, 2, 6.0, n, guess).value for n in (100, 101))
+    settings, guess = PlanSettings("top", 1, 85.0, "value"), Guess.of(2, np.array([51.0, 49.0]))
+    exact, more = (make_plan(settings, 2, 6.0, n, guess).value for n in (100, 101))
     assert exact > 0.85 > more
-    assert "at the N that is named" not in formulas.TEXT
-    enough = plan(Asked("top", 1, 85.0, "n"), 2, 6.0, 100, guess).n
+    assert "at the N that is named" not in sentences.FORMULAS
+    enough = make_plan(PlanSettings("top", 1, 85.0, "n"), 2, 6.0, 100, guess).n
     for n in range(enough, enough + 200):
-        assert plan(asked, 2, 6.0, n, guess).value >= 0.85
+        assert make_plan(settings, 2, 6.0, n, guess).value >= 0.85

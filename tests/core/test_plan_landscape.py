@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rr_core.plan.guess import Guess
 from rr_core.plan.landscape import EPSILONS, USERS, frontier, landscape, price_per_bit
 from rr_core.plan.solve import achieved, required_n
-from rr_core.plan.targets import Target
+from rr_core.plan.targets import Guess, Target
 from rr_core.populations import uniform, zipf
 
 TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), Target("top", 3))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from rr_core import zipf
-from rr_core.figures.plan_curves import error_curves
-from rr_core.figures.plan_map import Border, levels, plan_map
-from rr_core.figures.style import QUANTITIES, percent, reading
-from rr_core.plan.curves import SimulatedCurve, inv_curve, simulate_curve
+from rr_core.figures.plan_map import TargetFrontier, levels, plan_map
+from rr_core.figures.style import percent, reading
 from rr_core.plan.landscape import Landscape, frontier, landscape
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Target
-from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 
@@ -33,25 +29,29 @@ HERE = (1.0, 2000.0)
 
 
 @cache
-def land(target):
+def landscape_of(target):
     return landscape(target, K, zipf(K, 1.2), epsilons=EPSILONS, n=USERS)
 
 
 @cache
-def border(target):
-    return Border(target, EPSILONS, frontier(target, K, zipf(K, 1.2), EPSILONS))
+def frontier_of(target):
+    return TargetFrontier(target, EPSILONS, frontier(target, K, zipf(K, 1.2), EPSILONS))
 
 
 def drawn(target, found=(1.0, 50_000.0)):
-    return plan_map(land(target), target, border(target), HERE, found)
+    return plan_map(landscape_of(target), target, frontier_of(target), HERE, found)
 
 
 @EVERY
 def test_map_is_valid_and_says_itself(target):
     for place in (None, (0.01, 1.0), (20.0, 1e12)):
         check(drawn(target, place))
-    check(plan_map(land(target), target, None, HERE, None))
-    check(plan_map(land(target), target, Border(target, EPSILONS, np.full(9, np.inf)), HERE, None))
+    check(plan_map(landscape_of(target), target, None, HERE, None))
+    check(
+        plan_map(
+            landscape_of(target), target, TargetFrontier(target, EPSILONS, np.full(9, np.inf)), HERE, None
+        )
+    )
 
 
 @EVERY
@@ -68,7 +68,7 @@ def test_hatched_region_is_where_the_target_is_met(target):
     x, y = values(area, "x"), values(area)
     needed = dict(zip(x[: x.size // 2], y[: x.size // 2], strict=True))
     assert (y[x.size // 2 :] > USERS[-1]).all()
-    met = np.array([[target.met_by(value) for value in row] for row in land(target).values])
+    met = np.array([[target.met_by(value) for value in row] for row in landscape_of(target).values])
     inside = np.array([[n >= needed[epsilon] for epsilon in EPSILONS] for n in USERS])
     # The exact tails are saw-toothed in N: only above the border the target is met for good.
     assert met[inside].all()
@@ -79,7 +79,7 @@ def test_what_is_reached_in_the_corner_of_the_map_is_enough():
     """To be told so surely 1e9 + 10 users are worked out for what 1e9 reach, by rounding."""
     reached = achieved(Target("smallest", 0.5), 3, 20.0, 1e9, None, users="sampled")
     target, epsilons = Target("smallest", reached), np.array([10.0, 20.0])
-    edge = Border(target, epsilons, frontier(target, 3, None, epsilons, users="sampled"))
+    edge = TargetFrontier(target, epsilons, frontier(target, 3, None, epsilons, users="sampled"))
     assert 1 < edge.users[-1] / 1e9 < 1 + 1e-7
     shown = landscape(target, 3, None, epsilons=epsilons, n=[1.0, 1e9], users="sampled")
     assert reading(plan_map(shown, target, edge, (20.0, 1e9), None)).startswith("Hatched")
@@ -87,7 +87,7 @@ def test_what_is_reached_in_the_corner_of_the_map_is_enough():
 
 @EVERY
 def test_lighter_is_better_and_points_say_the_value(target):
-    figure, grid = drawn(target), land(target)
+    figure, grid = drawn(target), landscape_of(target)
     shade = np.asarray(named(figure, "map").z)
     order = grid.values if target.kind == "top" else -grid.values
     # One more user, or more epsilon, is never darker.
@@ -153,15 +153,15 @@ def test_places_are_marked():
     assert (values(found, "x")[0], values(found)[0]) == (0.5, 12_345)
     assert here.marker.symbol != found.marker.symbol
     assert "ε = 0.5 with N = 12,345" in reading(figure)
-    without = plan_map(land(TARGETS[0]), TARGETS[0], None, HERE, None)
+    without = plan_map(landscape_of(TARGETS[0]), TARGETS[0], None, HERE, None)
     assert not [trace for trace in without.data if trace.name.startswith(("the plan", "target met"))]
     assert "the circle is ε = 1 with N = 2,000" in reading(without)
-    never = Border(TARGETS[0], EPSILONS, np.full(9, np.inf))
-    beyond = Border(TARGETS[0], EPSILONS, np.full(9, 2 * USERS[-1]))
+    never = TargetFrontier(TARGETS[0], EPSILONS, np.full(9, np.inf))
+    beyond = TargetFrontier(TARGETS[0], EPSILONS, np.full(9, 2 * USERS[-1]))
     for border_ in (never, beyond):
-        text = reading(plan_map(land(TARGETS[0]), TARGETS[0], border_, HERE, None))
+        text = reading(plan_map(landscape_of(TARGETS[0]), TARGETS[0], border_, HERE, None))
         assert text.startswith("Nothing on this map is enough")
-    reached = reading(plan_map(land(TARGETS[0]), TARGETS[0], border(TARGETS[0]), HERE, None))
+    reached = reading(plan_map(landscape_of(TARGETS[0]), TARGETS[0], frontier_of(TARGETS[0]), HERE, None))
     assert reached.startswith("Hatched: RMSE per category at most 0.5%; the circle is ε = 1 with N = 2,000")
 
 
@@ -176,69 +176,3 @@ def test_places_are_marked():
 )
 def test_levels_are_round_and_inside(low, high, expected):
     assert levels(np.array([[low, high]]), TARGETS[0]) == pytest.approx(expected)
-
-
-@cache
-def curve(along="epsilon"):
-    points, fixed = ([0.5, 1.0, 2.0], 500) if along == "epsilon" else ([100, 1000, 10_000], 1.0)
-    return simulate_curve(K, zipf(K, 1.2), along, points, fixed, 50, seed=3)
-
-
-@pytest.mark.parametrize("along", ["epsilon", "n"])
-@pytest.mark.parametrize("metric", ["rmse", "max", "tv"])
-def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
-    found = curve(along)
-    exact = inv_curve(K, zipf(K, 1.2), along, found.points, 500 if along == "epsilon" else 1.0)
-    wanted = float(found.mean[metric]["inv"][1])
-    figure = error_curves(found, metric, exact if metric == "rmse" else None, found.points[1], wanted)
-    check(figure)
-    for name in VALID if metric == "rmse" else ESTIMATORS:
-        line = named(figure, QUANTITIES[name].name)
-        np.testing.assert_array_equal(values(line, "x"), found.points)
-        np.testing.assert_array_equal(values(line), found.mean[metric][name])
-        np.testing.assert_allclose(line.error_y.array, 2 * found.standard_error[metric][name])
-    if metric == "rmse":
-        np.testing.assert_array_equal(values(named(figure, "Inv, exact")), exact)
-    assert all(percent(found.mean[metric][name][1]) in reading(figure) for name in VALID)
-    assert "50 simulated" in reading(figure)
-    assert any(trace.name == f"asked for, {percent(wanted)}" for trace in figure.data)
-
-
-def test_a_stopped_simulation_shows_the_points_it_reached():
-    found = replace(curve(), done=np.array([50, 20, 0]))
-    figure = error_curves(found, "tv", None, 2.0, None)
-    check(figure)
-    np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), found.points[:2])
-    assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
-    assert "20 simulated" in reading(figure)
-
-
-def told(means, errors, runs=50):
-    """The reading of a simulation with these means and standard errors of InvN, InvP and MLE*."""
-    mean, error = (
-        {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
-        for x in (means, errors)
-    )
-    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs, 2.0)
-    return reading(error_curves(made, "tv", None, 100.0, None))
-
-
-def test_no_order_is_told_inside_sampling_error():
-    assert "the lowest total variation is that of InvP: 10%, 25% of Inv's 40%" in told(
-        (0.3, 0.1, 0.2), (0.01,) * 3
-    )
-    # Two standard errors of a difference: 2 sqrt(2) 0.01.
-    assert "which of InvP and MLE* has" in told((0.3, 0.1, 0.128), (0.01,) * 3)
-    assert "that of InvP" in told((0.3, 0.1, 0.129), (0.01,) * 3)
-    # One collection tells nothing, and equal ones have no order.
-    assert "chance leaves open which of InvN, InvP and MLE* has" in told((0.3, 0.1, 0.2), (np.nan,) * 3, 1)
-    assert "InvN, InvP and MLE* have the same total variation, 10%." in told((0.1,) * 3, (0.01,) * 3)
-    assert "InvP and MLE* have the same total variation, 10%, the lowest." in told(
-        (0.3, 0.1, 0.1), (0.0,) * 3
-    )
-
-
-def test_errors_of_zero_are_a_valid_figure():
-    found = simulate_curve(2, [1, 1], "n", [4, 8], 20.0, 3)
-    assert not found.mean["max"]["inv_p"].any()
-    check(error_curves(found, "max", None, 4.0, None))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, streams
-from rr_core.plan import curves
-from rr_core.plan.curves import inv_curve, simulate_curve
+from rr_core.plan import simulation
+from rr_core.plan.simulation import inv_curve, simulate_curve
 from rr_core.populations import uniform, zipf
 from rr_core.sampling import whole_users
 from rr_core.streams import Stream
@@ -39,7 +39,7 @@ def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
 def test_the_standard_error_is_that_of_the_mean():
     """Over many short runs the spread of the means is the standard error each of them reports."""
     runs = [simulate_curve(5, uniform(5), "n", [200], 1.0, 20, seed=s) for s in range(150)]
-    for metric in curves.METRICS:
+    for metric in simulation.METRICS:
         for name in ESTIMATORS:
             means = np.array([run.mean[metric][name][0] for run in runs])
             said = np.mean([run.standard_error[metric][name][0] for run in runs])
@@ -49,7 +49,7 @@ def test_the_standard_error_is_that_of_the_mean():
 
 def test_the_errors_are_the_estimators_on_the_same_reports():
     theta, mechanism = zipf(6, 1.0), RandomizedResponse(6, 1.0)
-    setting = curves._Setting.of(mechanism, theta, 100, "fixed")
+    setting = simulation._Setting.of(mechanism, theta, 100, "fixed")
     errors = setting.errors(4, np.random.default_rng(5))
     reports = setting.reports(4, np.random.default_rng(5))
     assert reports.sum(axis=1).tolist() == [100] * 4
@@ -63,15 +63,15 @@ def test_the_errors_are_the_estimators_on_the_same_reports():
 def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
     arguments = (40, zipf(40, 1.0), "epsilon", [1.0, 3.0], 500)
     plain = simulate_curve(*arguments, 70, seed=9)
-    monkeypatch.setattr(curves, "_EVERY", 0.0)
+    monkeypatch.setattr(simulation, "_EVERY", 0.0)
     calls = []
     watched = simulate_curve(*arguments, 70, seed=9, progress=lambda done: bool(calls.append(done)))
     assert calls == [64, 128, 134, 140]
     stopped = simulate_curve(*arguments, 5000, seed=9, progress=lambda done: done >= 128)
-    assert stopped.done.tolist() == [64, 64]
+    assert stopped.completed.tolist() == [64, 64]
     assert not stopped.finished
     alone = simulate_curve(*arguments, 64, seed=9)
-    for metric in curves.METRICS:
+    for metric in simulation.METRICS:
         for name in ESTIMATORS:
             assert (plain.mean[metric][name] == watched.mean[metric][name]).all()
             assert (stopped.mean[metric][name] == alone.mean[metric][name]).all()
@@ -79,9 +79,9 @@ def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
 
 
 def test_a_run_stopped_at_once_leaves_gaps(monkeypatch):
-    monkeypatch.setattr(curves, "_EVERY", 0.0)
+    monkeypatch.setattr(simulation, "_EVERY", 0.0)
     curve = simulate_curve(3, uniform(3), "n", [10, 20], 1.0, 1, progress=lambda done: True)
-    assert curve.done.tolist() == [1, 0]
+    assert curve.completed.tolist() == [1, 0]
     assert np.isfinite(curve.mean["max"]["inv"][0])
     assert np.isnan(curve.mean["max"]["inv"][1])
     assert np.isnan(curve.standard_error["max"]["inv"]).all()
@@ -89,7 +89,7 @@ def test_a_run_stopped_at_once_leaves_gaps(monkeypatch):
 
 def test_a_large_k_in_blocks_of_one():
     curve = simulate_curve(200_000, zipf(200_000, 1.3), "epsilon", [6.0], 100_000, 2)
-    assert curve.done.tolist() == [2]
+    assert curve.completed.tolist() == [2]
     assert curve.mean["rmse"]["mle_star"][0] < curve.mean["rmse"]["inv"][0]
 
 
@@ -118,7 +118,7 @@ def test_wrong_arguments_are_named():
 
 
 def test_mean_and_standard_error_of_five_collections_by_hand():
-    setting = curves._Setting.of(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed")
+    setting = simulation._Setting.of(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed")
     errors = setting.errors(64, streams.generator(8, Stream.PLAN, 0, 0))[..., :5]
     curve = simulate_curve(4, uniform(4), "n", [90], 1.0, 5, seed=8)
     for index, name in enumerate(ESTIMATORS):

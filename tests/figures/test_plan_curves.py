@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 
+from rr_core import zipf
 from rr_core.figures import style
-from rr_core.figures.plan_bounds import error_and_bounds
-from rr_core.figures.plan_protocols import PROTOCOLS, rmse_against_epsilon, rmse_against_k
-from rr_core.figures.plan_shuffling import central_against_users
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.plan_curves import (
+    PROTOCOLS,
+    central_against_users,
+    error_and_bounds,
+    error_curves,
+    rmse_against_epsilon,
+    rmse_against_k,
+)
+from rr_core.figures.style import QUANTITIES, percent, reading
 from rr_core.plan import bounds, protocols, shuffling
+from rr_core.plan.simulation import SimulatedCurve, inv_curve, simulate_curve
+from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 
+K = 12
 KS = np.unique(np.round(np.geomspace(2, 1_500_000, 60)).astype(int))
 EPSILONS = np.geomspace(0.01, 20, 60)
 USERS = np.geomspace(1, 1e9, 200)
@@ -121,3 +133,69 @@ def test_shuffling_says_when_the_bound_does_not_apply():
     assert "at least 12,675" in text
     text = reading(central_against_users(shuffling.against_users(USERS, 1.0, 100_000, 1e-6)))
     assert "at most 0.0726 at δ = 1·10⁻⁶" in text
+
+
+@cache
+def curve(along="epsilon"):
+    points, fixed = ([0.5, 1.0, 2.0], 500) if along == "epsilon" else ([100, 1000, 10_000], 1.0)
+    return simulate_curve(K, zipf(K, 1.2), along, points, fixed, 50, seed=3)
+
+
+@pytest.mark.parametrize("along", ["epsilon", "n"])
+@pytest.mark.parametrize("metric", ["rmse", "max", "tv"])
+def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
+    result = curve(along)
+    exact = inv_curve(K, zipf(K, 1.2), along, result.points, 500 if along == "epsilon" else 1.0)
+    wanted = float(result.mean[metric]["inv"][1])
+    figure = error_curves(result, metric, exact if metric == "rmse" else None, result.points[1], wanted)
+    check(figure)
+    for name in VALID if metric == "rmse" else ESTIMATORS:
+        line = named(figure, QUANTITIES[name].name)
+        np.testing.assert_array_equal(values(line, "x"), result.points)
+        np.testing.assert_array_equal(values(line), result.mean[metric][name])
+        np.testing.assert_allclose(line.error_y.array, 2 * result.standard_error[metric][name])
+    if metric == "rmse":
+        np.testing.assert_array_equal(values(named(figure, "Inv, exact")), exact)
+    assert all(percent(result.mean[metric][name][1]) in reading(figure) for name in VALID)
+    assert "50 simulated" in reading(figure)
+    assert any(trace.name == f"asked for, {percent(wanted)}" for trace in figure.data)
+
+
+def test_a_stopped_simulation_shows_the_points_it_reached():
+    result = replace(curve(), completed=np.array([50, 20, 0]))
+    figure = error_curves(result, "tv", None, 2.0, None)
+    check(figure)
+    np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), result.points[:2])
+    assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
+    assert "20 simulated" in reading(figure)
+
+
+def told(means, errors, runs=50):
+    """The reading of a simulation with these means and standard errors of InvN, InvP and MLE*."""
+    mean, error = (
+        {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
+        for x in (means, errors)
+    )
+    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs, 2.0)
+    return reading(error_curves(made, "tv", None, 100.0, None))
+
+
+def test_no_order_is_told_inside_sampling_error():
+    assert "the lowest total variation is that of InvP: 10%, 25% of Inv's 40%" in told(
+        (0.3, 0.1, 0.2), (0.01,) * 3
+    )
+    # Two standard errors of a difference: 2 sqrt(2) 0.01.
+    assert "which of InvP and MLE* has" in told((0.3, 0.1, 0.128), (0.01,) * 3)
+    assert "that of InvP" in told((0.3, 0.1, 0.129), (0.01,) * 3)
+    # One collection tells nothing, and equal ones have no order.
+    assert "chance leaves open which of InvN, InvP and MLE* has" in told((0.3, 0.1, 0.2), (np.nan,) * 3, 1)
+    assert "InvN, InvP and MLE* have the same total variation, 10%." in told((0.1,) * 3, (0.01,) * 3)
+    assert "InvP and MLE* have the same total variation, 10%, the lowest." in told(
+        (0.3, 0.1, 0.1), (0.0,) * 3
+    )
+
+
+def test_errors_of_zero_are_a_valid_figure():
+    result = simulate_curve(2, [1, 1], "n", [4, 8], 20.0, 3)
+    assert not result.mean["max"]["inv_p"].any()
+    check(error_curves(result, "max", None, 4.0, None))

@@ -15,11 +15,8 @@ from rr_core._validate import Array
 from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plan import promise
-from rr_core.plan.guess import Guess
-from rr_core.plan.promise import Channels
-from rr_core.plan.solve import checked_epsilon
-from rr_core.plan.targets import Target
+from rr_core.plan.solve import Channels, checked_epsilon, value_function
+from rr_core.plan.targets import Guess, Target
 from rr_core.registry import ESTIMATORS
 from rr_core.streams import Stream
 
@@ -43,8 +40,8 @@ class SimulatedCurve:
         mean: by metric ("rmse" per category, "max", "tv"), then estimator: (m,) mean over the collections; for
             "rmse" the root of the mean of the squared errors. nan where no collection was made.
         standard_error: of those means, same shape; nan below two collections.
-        done: (m,) collections made at each point; fewer than ``asked`` when the run was stopped.
-        asked: collections per point.
+        completed: (m,) collections made at each point; fewer than ``replicates`` when the run was stopped.
+        replicates: collections per point that were asked for.
         fixed_value: the other one of epsilon and N.
     """
 
@@ -52,13 +49,13 @@ class SimulatedCurve:
     points: Array
     mean: dict[str, dict[str, Array]]
     standard_error: dict[str, dict[str, Array]]
-    done: NDArray[np.int64]
-    asked: int
+    completed: NDArray[np.int64]
+    replicates: int
     fixed_value: float
 
     @property
     def finished(self) -> bool:
-        return bool((self.done == self.asked).all())
+        return bool((self.completed == self.replicates).all())
 
 
 def inv_curve(
@@ -74,7 +71,7 @@ def inv_curve(
     the worst case."""
     guess = Guess.of(k, theta)
     epsilon, n = _settings(along, points, fixed_value)
-    rmse = promise.achieved(Target("rmse", 1.0), guess, users)
+    rmse = value_function(Target("rmse", 1.0), guess, users)
     return rmse(Channels.of(guess.k, epsilon), n.astype(np.float64), 0.0)
 
 

@@ -1,0 +1,211 @@
+"""The plan, worked out from the settings: once for a class; about an uploaded population, once for its owner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import streamlit as st
+
+from pages._ui import state
+from pages._ui.plan.settings import PlanSettings
+from pages._ui.work import Work
+from rr_core.figures.plan_map import TargetFrontier
+from rr_core.figures.plan_sentences import round_up
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.plan import solve
+from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
+from rr_core.plan.solve import Unreachable
+from rr_core.plan.targets import Guess, Target
+from rr_core.populations import UPLOAD
+
+T = TypeVar("T")
+_DIGITS = 4  # of an epsilon that is shown and used
+_LEAST_CHANCE, _MOST_CHANCE = 0.5, 0.9999  # a target can ask for
+_CELLS = 33  # of the map, each way
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Epsilon, N and target that belong together.
+
+    Attributes:
+        settings: what was asked for.
+        k: number of categories.
+        epsilon, n: the scenario's, with the one that was worked out in its place.
+        target: what the plan meets: the one asked for, or what is reachable; None where that is no target.
+        value: what is reached at the plan.
+        problem: why there is no answer; empty when there is one.
+        price: users needed with less privacy, for this target; None without a target or an answer.
+    """
+
+    settings: PlanSettings
+    k: int
+    epsilon: float
+    n: int
+    target: Target | None
+    value: float
+    problem: str
+    price: Price | None
+
+    @property
+    def solved(self) -> bool:
+        """Whether the plan holds an epsilon or N that was worked out."""
+        return self.settings.find != "value" and not self.problem
+
+
+def make_plan(settings: PlanSettings, k: int, epsilon: float, n: int, guess: Guess) -> Plan:
+    """Work out the third of epsilon, N and target.
+
+    Args:
+        settings: what is asked for, fitted to k.
+        epsilon, n: the scenario's; the one that is to be worked out is not used unless there is no answer.
+        guess: of the population, or of the worst case.
+    """
+    target, problem = settings.target, ""
+    if settings.find == "n":
+        users = solve.required_n(target, k, epsilon, guess, users=settings.users)
+        if isinstance(users, Unreachable):
+            problem = users.reason
+        else:
+            n = users
+    elif settings.find == "eps":
+        least = solve.required_epsilon(target, k, n, guess, users=settings.users)
+        if isinstance(least, Unreachable):
+            problem = least.reason
+        else:
+            epsilon = rounded_up(least)
+    elif settings.kind == "share":
+        problem = solve.share_below_one_person(target, n, settings.users)
+    value = solve.achieved(target, k, epsilon, n, guess, users=settings.users)
+    met_target: Target | None = target
+    if settings.find != "value":
+        value = value if problem or target.met_by(value) else target.goal  # met, but for rounding
+    else:
+        met_target = None if problem else _reachable(target, value)
+    price = None if met_target is None or problem else _price(met_target, k, epsilon, n, guess, settings)
+    return Plan(settings, k, epsilon, n, met_target, value, problem, price)
+
+
+def rounded_up(epsilon: float) -> float:
+    """To four digits, upwards, so that the target is met with the number that is shown."""
+    return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
+
+
+def _reachable(target: Target, value: float) -> Target | None:
+    """The target that is just met by ``value``, where it is one."""
+    if target.kind == "top":
+        sure = min(value, _MOST_CHANCE)
+        return replace(target, confidence=sure) if sure >= _LEAST_CHANCE else None
+    return replace(target, value=value) if target.about.low <= value <= target.about.high else None
+
+
+def _price(target: Target, k: int, epsilon: float, n: int, guess: Guess, settings: PlanSettings) -> Price:
+    """Half of epsilon, and one, two and three bits less. The plan itself needs no more than its users, even where they
+    are enough only by being whole people in just these shares."""
+    half = epsilon / 2 / math.log(2)
+    bits = sorted({0.0, half, 1.0, 2.0, 3.0})
+    price = price_per_bit(target, k, epsilon, guess, bits, users=settings.users)
+    needed = np.where(price.bits == 0, np.minimum(price.users, n), price.users)
+    return replace(price, users=needed, times=needed / needed[0])
+
+
+def map_ranges(
+    epsilons: tuple[float, float], users: tuple[float, float]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ends of the map: the usual ones, wider where one of these places lies outside."""
+    low = 0.1 if min(epsilons) >= 0.1 else EPSILON_APP_MIN
+    high = 10.0 if max(epsilons) <= 10 else EPSILON_APP_MAX
+    fewest = 100.0 if min(users) >= 100 else 1.0
+    most = 1e9 if max(users) <= 1e9 else float(solve.N_MOST)
+    return (low, high), (fewest, most)
+
+
+def population_guess(work: Work, settings: PlanSettings) -> Guess:
+    """The population that the plan is for, or all of them."""
+    k, population = work.scenario.k, work.draw.population
+    if settings.worst_case:
+        return Guess.of(k, None)
+    return _cached(work, "guess", (), lambda: Guess.of(k, population.probabilities), _shared_large)
+
+
+def current_plan(work: Work, settings: PlanSettings) -> Plan:
+    """The plan for this scenario."""
+    epsilon, n = work.scenario.epsilon, work.scenario.n
+    return _cached(
+        work,
+        "answer",
+        (settings, epsilon, n),
+        lambda: make_plan(settings, work.scenario.k, epsilon, n, population_guess(work, settings)),
+    )
+
+
+def plan_landscape(work: Work, plan: Plan) -> Landscape:
+    """The map around a plan. It does not depend on what is asked for, but for the number of categories ranked."""
+    settings = plan.settings
+    settings = settings if settings.about.whole else settings.of_kind(settings.kind)
+    settings = replace(settings, find="n")
+    epsilons, users = _ranges(work, plan)
+    across, up = np.geomspace(*epsilons, _CELLS), np.unique(np.rint(np.geomspace(*users, _CELLS)))
+    return _cached(
+        work,
+        "map",
+        (settings, epsilons, users),
+        lambda: landscape(
+            settings.target,
+            work.scenario.k,
+            population_guess(work, settings),
+            epsilons=across,
+            n=up,
+            users=settings.users,
+        ),
+    )
+
+
+def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
+    """The users from which on the target of the plan is met, at each epsilon of the map."""
+    settings, target = plan.settings, plan.target
+    if target is None:
+        return None
+    epsilons, _ = _ranges(work, plan)
+    across = np.geomspace(*epsilons, _CELLS)
+    if settings.find == "value" and target.kind == "max":
+        across = across[::2]  # another target at every move of a slider, and the one that takes longest
+
+    def make(target: Target = target) -> TargetFrontier:
+        guess = population_guess(work, settings)
+        return TargetFrontier(
+            target, across, frontier(target, work.scenario.k, guess, across, users=settings.users)
+        )
+
+    about = (target, settings.worst_case, settings.users, epsilons, across.size)
+    return _cached(work, "border", about, make)
+
+
+def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
+    return map_ranges((work.scenario.epsilon, plan.epsilon), (work.scenario.n, plan.n))
+
+
+def _cached(
+    work: Work, name: str, about: Hashable, make: Callable[[], T], shared: Callable[..., Any] | None = None
+) -> T:
+    """What was made about this population, by this session when it is its own upload, else by anybody."""
+    population = work.draw.population
+    if work.scenario.dist == UPLOAD:
+        return state.latest(f"plan_{name}", (population.key, about), make)
+    made: T = (shared or _shared)(name, population.key, about, make)
+    return made
+
+
+@st.cache_resource(max_entries=256, show_spinner="Working out the plan…")
+def _shared(name: str, population: str, about: Hashable, _make: Callable[[], T]) -> T:
+    return _make()
+
+
+# A guess holds a number per category.
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _shared_large(name: str, population: str, about: Hashable, _make: Callable[[], T]) -> T:
+    return _make()

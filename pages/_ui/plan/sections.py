@@ -1,0 +1,253 @@
+"""The sections of the planning page, from the answer to shuffling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import chart, link, long_run
+from pages._ui.frame import Page
+from pages._ui.plan import result, sentences
+from pages._ui.plan.result import Plan
+from pages._ui.work import Work
+from rr_core._validate import Array
+from rr_core.errors import Users
+from rr_core.figures.plan_curves import (
+    central_against_users,
+    error_and_bounds,
+    error_curves,
+    rmse_against_epsilon,
+    rmse_against_k,
+)
+from rr_core.figures.plan_map import plan_map
+from rr_core.figures.plan_sentences import budget, number_of_users
+from rr_core.figures.style import number
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
+from rr_core.plan import protocols, shuffling
+from rr_core.plan.simulation import Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.populations import UPLOAD
+
+_CLICKED_DIGITS = 3
+_SIMULATION = "plan_curves"
+_ALONG: dict[Along, str] = {"epsilon": "Privacy ε", "n": "Users N"}
+_SIMULATED_POINTS = 9
+_FACTORS: dict[Along, tuple[float, float]] = {"epsilon": (0.25, 4.0), "n": (0.01, 100.0)}
+# Collections per point: some seconds at K = 10,000.
+_CELLS, _FEWEST, _MOST = 1_000_000, 4, 400
+_METRICS = {"rmse": "RMSE", "max": "Largest error", "tv": "Total variation"}
+_METRIC_OF_TARGET = {"rmse": "rmse", "max": "max"}
+_PROTOCOL_POINTS = 41
+_DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+_SHUFFLING_POINTS = 81
+
+
+def answer(plan: Plan) -> None:
+    """One bold answer, what it means, and a button to use it."""
+    left, right = st.columns([6, 1], gap="small", vertical_alignment="center")
+    with left:
+        st.markdown(f"##### {sentences.answer(plan)}")
+    with right:
+        if plan.solved:
+            _use(plan)
+    st.caption(sentences.meaning(plan))
+
+
+def _use(plan: Plan) -> None:
+    if plan.settings.find == "eps":
+        st.button(
+            "Use this ε", on_click=_change, args=("epsilon", plan.epsilon), type="primary", width="stretch"
+        )
+        return
+    too_many = plan.n > N_MAX
+    st.button(
+        "Use this N",
+        on_click=_change,
+        args=("n", plan.n),
+        type="primary",
+        width="stretch",
+        disabled=too_many,
+        help=f"The app goes up to {N_MAX:,} users." if too_many else None,
+    )
+
+
+def _change(field: str, value: float) -> None:
+    link.change(**{field: value})
+
+
+def plan_map_figure(page: Page, plan: Plan) -> go.Figure:
+    """Draw the map over epsilon and N as the page's main figure, which can be clicked; gives it."""
+    landscape = result.plan_landscape(page.work, plan)
+    frontier = result.target_frontier(page.work, plan)
+    here = page.scenario.epsilon, page.scenario.n
+    place = (plan.epsilon, plan.n) if plan.solved else None
+    figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, place)
+    page.lead(figure, "plan", _clicked)
+    return figure
+
+
+def _clicked(epsilon: float, n: float) -> None:
+    """Go to a place of the map, in round numbers."""
+    near = float(f"{epsilon:.{_CLICKED_DIGITS}g}")
+    users = round(float(f"{n:.{_CLICKED_DIGITS}g}"))
+    link.change(epsilon=min(max(near, EPSILON_APP_MIN), EPSILON_APP_MAX), n=min(max(users, N_MIN), N_MAX))
+
+
+def price_of_privacy(plan: Plan) -> None:
+    """A table of the users needed with less epsilon."""
+    st.subheader("What does more privacy cost?")
+    words = sentences.price_sentence(plan)
+    st.markdown(words if plan.price is None else f"{words}\n\n{sentences.price_table(plan)}")
+
+
+def simulated_errors(work: Work, plan: Plan) -> None:
+    """The valid estimators beside Inv: choose what varies, run it with progress and a stop, and show the curves."""
+    st.subheader("And the valid estimators?")
+    k = work.scenario.k
+    n = min(plan.n, N_MAX)
+    times = replicates(k)
+    place = f"ε = {budget(plan.epsilon)}, N = {number_of_users(n)}"
+    around = f"the plan ({place})" if n == plan.n else f"{place}, the most users that the app has"
+    st.markdown(
+        "For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
+        f"simulated with the sidebar's population, {times:,} collections at each of {_SIMULATED_POINTS} points around "
+        f"{around}."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        along = st.segmented_control(
+            "Error against", list(_ALONG), default="epsilon", format_func=_ALONG.__getitem__, key="plan_along"
+        )
+        along = along or "epsilon"
+        points = simulated_points(along, plan.epsilon, n)
+        fixed_value = n if along == "epsilon" else plan.epsilon
+        users = plan.settings.users
+        population = work.draw.population.key
+        about = (population, work.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
+        metric = st.segmented_control(
+            "Error measure",
+            list(_METRICS),
+            default="rmse",
+            format_func=_METRICS.__getitem__,
+            key="plan_metric",
+        )
+        wanted = long_run.offer(_SIMULATION, "Simulate", about)
+    total = times * points.size
+    if wanted:
+        run = partial(_simulate, work, along, points, fixed_value, times, users)
+        shared = work.scenario.dist != UPLOAD
+        long_run.follow(_SIMULATION, about, total, "simulated collections", run, shared=shared)
+    curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
+    if curve is None or not curve.completed.any():
+        st.caption("Press Simulate: it takes some seconds, can be stopped, and keeps what it has.")
+        return
+    if not curve.finished:
+        long_run.stopped(int(curve.completed.sum()), total, "simulated collections")
+    _show_errors(work, plan, curve, fixed_value, metric or "rmse")
+
+
+def simulated_points(along: Along, epsilon: float, n: int) -> Array:
+    """The plan's own place and others around it, in equal ratios."""
+    low, high = _FACTORS[along]
+    if along == "epsilon":
+        ends = max(epsilon * low, EPSILON_APP_MIN), min(epsilon * high, EPSILON_APP_MAX)
+        return _points_around(epsilon, *ends)
+    ends = max(n * low, N_MIN), min(n * high, N_MAX)
+    whole: Array = np.unique(np.rint(_points_around(n, *ends)))
+    return whole
+
+
+def _points_around(here: float, low: float, high: float) -> Array:
+    """Points from low to high, the nearest one moved here."""
+    inside: Array = np.clip(np.geomspace(low, high, _SIMULATED_POINTS), low, high)
+    inside[np.argmin(np.abs(np.log(inside / here)))] = here
+    return inside
+
+
+def replicates(k: int) -> int:
+    """Collections per point: fewer, the more categories there are."""
+    return min(max(_CELLS // k, _FEWEST), _MOST)
+
+
+def _simulate(
+    work: Work,
+    along: Along,
+    points: Array,
+    fixed_value: float,
+    times: int,
+    users: Users,
+    progress: long_run.Progress,
+) -> SimulatedCurve:
+    theta, seed = work.draw.population.probabilities, work.scenario.seed
+    values = points if along == "epsilon" else points.astype(np.int64)
+    return simulate_curve(
+        work.scenario.k, theta, along, values, fixed_value, times, users=users, seed=seed, progress=progress
+    )
+
+
+def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:
+    settings, exact = plan.settings, None
+    if metric == "rmse":
+        guess = result.population_guess(work, replace(settings, guess="sidebar"))
+        values = curve.points if curve.along == "epsilon" else curve.points.astype(np.int64)
+        exact = inv_curve(work.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
+    here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
+    about_metric = settings.find != "value" and _METRIC_OF_TARGET.get(settings.kind) == metric
+    wanted = settings.target.value if about_metric else None
+    chart.show(error_curves(curve, metric, exact, here, wanted), "plan_curves")
+
+
+def other_protocols(plan: Plan) -> None:
+    """Which has the smallest error, the table, and where that changes."""
+    st.subheader("Should it be RR at all?")
+    table = sentences.protocol_table(sentences.compared_protocols(plan))
+    st.markdown(f"{sentences.protocol_sentence(plan)}\n\n{table}\n\n{sentences.protocol_notes(plan)}")
+    left, right = st.columns(2, gap="medium")
+    users = plan.settings.users
+    with left:
+        curves = protocols.against_k(
+            _numbers_of_categories(plan.k), plan.k, plan.epsilon, plan.n, users=users
+        )
+        chart.show(rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
+    with right:
+        budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _PROTOCOL_POINTS)
+        curves = protocols.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
+        chart.show(rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
+
+
+def _numbers_of_categories(k: int) -> Array:
+    """Whole numbers of categories around the plan's, in equal ratios."""
+    low, high = max(K_MIN, k / 100), min(K_MAX, max(k * 100, 1000))
+    whole: Array = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
+    return whole
+
+
+def lower_bounds(plan: Plan) -> None:
+    """The error of Inv, the bounds under it, and what they assume."""
+    st.subheader("How far from the best possible?")
+    curves = sentences.bound_curves(plan)
+    st.markdown(sentences.bounds_sentence(curves))
+    chart.show(error_and_bounds(curves), "plan_bounds")
+    with st.expander("What the bounds assume"):
+        st.markdown(sentences.bounds_table(curves))
+
+
+def shuffled_reports(plan: Plan) -> float:
+    """Choose delta, and see the central epsilon; gives delta."""
+    st.subheader("If the reports are shuffled")
+    delta = st.select_slider(
+        "δ",
+        _DELTAS,
+        value=1e-6,
+        format_func=number,
+        key="plan_delta",
+        width=260,
+        help="The chance that is left for the guarantee to fail; it should be far below 1/N.",
+    )
+    st.markdown(sentences.shuffling_sentence(plan, shuffling.shuffled(plan.epsilon, plan.n, delta)))
+    ends = min(1e2, plan.n / 10), max(1e9, plan.n * 10.0)
+    curve = shuffling.against_users(np.geomspace(*ends, _SHUFFLING_POINTS), plan.epsilon, plan.n, delta)
+    chart.show(central_against_users(curve), "plan_shuffling")
+    return float(delta)

@@ -1,0 +1,311 @@
+"""What the page says of a plan, as markdown; also on the page of paper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pages._ui.plan.result import Plan
+from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal, largest_k_up_to
+from rr_core.figures.plan_sentences import (
+    KIND_TEXTS,
+    PROTOCOL_NAMES,
+    achieved_text,
+    bound_text,
+    budget,
+    number_of_users,
+    promise_text,
+    round_up,
+    users_text,
+)
+from rr_core.figures.style import number, percent
+from rr_core.figures.wording import alike, times
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
+from rr_core.plan import bounds, protocols
+from rr_core.plan.bounds import BoundCurves
+from rr_core.plan.protocols import Protocol
+from rr_core.plan.shuffling import Shuffled
+
+_INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
+_ESTIMATE = {
+    "rmse": _INV_ONLY,
+    "max": _INV_ONLY,
+    "share": _INV_ONLY,
+    "smallest": "The test looks at the numbers of reports, whatever the estimate.",
+    "top": "No estimate here changes the order that the reports give.",
+}
+_RANDOMNESS = {
+    "fixed": "The truth is that of the very people who report: only the noise is by chance.",
+    "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
+}
+# Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
+# simple law.
+_LARGER = " For a larger ε a bit costs about four times the users while e^ε is well below K, and twice the users beyond."
+_ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
+_BOUND_POINTS = 61
+
+
+def answer(plan: Plan) -> str:
+    """The answer as markdown."""
+    settings, promised = plan.settings, promise_text(plan.settings.target)
+    if plan.problem:
+        return f"**No answer.** {plan.problem}"
+    if settings.find == "n":
+        are = "is" if plan.n == 1 else "are"
+        return f"**{users_text(plan.n)} {are} enough** at ε = {budget(plan.epsilon)}, so that {promised}."
+    if settings.find == "eps":
+        return f"**ε = {budget(plan.epsilon)} is enough** with {users_text(plan.n)}, so that {promised}."
+    return f"At ε = {budget(plan.epsilon)} and with {users_text(plan.n)}, {achieved_text(settings.target, plan.value)}."
+
+
+def meaning(plan: Plan) -> str:
+    """What the target means, for whom the promise is, and about which estimate; as markdown."""
+    settings = plan.settings
+    shares = (
+        "any population at all"
+        if settings.worst_case
+        else "every population alike"
+        if settings.kind in ("share", "smallest") or (settings.kind == "rmse" and settings.users == "fixed")
+        else "the guessed population"
+    )
+    too_many = f" The app itself goes up to {N_MAX:,} users." if plan.n > N_MAX else ""
+    about = f"{_RANDOMNESS[settings.users]} {_ESTIMATE[settings.kind]}{too_many}"
+    return f"{KIND_TEXTS[settings.kind].meaning} This is for K = {plan.k:,} and {shares}. {about}"
+
+
+def price_sentence(plan: Plan) -> str:
+    """The price of one step in a sentence, as markdown."""
+    price = plan.price
+    if price is None:
+        return "There is no target met here that could be kept with more privacy."
+    if price.bits.size < 2:
+        return f"Half of this ε is less than {EPSILON_APP_MIN:g}, the smallest that a plan can have."
+    whole = np.flatnonzero(price.bits == 1)
+    at = int(whole[0]) if whole.size else 1
+    name = step_name(float(price.bits[at]), plan.epsilon)
+    factor = float(price.times[at])
+    cost = (
+        "puts the target out of reach"
+        if not math.isfinite(factor)
+        else "takes hardly more users for the same target"
+        if alike(factor)
+        else f"takes **{number(factor)} times the users** for the same target"
+    )
+    lower = number(round_up(float(price.epsilons[at]), 4), 4)
+    larger_known = (plan.settings.kind, plan.settings.users) == ("rmse", "fixed")
+    return (
+        f"**{name[0].upper()}{name[1:]}** (ε = {lower} rather than {budget(plan.epsilon)}) "
+        f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: e^ε halves. While ε is "
+        f"small the users grow as 1/ε².{_LARGER if larger_known else ''}"
+    )
+
+
+def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
+    """(what, epsilon, users, times) of each step; nothing without a price."""
+    if plan.price is None:
+        return []
+    price, cells = plan.price, []
+    for bits, epsilon, users, factor in zip(
+        price.bits, price.epsilons, price.users, price.times, strict=True
+    ):
+        reached = math.isfinite(users)
+        cells.append(
+            (
+                step_name(float(bits), plan.epsilon),
+                number(round_up(float(epsilon), 4), 4),
+                number_of_users(float(users)) if reached else "more than 10¹²",
+                _times_text(float(factor)) if bits and math.isfinite(factor) else "–",
+            )
+        )
+    return cells
+
+
+def price_table(plan: Plan) -> str:
+    """The steps as a markdown table."""
+    lines = ["| Privacy | ε | Users needed | Compared to the plan |", "|:--|--:|--:|--:|"]
+    return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in price_rows(plan)])
+
+
+def step_name(bits: float, epsilon: float) -> str:
+    """What a number of bits less is called."""
+    if bits == 0:
+        return "the plan"
+    if math.isclose(bits, epsilon / 2 / math.log(2)):
+        return "half of ε"
+    return "1 bit less" if bits == 1 else f"{bits:g} bits less"
+
+
+def _times_text(factor: float) -> str:
+    return "hardly more" if alike(factor) else f"{number(factor)} times"
+
+
+def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
+    """The five protocols, in the mean over all categories."""
+    return protocols.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
+
+
+def protocol_sentence(plan: Plan) -> str:
+    """Whether one of the others would do with fewer users, and until where k-RR is as good as any, as markdown."""
+    rows = compared_protocols(plan)
+    rr, best = rows[0], next(row for row in rows if row.best)
+    name = _in_a_sentence(PROTOCOL_NAMES[best.key])
+    factor = number(rr.users_relative, 4)
+    verdict = (
+        "**none of the five protocols below has a smaller error than k-RR**"
+        if rr.best
+        else f"**{name} has the smallest error of the five below**, but k-RR needs less than 0.1% more users"
+        if factor == "1"
+        else f"**{name} has the smallest error of the five below**; k-RR needs "
+        f"**{factor} times its users** for the same error"
+    )
+    where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
+    most, least = largest_k_up_to(protocols.single_k(plan.epsilon)), protocols.single_epsilon(plan.k)
+    from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
+    return (
+        f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "
+        f"K = {plan.k:,} it is so {from_epsilon}. (The known rule K < 3e^ε + 2 compares k-RR with unary encoding only, "
+        "and for a category that hardly anybody has.)"
+    )
+
+
+def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
+    """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
+    short, full = PROTOCOLS[row.key].name, PROTOCOL_NAMES[row.key]
+    name = short if short == full else f"{short}: {_in_a_sentence(full)}"
+    factor = number(row.users_relative, 4)
+    ratio = row.users_relative
+    users = "best" if row.best else "the same" if ratio < 1 + _ROUNDING else f"{factor} times"
+    users = "hardly more" if users == "1 times" else users
+    return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
+
+
+def _in_a_sentence(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def protocol_table(compared: tuple[Protocol, ...]) -> str:
+    """The comparison as a markdown table."""
+    lines = [
+        "| Protocol | RMSE per category | Users for the same error | Bits per report (ideally coded) |",
+        "|:--|--:|--:|--:|",
+    ]
+    for row in compared:
+        name, *others = protocol_cells(row)
+        shown = f"**{name}**" if row.best else name
+        lines.append(f"| {shown} | {' | '.join(others)} |")
+    return "\n".join(lines)
+
+
+def protocol_notes(plan: Plan) -> str:
+    """What the table of protocols is about, as markdown."""
+    size = next(row.subset_size for row in compared_protocols(plan) if row.key == "subset")
+    sets = (
+        "Subset selection is best with 1 category per report here: that is k-RR."
+        if size == 1
+        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is e^ε "
+        "times as likely as one that does not."
+    )
+    equal = "" if plan.settings.users == "fixed" else ", when all shares are equal"
+    return (
+        f"At the plan's ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
+        "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn."
+    )
+
+
+def bound_curves(plan: Plan) -> BoundCurves:
+    """Error and bounds around the plan."""
+    budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _BOUND_POINTS)
+    return bounds.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, plan.settings.users)
+
+
+def bounds_sentence(curves: BoundCurves) -> str:
+    """How many times the least error k-RR has, as markdown."""
+    if math.isnan(curves.floor):
+        return (
+            "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, "
+            "may be nearer to the truth than any unbiased estimate."
+        )
+    ratio = curves.now / curves.floor
+    if inv_is_optimal(curves):
+        return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
+    if alike(ratio):
+        return (
+            "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased "
+            "estimate can have at equal shares."
+        )
+    return (
+        f"Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an unbiased "
+        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error. Where the truth is "
+        "concentrated, repaired estimates can be below the bound, because they are not unbiased."
+    )
+
+
+def bounds_table(curves: BoundCurves) -> str:
+    """The bounds with what they assume, as a markdown table."""
+    lines = ["| Bound | Kind | What it assumes | Source |", "|:--|:--|:--|:--|"]
+    for row in curves.bounds:
+        text = bound_text(row.key, curves.users)
+        lines.append(f"| {text.name} | {row.kind} | {text.assumes} | {text.source} |")
+    return (
+        "\n".join(lines)
+        + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
+        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error."
+    )
+
+
+def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
+    """The guarantee and the condition, as markdown."""
+    condition = (
+        f"Condition: N ≥ 16 ln(2/δ) e^ε = {now.users_needed:,}; with N = {plan.n:,} it "
+        f"**{'holds' if now.holds else 'does not hold'}**."
+    )
+    if not now.holds:
+        return (
+            "Somebody who mixes all reports and removes who sent which hides each report among the others. The bound "
+            f"used here says nothing yet for so few users. {condition} The local ε = {budget(plan.epsilon)} still holds."
+        )
+    central = number(round_up(now.epsilon, 3))
+    if now.epsilon >= plan.epsilon:
+        return (
+            "Somebody who mixes all reports and removes who sent which hides each report among the others. With so few "
+            f"users the bound used here does not come below the local ε = {budget(plan.epsilon)}. {condition}"
+        )
+    return (
+        "Somebody who mixes all reports and removes who sent which hides each report among the others. To whoever sees "
+        f"only the mixed reports the collection is (ε, δ)-private with **central ε at most {central}** at δ "
+        f"= {number(now.delta)}, rather than {budget(plan.epsilon)}. It is an upper bound (Feldman, McMillan and Talwar "
+        f"2021): the true loss may be smaller. {condition}"
+    )
+
+
+FORMULAS = r"""
+With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
+
+- **RMSE** (Theorem 9, corrected): $\mathrm{RMSE}^2 = \frac1K\sum_i \mathrm{Var}(\mathrm{Inv}_i)$ with
+  $\mathrm{Var}(\mathrm{Inv}_i) = \frac{q(1-q) + \theta_i(p-q)(1-p-q)}{N(p-q)^2}$ for these people. In the sum only
+  $\sum_i\theta_i = 1$ enters, so that the population does not matter. For whom they stand for,
+  $\frac{m_i(1-m_i)}{N(p-q)^2}$.
+- **Largest error:** the number of reports $c_i$ of a category is $\mathrm{Binomial}(N\theta_i, p) +
+  \mathrm{Binomial}(N(1-\theta_i), q)$ for these people, $\mathrm{Binomial}(N, m_i)$ for whom they stand for, and
+  $\Pr(\text{any } |\mathrm{Inv}_i - \theta_i| > t) \le \sum_i \Pr(|c_i - N m_i| > N(p-q)t)$, tail by tail.
+- **One named share:** the same tails, of that category alone: where many users are needed, about
+  $z^2\,\mathrm{Var}(\mathrm{Inv}_i)/t^2$ users, where
+  $\mathrm{Var}$ is that of one user and $z = 1.96$ for 95%.
+- **Told from zero:** a category is called present when $c_i$ is at least the number that
+  $\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with
+  the probability asked for.
+- **Ranking:** $\sum \Pr(c_i \le c_j)$ over the neighbours at the top, and over the last of them with each of the others.
+- **Whole people:** these people's shares are those of whole people. So a named share is worked out with a person more and
+  a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.
+- **Protocols:** $\frac{q^*(1-q^*)}{N(p^*-q^*)^2} + \theta\,\frac{1-p^*-q^*}{N(p^*-q^*)}$, with $p^*, q^*$ the chances
+  that a report supports a category that is, or is not, its owner's. Subset selection:
+  $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
+  to $K/(e^\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \le 2(e^{2\varepsilon} - 1)$.
+- **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
+  $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
+  $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
+
+The promises rest on upper bounds of the chance to miss, so that a number of users that is found to be enough stays
+enough when more take part.
+"""
