@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pages._ui.your_reports.results import Results, Simulated, Used
 from pages._ui.your_reports.said import DomainKind, Said
-from rr_core.collected.analysis import analyse
-from rr_core.collected.fit import fit_test, plausible_epsilon
 from rr_core.comparison import Target
 from rr_core.io import AS_WRITTEN, AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",

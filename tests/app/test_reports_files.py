@@ -23,12 +23,12 @@ from plotly.offline import get_plotlyjs
 from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.files import facts, report, tables
 from pages._ui.your_reports.results import Results, Simulated
-from rr_core.collected.fit import PlausibleEpsilon
-from rr_core.figures.collected import with_intervals
+from rr_core.figures.reports import with_intervals
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.csv_files import csv_cell
+from rr_core.reports.epsilon_fit import PlausibleEpsilon
 from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv
 
 WHEN = "2026-11-20 12:00 UTC"

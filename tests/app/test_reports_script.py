@@ -21,9 +21,9 @@ import pytest
 from pages._ui.your_reports import files, rows
 from pages._ui.your_reports.files import recompute
 from pages._ui.your_reports.results import Results
-from rr_core.collected.analysis import analyse
 from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports
 from rr_core.io.csv_files import csv_cell
+from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
 ROOT = Path(__file__).parents[2]

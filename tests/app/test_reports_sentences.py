@@ -15,13 +15,13 @@ from scipy import stats
 from pages._ui.your_reports import files, rows, words
 from pages._ui.your_reports.results import Results
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.analysis import analyse
-from rr_core.collected.fit import fit_test
-from rr_core.collected.floor import floor
 from rr_core.comparison import ESTIMATORS, VALID
-from rr_core.figures.collected import reports_floor
+from rr_core.figures.reports import reports_floor
 from rr_core.figures.style import QUANTITIES, reading, whole
 from rr_core.io import AllSeen, Size
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import fit_test
+from rr_core.reports.low_counts import floor
 from tests.app.analysed import analysed, counts_csv
 from tests.core import exact
 

@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rr_core import RandomizedResponse
-from rr_core.collected.analysis import analyse
 from rr_core.io import Source, read_reports
 from rr_core.limits import MAX_UPLOAD_BYTES
+from rr_core.reports.analysis import analyse
 from tests.app.opening import ROOT, charts, checked
 
 LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]

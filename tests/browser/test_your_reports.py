@@ -16,8 +16,8 @@ import pytest
 from playwright.sync_api import expect
 
 from rr_core import RandomizedResponse
-from rr_core.collected.analysis import analyse
 from rr_core.io.csv_files import csv_cell
+from rr_core.reports.analysis import analyse
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
 from tests.browser.server import ROOT

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pages._ui.your_reports.said import Said
-from rr_core.collected.analysis import Analysis
-from rr_core.collected.fit import FitTest, PlausibleEpsilon
 from rr_core.comparison import Target
 from rr_core.figures.view import Order, rank_order
 from rr_core.io import Collected, Reports
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.analysis import Analysis
+from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon
 
 LEAST = 100  # simulated collections, below which a test that was stopped says nothing
 
@@ -62,7 +62,7 @@ class Simulated:
     @property
     def finished(self) -> bool:
         """Whether nothing was cut short."""
-        return self.fit.done == self.fit.asked and (self.plausible is None or self.plausible.finished)
+        return self.fit.done == self.fit.requested and (self.plausible is None or self.plausible.finished)
 
 
 @dataclass(frozen=True, eq=False)

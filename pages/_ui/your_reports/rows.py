@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pages._ui.your_reports.results import Results
-from rr_core.collected.intervals import Interval
 from rr_core.comparison import ESTIMATORS
 from rr_core.figures.style import whole
+from rr_core.reports.intervals import Interval
 
 Chosen = NDArray[np.intp] | slice
 EVERY = slice(None)

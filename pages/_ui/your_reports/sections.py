@@ -13,10 +13,10 @@ from pages._ui.safe_text import markdown
 from pages._ui.your_reports import controls, rows, words
 from pages._ui.your_reports.controls import Shown
 from pages._ui.your_reports.results import Results
-from rr_core.collected.floor import Floor, floor
-from rr_core.figures.collected import is_dominated, reports_floor, with_intervals
 from rr_core.figures.labels import plain
+from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import number
+from rr_core.reports.low_counts import Floor, floor
 
 _MOST_OUTSIDE = 200
 _MANY = 50  # categories, from which on the luck of those at the top is warned of

@@ -7,10 +7,10 @@ from functools import partial
 from pages._ui import long_run, state
 from pages._ui.your_reports import words
 from pages._ui.your_reports.results import Results, Simulated, Used
-from rr_core.collected.analysis import analyse
-from rr_core.collected.fit import fit_test, plausible_epsilon
 from rr_core.comparison import Target
 from rr_core.errors import Users
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 
 REPLICATES = 1000
 _NAME = "your_reports"

@@ -8,14 +8,14 @@ from math import isfinite
 
 from pages._ui.your_reports import rows
 from pages._ui.your_reports.results import LEAST, Results
-from rr_core.collected.fit import FitTest
-from rr_core.collected.intervals import too_few
-from rr_core.collected.nearest import ERRORS, FEWEST, SAME
 from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
 from rr_core.io import FileRead
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.epsilon_fit import FitTest
+from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.nearest_estimate import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
 
 _DOMAINS = {
     "seen": "all of them are in the files",
@@ -78,7 +78,7 @@ def answer(found: Results, name: str | None = None, *, simultaneous: bool = Fals
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     most = "The most reported after the swap" if used.said.swapped else "The most reported"
-    beyond = "" if low - SAME <= share <= high + SAME else ", outside that interval"
+    beyond = "" if low - SAME_WITHIN <= share <= high + SAME_WITHIN else ", outside that interval"
     return (
         f"Of {used.mechanism.k:,} categories {_told(int(analysis.above.above.sum()))}. {most}, "
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
@@ -124,7 +124,7 @@ def fit(found: Results) -> list[str]:
     )
     if test is None:
         run = found.simulated.fit if found.simulated is not None else None
-        why = f"stopped after {run.done:,} of {run.asked:,}" if run is not None else "not run"
+        why = f"stopped after {run.done:,} of {run.requested:,}" if run is not None else "not run"
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
@@ -196,7 +196,7 @@ def _plausible(found: Results) -> str:
 def _too_many(found: Results) -> str:
     """A domain that is too large looks like an epsilon that is too small."""
     used, empty = found.used, found.used.collected.unreported
-    if not empty or used.mechanism.k == 2 or too_few(used.n, used.mechanism):
+    if not empty or used.mechanism.k == 2 or too_few_reports(used.n, used.mechanism):
         return ""
     return f" Or K is too large: {_many(empty, 'category', 'categories')} got no report at all."
 
@@ -232,7 +232,7 @@ def advice(found: Results) -> list[str]:
         rest = [name for name in VALID if name != best]
         said = (
             f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
-            f"more than {ERRORS} standard errors."
+            f"more than {STANDARD_ERRORS} standard errors."
         )
     return [
         said,
@@ -247,8 +247,8 @@ def _measured(found: Results) -> list[str]:
     if not all(isfinite(error) for error in compared.standard_errors.values()):
         floor = found.used.n * found.used.mechanism.q
         why = (
-            f"a category that nobody has is expected to get fewer than {FEWEST:g} report (N·q)"
-            if floor < FEWEST
+            f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
+            if floor < LEAST_NOISE
             else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
         )
         return [f"How far the estimates are from the truth cannot be compared: {why}."]
@@ -302,7 +302,7 @@ def intervals(found: Results, name: str, *, simultaneous: bool = False) -> list[
 def few(found: Results) -> list[str]:
     """A warning where there are so few reports that intervals cannot keep their level."""
     used = found.used
-    if not too_few(used.n, used.mechanism, found.level):
+    if not too_few_reports(used.n, used.mechanism, found.level):
         return []
     return [
         f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with so "
@@ -318,7 +318,7 @@ def repaired() -> str:
 def moved(found: Results, name: str, *, simultaneous: bool = False) -> str:
     """A warning when estimates lie outside the interval of Inv: the repair moved them; else ""."""
     limits, estimate = rows.interval(found, simultaneous=simultaneous), found.analysis.estimates[name]
-    missed = int(((estimate < limits.low - SAME) | (estimate > limits.high + SAME)).sum())
+    missed = int(((estimate < limits.low - SAME_WITHIN) | (estimate > limits.high + SAME_WITHIN)).sum())
     if name == "inv" or not missed:
         return ""
     return (
@@ -347,7 +347,7 @@ def settings(found: Results) -> list[tuple[str, str]]:
     said.append(("SHA-256", read.sha256))
     if found.simulated is not None:
         test = found.simulated.fit
-        said.append(("Simulated collections", f"{test.done:,} of {test.asked:,}, seed 0"))
+        said.append(("Simulated collections", f"{test.done:,} of {test.requested:,}, seed 0"))
     return said
 
 

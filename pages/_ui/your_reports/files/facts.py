@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pages._ui.your_reports.results import Results
 from pages._ui.your_reports.words import advice, advised, misfits, tested
-from rr_core.collected.fit import FitTest
+from rr_core.reports.epsilon_fit import FitTest
 
 FORMAT = 2
 SEED = 0  # of every simulation behind the page
@@ -38,7 +38,7 @@ def facts(found: Results) -> dict[str, Any]:
         "notes": [*found.used.reports.notes, *found.used.collected.notes],
         "simulations": None
         if simulated is None
-        else {"seed": SEED, "asked": simulated.fit.asked, "done": simulated.fit.done},
+        else {"seed": SEED, "asked": simulated.fit.requested, "done": simulated.fit.done},
         "fit": None
         if simulated is None
         else {**_fit(simulated.fit), "rejected": misfits(found) if tested(found) else None},
@@ -100,9 +100,19 @@ def _left_out(found: Results) -> dict[str, Any]:
 
 
 def _fit(test: FitTest) -> dict[str, Any]:
-    values = ((field.name, getattr(test, field.name)) for field in fields(test))
-    plain = {name: value for name, value in values if not isinstance(value, np.ndarray)}
-    return plain | {"extremes": asdict(test.extremes)}
+    return {
+        "statistic": test.statistic,
+        "dropped": test.dropped,
+        "score": test.score,
+        "p_value": test.p_value,
+        "asked": test.requested,
+        "done": test.done,
+        "floor": test.floor,
+        "lowest": test.lowest,
+        "below": test.below,
+        "ceiling": test.ceiling,
+        "extremes": asdict(test.extremes),
+    }
 
 
 def _finite(value: Any) -> Any:

@@ -23,9 +23,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.collected.analysis import Analysis, analyse
-from rr_core.collected.fit import fit_test, plausible_epsilon
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports import Analysis, analyse, fit_test, plausible_epsilon
 
 # Settings, as they were in the app.
 FILES: list[str] = ["reports.csv"]

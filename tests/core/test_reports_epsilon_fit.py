@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rr_core import RandomizedResponse, mle_star
-from rr_core.collected.fit import (
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.profile import profile, table_size
+from rr_core.reports.epsilon_fit import (
     fit_test,
     likelihood_ratio,
     normal_score,
     null_shares,
     plausible_epsilon,
 )
-from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
-from rr_core.profile import profile, table_size
 
 HISTOGRAMS = st.lists(st.integers(0, 500), min_size=2, max_size=12).filter(any)
 
@@ -129,7 +129,7 @@ def test_the_parts_of_a_result():
     assert test.p_value == (1 + (test.null >= test.score).sum()) / 151
     assert test.p_value == 1 / 151
     assert test.floor == pytest.approx(1500 * mechanism.q)
-    assert (test.lowest, test.below, test.done, test.asked) == (2, 4, 150, 150)
+    assert (test.lowest, test.below, test.done, test.requested) == (2, 4, 150, 150)
     value, dropped = ratio(counts, mechanism)
     assert (test.statistic, test.dropped) == (value, dropped)
     assert test.score == normal_score(np.array([value]), np.array([dropped]))[0]

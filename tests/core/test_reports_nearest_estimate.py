@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance, zipf
-from rr_core.collected.nearest import ERRORS, PART, _Levels, nearest
 from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.reports.nearest_estimate import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
 from rr_core.sampling import whole_users
 
 USERS = ("fixed", "sampled")
@@ -54,7 +54,7 @@ def test_it_is_steins_estimate_with_dense_matrices(counts, users):
     mechanism = RandomizedResponse(len(counts), 1.3)
     found = nearest(counts, mechanism, users)
     # But for what whole numbers add at the edge, which the enumeration below is about.
-    edge = _Levels.of(np.array([counts]), mechanism, users).edge
+    edge = _EstimatesByCount.of(np.array([counts]), mechanism, users).edge
     for name in ESTIMATORS:
         if name not in found.same:
             value, error = by_hand(counts, mechanism, name, found.best, users)
@@ -99,7 +99,7 @@ def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
                 off.append(found.differences[name] - (actual[name] - actual[found.best]))
                 claimed.append(found.standard_errors[name])
     off, claimed = np.array(off), np.array(claimed)
-    assert (np.abs(off) <= ERRORS * claimed).mean() > 0.9
+    assert (np.abs(off) <= STANDARD_ERRORS * claimed).mean() > 0.9
     assert np.sqrt((off**2).mean()) < 1.5 * np.sqrt((claimed**2).mean())
     assert np.sqrt((off**2).mean()) > 0.5 * np.sqrt((claimed**2).mean())
     assert wrong / times <= 0.01 + 3 * math.sqrt(0.01 / times)
@@ -123,7 +123,7 @@ def test_a_fixed_pair_is_compared_without_bias_over_all_collections(users):
     biases, sizes = dict.fromkeys(("inv_n", "mle_star"), 0.0), dict.fromkeys(("inv_n", "mle_star"), 0.0)
     for (a, b), chance in law.items():
         counts = np.array([a, b, n - a - b])
-        levels = _Levels.of(counts[None], mechanism, users)
+        levels = _EstimatesByCount.of(counts[None], mechanism, users)
         for name in biases:
             value, error = levels.difference(name, "inv_p")
             one, two = (ESTIMATORS[x](counts, mechanism) for x in (name, "inv_p"))
@@ -174,7 +174,7 @@ def test_equal_estimates_are_ties_and_no_order_is_told_of_them(counts, epsilon, 
         # The squared errors if the truth were any one category, the extremes of all distributions.
         gap = estimates[name] - estimates[found.best]
         most = max(gap @ (estimates[name] + estimates[found.best]) - 2 * gap)
-        least = max(ERRORS * found.standard_errors[name], PART * noise)
+        least = max(STANDARD_ERRORS * found.standard_errors[name], NOISE_FRACTION * noise)
         if abs(found.differences[name] - least) > 1e-6 * least:
             assert (name not in found.tied) == (least < found.differences[name] <= most * (1 + 1e-9))
     if sum(counts) * mechanism.q < 1 or noise > 2.000001:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.analysis import Analysis, analyse
-from rr_core.collected.floor import floor
-from rr_core.figures.collected import is_dominated, reports_floor, with_intervals
+from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
+from rr_core.reports.analysis import Analysis, analyse
+from rr_core.reports.low_counts import floor
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 

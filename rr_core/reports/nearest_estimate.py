@@ -22,20 +22,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.collected.reports import Counts, collected
 from rr_core.comparison import ESTIMATORS, RULES, VALID
 from rr_core.errors import Users, check_users, variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
+from rr_core.reports.counts import Counts, checked_counts
 
-SAME = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
-FEWEST = 1.0  # expected reports of a category that nobody has, below which nothing is told
-LARGEST = (
+SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
+LEAST_NOISE = 1.0  # expected reports of a category that nobody has, below which nothing is told
+LARGEST_ERROR = (
     2.0  # expected squared error of Inv from which on nothing is told: no two distributions are farther apart
 )
-ERRORS = 4  # standard errors that a difference must exceed to be told,
-PART = 0.2  # and the part of the expected squared error of Inv
+STANDARD_ERRORS = 4  # standard errors that a difference must exceed to be told,
+NOISE_FRACTION = 0.2  # and the part of the expected squared error of Inv
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Nearest:
         best: the distribution (InvN, InvP or MLE*) with the smallest estimated error.
         same: the estimators, of all four, whose estimates are the same as that one's, itself included.
         tied: the distributions whose error cannot be told from that one's, itself and ``same`` ones included: the
-            difference is within ``ERRORS`` standard errors or within ``PART`` of the error of Inv, or larger than any
-            truth could make it.
+            difference is within ``STANDARD_ERRORS`` standard errors, or within ``NOISE_FRACTION`` of the error of Inv, or
+            larger than any truth could make it.
         differences: by estimator, its squared error less that of ``best``, estimated.
         standard_errors: by estimator, the root mean square of what ``differences`` are off by.
     """
@@ -84,44 +84,46 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
     Raises:
         ValueError: naming the argument.
     """
-    levels = _Levels.of(collected(counts, mechanism)[None], mechanism, users)
-    beyond_inv = {name: levels.difference(name, "inv")[0] for name in VALID}
+    estimates = _EstimatesByCount.of(checked_counts(counts, mechanism)[None], mechanism, users)
+    beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}
     best = min(VALID, key=beyond_inv.__getitem__)
     differences, errors = {}, {}
-    blind = float(np.sum(counts)) * mechanism.q < FEWEST or levels.noise >= LARGEST
+    blind = float(np.sum(counts)) * mechanism.q < LEAST_NOISE or estimates.noise >= LARGEST_ERROR
     for name in ESTIMATORS:
-        differences[name], error = levels.difference(name, best)
-        errors[name] = math.inf if blind and not levels.same(name, best) else error
-    same = tuple(name for name in ESTIMATORS if levels.same(name, best))
-    # One that no truth could make is the noise's doing.
-    told = [
+        differences[name], error = estimates.difference(name, best)
+        errors[name] = math.inf if blind and not estimates.same(name, best) else error
+    same = tuple(name for name in ESTIMATORS if estimates.same(name, best))
+    # A difference that no truth could make comes from the noise.
+    farther = [
         name
         for name in VALID
-        if max(ERRORS * errors[name], PART * levels.noise) < differences[name] <= levels.most(name, best)
+        if max(STANDARD_ERRORS * errors[name], NOISE_FRACTION * estimates.noise)
+        < differences[name]
+        <= estimates.largest_difference(name, best)
     ]
-    tied = tuple(name for name in VALID if name not in told)
+    tied = tuple(name for name in VALID if name not in farther)
     return Nearest(best, same, tied, differences, errors)
 
 
 @dataclass(frozen=True, eq=False)
-class _Levels:
+class _EstimatesByCount:
     """The estimates of the distinct counts, and their derivatives along Inv, diag(own) - shift kept'.
 
     The covariance of Inv is diag(spread) - left right'.
     """
 
-    sizes: Array  # (levels,) categories of each
-    estimates: dict[str, Array]  # (levels,) each, as the next three
+    sizes: Array  # (m,) number of categories with each of the m distinct counts
+    estimates: dict[str, Array]  # (m,) each, as the next three
     own: dict[str, Array]
     shift: dict[str, Array]
     kept: dict[str, Array]
     edge: dict[str, float]  # what whole numbers add to the trace of the derivative times the covariance
     spread: Array
-    left: Array  # (levels, 1 or 2)
+    left: Array  # (m, 1 or 2)
     right: Array
 
     @classmethod
-    def of(cls, row: Counts, mechanism: RandomizedResponse, users: Users) -> _Levels:
+    def of(cls, row: Counts, mechanism: RandomizedResponse, users: Users) -> _EstimatesByCount:
         """From one row of counts."""
         check_users(users)
         table = profile(row, table_size(row))
@@ -161,9 +163,10 @@ class _Levels:
         return float(self.sizes @ (self.spread - (self.left * self.right).sum(axis=1)))
 
     def same(self, name: str, other: str) -> bool:
-        return float(np.abs(self.estimates[name] - self.estimates[other]).max()) <= SAME
+        """Whether two estimates are equal in every category, but for rounding."""
+        return float(np.abs(self.estimates[name] - self.estimates[other]).max()) <= SAME_WITHIN
 
-    def most(self, name: str, other: str) -> float:
+    def largest_difference(self, name: str, other: str) -> float:
         """The largest difference of their squared errors that any distribution could make, were it the truth."""
         one, two = self.estimates[name], self.estimates[other]
         return float((self.sizes * (one - two)) @ (one + two)) - 2 * float((one - two).min())

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.above_zero import above_zero
-from rr_core.collected.analysis import analyse
-from rr_core.collected.intervals import inv_interval
-from rr_core.collected.nearest import nearest
-from rr_core.collected.reports import Levels
 from rr_core.comparison import ESTIMATORS
+from rr_core.reports.analysis import analyse
+from rr_core.reports.counts import DistinctCounts
+from rr_core.reports.exact_tests import above_zero
+from rr_core.reports.intervals import inv_interval
+from rr_core.reports.nearest_estimate import nearest
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -46,7 +46,7 @@ def test_a_million_categories_agree_with_a_few_of_them():
 
 @pytest.mark.parametrize("counts", [[3, 0, 3, 7, 0], [10**9, 0, 5, 5, 1]])  # by table, by sort
 def test_levels_put_every_category_back(counts):
-    levels = Levels.of(np.array(counts))
+    levels = DistinctCounts.of(np.array(counts))
     np.testing.assert_array_equal(levels.values[levels.where], counts)
     np.testing.assert_array_equal(levels.values, np.unique(counts))
     np.testing.assert_array_equal(levels.multiplicities, np.unique(counts, return_counts=True)[1])

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.collected.floor import Floor
-from rr_core.collected.intervals import Interval
 from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
+from rr_core.reports.intervals import Interval
+from rr_core.reports.low_counts import Floor
 
 _OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
 

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from rr_core._validate import Array
-from rr_core.collected.reports import Levels, collected, level_between
 from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.counts import DistinctCounts, checked_counts, checked_level
 
 # Fewest expected reports of a category that nobody has, N q, from which the intervals keep their level: from a level
 # of 95% on, and below.
-FEWEST, FEWEST_BELOW = 10.0, 20.0
+LEAST_NOISE, LEAST_NOISE_BELOW_95 = 10.0, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Interval:
         return Interval(low, high, self.level, self.simultaneous)
 
 
-def too_few(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
+def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
     """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
     can keep the intervals more than 2 points away from their level: below 10, or below 20 for levels under 95%.
 
@@ -53,7 +53,7 @@ def too_few(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
         mechanism: the randomized response.
         level: of the intervals.
     """
-    return n * mechanism.q < (FEWEST if level >= 0.95 else FEWEST_BELOW)
+    return n * mechanism.q < (LEAST_NOISE if level >= 0.95 else LEAST_NOISE_BELOW_95)
 
 
 def inv_interval(
@@ -82,20 +82,20 @@ def inv_interval(
         simultaneous: whether ``level`` is for all categories at once.
 
     Returns:
-        (k,) ends; not cut to [0, 1], like Inv. `too_few` says when they cannot keep their level.
+        (k,) ends; not cut to [0, 1], like Inv. `too_few_reports` says when they cannot keep their level.
 
     Raises:
         ValueError: naming the argument.
     """
-    checked = collected(counts, mechanism)
-    level = level_between(level)
-    levels = Levels.of(checked)
+    checked = checked_counts(counts, mechanism)
+    level = checked_level(level)
+    distinct = DistinctCounts.of(checked)
     n = float(checked.sum())
     make = _exact if simultaneous else _score
     alpha = (1 - level) / mechanism.k if simultaneous else 1 - level
-    seen = make(levels.values, n, alpha, mechanism, users)
+    seen = make(distinct.values, n, alpha, mechanism, users)
     low, high = ((end - mechanism.q) / mechanism.keep for end in seen)
-    return Interval(low[levels.where], high[levels.where], level, simultaneous)
+    return Interval(low[distinct.index], high[distinct.index], level, simultaneous)
 
 
 def _variance(mechanism: RandomizedResponse, users: Users) -> tuple[float, float, float]:

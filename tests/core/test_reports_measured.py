@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.coverage import CATEGORIES, COLLECTIONS, COVERAGE, NOMINAL, falling, kinds
-from rr_core.collected.fit import fit_test, null_shares
-from rr_core.collected.fit_measured import LEVEL, MEASURED, POPULATIONS, SIZE_COLLECTIONS, shares
-from rr_core.collected.intervals import inv_interval, too_few
+from rr_core.reports.epsilon_fit import fit_test, null_shares
+from rr_core.reports.intervals import inv_interval, too_few_reports
+from rr_core.reports.measured import (
+    CATEGORIES,
+    COVERAGE,
+    COVERAGE_COLLECTIONS,
+    NOMINAL_COVERAGE,
+    REJECTION_LEVEL,
+    REJECTIONS,
+    SIZE_COLLECTIONS,
+    category_kinds,
+    falling_shares,
+    shares,
+)
 from rr_core.sampling import whole_users
 
 
@@ -32,9 +42,9 @@ def test_coverage_is_as_printed_and_no_less_when_cut(setting):
     population, k, n, epsilon, users = setting
     times = 150 if k < 1000 else 40
     mechanism = RandomizedResponse(k, epsilon)
-    theta = falling(k) if population == "falling" else zipf(k, float(population.split()[1]))
+    theta = falling_shares(k) if population == "falling" else zipf(k, float(population.split()[1]))
     truth = whole_users(theta, n) / n if users == "fixed" else theta
-    kind = kinds(truth, n, mechanism)
+    kind = category_kinds(truth, n, mechanism)
     hits = {category: [] for category in CATEGORIES}
     for counts in reports_of(theta, n, mechanism, users, times, 1):
         for together in (False, True):
@@ -51,29 +61,31 @@ def test_coverage_is_as_printed_and_no_less_when_cut(setting):
     for row in COVERAGE:
         if (row.population, row.k, row.n, row.epsilon, row.users) == setting:
             # A mean of shares varies no more than a single yes or no.
-            p = row.measured / 100
-            spread = math.sqrt(p * (1 - p) * (1 / times + 1 / COLLECTIONS))
+            p = row.percent / 100
+            spread = math.sqrt(p * (1 - p) * (1 / times + 1 / COVERAGE_COLLECTIONS))
             assert abs(np.mean(hits[row.categories]) - p) < 4 * spread + 0.0005, row
 
 
 @pytest.mark.parametrize("row", COVERAGE, ids=str)
 def test_the_intervals_are_within_two_points_of_their_level(row):
-    assert row.measured >= NOMINAL - 2
+    assert row.percent >= NOMINAL_COVERAGE - 2
     # Whole numbers of reports can only make the exact limits of all categories wider than need be.
-    sparse = row.categories == "all" and too_few(row.n, RandomizedResponse(row.k, row.epsilon))
-    assert sparse or row.measured <= NOMINAL + 2
+    sparse = row.categories == "all" and too_few_reports(row.n, RandomizedResponse(row.k, row.epsilon))
+    assert sparse or row.percent <= NOMINAL_COVERAGE + 2
 
 
 @pytest.mark.parametrize(
-    "row", [r for r in MEASURED if (r.k, r.n) == (20, 200)], ids=lambda r: f"{r.n}-{r.stated}"
+    "row", [r for r in REJECTIONS if (r.k, r.n) == (20, 200)], ids=lambda r: f"{r.n}-{r.stated}"
 )
 def test_size_and_power_are_as_printed(row):
     times = 60
     theta, truth = shares(row.population, row.k), RandomizedResponse(row.k, row.epsilon)
     stated = RandomizedResponse(row.k, row.stated * row.epsilon)
     rows = reports_of(theta, row.n, truth, row.users, times, 2)
-    found = np.mean([fit_test(one, stated, 59, seed=i).p_value <= LEVEL for i, one in enumerate(rows)])
-    p = row.rejected / 100
+    found = np.mean(
+        [fit_test(one, stated, 59, seed=i).p_value <= REJECTION_LEVEL for i, one in enumerate(rows)]
+    )
+    p = row.percent / 100
     assert abs(found - p) < 4 * math.sqrt(max(p * (1 - p), 0.02) / times) + 0.01
 
 
@@ -94,23 +106,23 @@ def test_the_size_is_kept_where_many_empty_categories_get_few_reports(users):
 
 
 def test_the_size_is_below_six_percent_and_a_larger_epsilon_is_rejected_less_often():
-    at_truth = [row for row in MEASURED if row.stated == 1]
+    at_truth = [row for row in REJECTIONS if row.stated == 1]
     assert len(at_truth) >= 6
-    assert all(row.rejected <= 6 and row.collections == SIZE_COLLECTIONS for row in at_truth)
+    assert all(row.percent <= 6 and row.collections == SIZE_COLLECTIONS for row in at_truth)
     for row in at_truth:
         about = (row.k, row.n, row.epsilon, row.users, row.population)
         larger = [
-            r.rejected
-            for r in MEASURED
+            r.percent
+            for r in REJECTIONS
             if r.stated > 1 and (r.k, r.n, r.epsilon, r.users, r.population) == about
         ]
-        assert all(rejected <= row.rejected for rejected in larger)
+        assert all(rejected <= row.percent for rejected in larger)
 
 
 def test_the_populations_of_the_tables_are_distributions():
-    for population in POPULATIONS:
+    for population in {row.population for row in REJECTIONS}:
         theta = shares(population, 20)
         assert theta.sum() == pytest.approx(1)
         assert (theta > 0).sum() == {"half": 10, "point": 1}.get(population, 20)
-    assert falling(10).sum() == pytest.approx(1)
-    assert (falling(10) > 0).sum() == 5
+    assert falling_shares(10).sum() == pytest.approx(1)
+    assert (falling_shares(10) > 0).sum() == 5

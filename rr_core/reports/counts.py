@@ -15,7 +15,7 @@ from rr_core.profile import table_size
 Counts = sampling.Counts
 
 
-def collected(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
+def checked_counts(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
     """One (k,) histogram of at least one report, or ValueError naming ``counts``."""
     array = sampling.whole_counts("counts", counts, mechanism.k)
     if array.ndim != 1:
@@ -25,7 +25,7 @@ def collected(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
     return array
 
 
-def level_between(level: float) -> float:
+def checked_level(level: float) -> float:
     """``level`` as a float between 0 and 1, or ValueError."""
     number = _validate.real("level", level, "a number between 0 and 1")
     if not 0 < number < 1:
@@ -34,25 +34,25 @@ def level_between(level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
-    """The distinct counts of one histogram: what depends on the count alone is worked out once for each.
+class DistinctCounts:
+    """The distinct counts of one histogram: what depends on the count alone is computed once for each of them.
 
     Attributes:
-        values: (levels,) distinct counts, increasing.
-        multiplicities: (levels,) how many categories have each.
-        where: (k,) the level of each category.
+        values: (m,) distinct counts, increasing.
+        multiplicities: (m,) number of categories with each of them.
+        index: (k,) position in ``values`` of the count of each category.
     """
 
     values: Array
     multiplicities: NDArray[np.int64]
-    where: NDArray[np.intp]
+    index: NDArray[np.intp]
 
     @classmethod
-    def of(cls, counts: Counts) -> Levels:
+    def of(cls, counts: Counts) -> DistinctCounts:
         """O(k) where the counts are small enough for a table, else a sort."""
         if table_size(counts[None]) is None:
-            values, where, multiplicities = np.unique(counts, return_inverse=True, return_counts=True)
-            return cls(values.astype(np.float64), multiplicities, where)
+            values, index, multiplicities = np.unique(counts, return_inverse=True, return_counts=True)
+            return cls(values.astype(np.float64), multiplicities, index)
         occurrences = np.bincount(counts)
         values = np.flatnonzero(occurrences)
         place = np.zeros(occurrences.size, dtype=np.intp)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from rr_core import RandomizedResponse, inv, inv_variance
-from rr_core.collected.intervals import inv_interval, too_few
 from rr_core.law import report_distribution
+from rr_core.reports.intervals import inv_interval, too_few_reports
 
 USERS = ("fixed", "sampled")
 
@@ -53,7 +53,7 @@ def misses(share, n, mechanism, users, **options):
 @pytest.mark.parametrize("share", [0, 0.1, 0.6])
 def test_each_interval_covers_within_two_points_of_its_level(k, n, epsilon, share, users):
     mechanism = RandomizedResponse(k, epsilon)
-    assert not too_few(n, mechanism)
+    assert not too_few_reports(n, mechanism)
     assert abs(sum(misses(share, n, mechanism, users)) - 0.05) < 0.02
 
 
@@ -174,8 +174,8 @@ def test_extremes_are_finite_and_ordered(counts, epsilon, users, simultaneous):
 def test_the_least_number_of_reports_for_an_honest_interval():
     mechanism = RandomizedResponse(10, 1.0)
     edge = math.ceil(10 / mechanism.q)
-    assert too_few(edge - 1, mechanism)
-    assert not too_few(edge, mechanism)
+    assert too_few_reports(edge - 1, mechanism)
+    assert not too_few_reports(edge, mechanism)
 
 
 @pytest.mark.parametrize(
