@@ -47,6 +47,6 @@ def test_a_million_categories_agree_with_a_few_of_them():
 @pytest.mark.parametrize("counts", [[3, 0, 3, 7, 0], [10**9, 0, 5, 5, 1]])  # by table, by sort
 def test_levels_put_every_category_back(counts):
     levels = DistinctCounts.of(np.array(counts))
-    np.testing.assert_array_equal(levels.values[levels.where], counts)
+    np.testing.assert_array_equal(levels.values[levels.index], counts)
     np.testing.assert_array_equal(levels.values, np.unique(counts))
     np.testing.assert_array_equal(levels.multiplicities, np.unique(counts, return_counts=True)[1])

@@ -9,7 +9,7 @@ import pytest
 
 from rr_core import RandomizedResponse
 from tests.app.opening import charts, checked
-from tests.app.test_your_reports_page import give, one, opened, press, said
+from tests.app.test_reports_page import give, one, opened, press, said
 from tests.io.test_odd_names import COUNTS, ODD
 
 SEEN = "Which categories could people choose from?"

@@ -1,4 +1,4 @@
-"""From files, and what a person said about them, to reports in use."""
+"""From files, and the settings that a person entered for them, to reports in use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import link, state
+from pages._ui.reports import session
 from pages._ui.work import work
-from pages._ui.your_reports import kept, simulation
-from pages._ui.your_reports.said import Said
 from rr_core import typed
 from rr_core.figures.labels import plain
 from rr_core.figures.style import number
@@ -31,6 +30,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.report_results import ReportSettings
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Draw
@@ -38,8 +38,8 @@ from rr_core.scenario import Draw
 _MOST_NAMED = 3
 
 
-class Unclear(ValueError):
-    """What the person said is missing or impossible; one plain sentence."""
+class UnclearSettings(ValueError):
+    """A setting is missing or impossible; one plain sentence."""
 
 
 def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, str]:
@@ -48,7 +48,7 @@ def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, 
     Raises:
         UnreadableFile: one plain sentence.
     """
-    used = kept.used()
+    used = session.in_use()
     if not files and used is not None:
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
@@ -57,48 +57,55 @@ def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, 
     return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
 
 
-def odd(reports: Reports, said: Said) -> OddNames:
-    """The odd names, judged by as much as the person has said.
+def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
+    """The odd names, judged by the settings entered so far.
 
     Raises:
         UnreadableFile, WrongDomain: about the list of categories.
     """
-    domain = _domain(said) or AllSeen()
-    about = (_key(reports), said.domain, said.size, _list_key(said), said.privacy_kind, said.privacy)
-    return state.latest("odd", about, lambda: odd_names(reports, domain, _any_mechanism(said)))
+    domain = _domain(settings) or AllSeen()
+    about = (
+        _key(reports),
+        settings.domain,
+        settings.size,
+        _list_key(settings),
+        settings.privacy_kind,
+        settings.privacy,
+    )
+    return state.latest("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
 
 
-def collected(reports: Reports, said: Said) -> Collected:
+def collected(reports: Reports, settings: ReportSettings) -> Collected:
     """The reports on their domain.
 
     Raises:
-        UnreadableFile, WrongDomain, Unclear: one plain sentence each.
+        UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each.
     """
-    domain = _domain(said)
+    domain = _domain(settings)
     if domain is None:
-        raise Unclear(
+        raise UnclearSettings(
             "Say which categories people could choose from: categories that nobody reported are part of the answer."
         )
-    about = (_key(reports), said.domain, said.size, _list_key(said), said.names)
-    return state.latest("collected", about, lambda: within(reports, domain, said.names))
+    about = (_key(reports), settings.domain, settings.size, _list_key(settings), settings.names)
+    return state.latest("collected", about, lambda: within(reports, domain, settings.names))
 
 
-def analyse(reports: Reports, said: Said, name: str) -> None:
+def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
     """Put the reports into use.
 
     Raises:
-        UnreadableFile, WrongDomain, Unclear: one plain sentence each; nothing has changed then.
+        UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each; nothing has changed then.
     """
-    _privacy(said)
-    counted = collected(reports, said)
-    mechanism = mechanism_of(said, counted.k)
-    said = dataclasses.replace(said, swapped=is_inverted(said, counted.k))
-    known, domain = _any_mechanism(said), _domain(said)
+    _privacy(settings)
+    counted = collected(reports, settings)
+    mechanism = mechanism_of(settings, counted.k)
+    settings = dataclasses.replace(settings, swapped=is_inverted(settings, counted.k))
+    known, domain = _mechanism_for(settings), _domain(settings)
     if known is not None and domain is not None:
-        counted = dataclasses.replace(counted, too_few=too_few(reports, said.names, domain, known))
-    if said.swapped:
-        counted = _swapped(counted, said)
-    simulation.start(kept.use(reports, counted, mechanism, said, name))
+        counted = dataclasses.replace(counted, too_few=too_few(reports, settings.names, domain, known))
+    if settings.swapped:
+        counted = _swapped(counted, settings)
+    session.start_simulations(session.use(reports, counted, mechanism, settings, name))
 
 
 def simulate() -> None:
@@ -106,9 +113,11 @@ def simulate() -> None:
     draw = _draw()
     source = Source("reports.csv", _csv(draw, _labels(draw)))
     reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
-    said = Said(repr(draw.scenario.epsilon), domain="seen")
+    settings = ReportSettings(repr(draw.scenario.epsilon), domain="seen")
     name = "Simulated reports of the current scenario"
-    simulation.start(kept.use(reports, within(reports, AllSeen()), draw.mechanism, said, name))
+    session.start_simulations(
+        session.use(reports, within(reports, AllSeen()), draw.mechanism, settings, name)
+    )
 
 
 def simulated_csv() -> bytes:
@@ -117,59 +126,60 @@ def simulated_csv() -> bytes:
     return _csv(draw, map(csv_cell, _labels(draw)))
 
 
-def is_inverted(said: Said, k: int) -> bool:
+def is_inverted(settings: ReportSettings, k: int) -> bool:
     """Whether p is below one half with two categories: reports then name the other answer more often."""
     try:
-        return said.privacy_kind == "p" and k == 2 and 0 < _privacy(said) < 0.5
-    except Unclear:
+        return settings.privacy_kind == "p" and k == 2 and 0 < _privacy(settings) < 0.5
+    except UnclearSettings:
         return False
 
 
-def mechanism_of(said: Said, k: int) -> RandomizedResponse:
-    """The randomized response that the person described.
+def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
+    """The randomized response of the settings.
 
     Raises:
-        Unclear: missing or impossible; one plain sentence.
+        UnclearSettings: missing or impossible; one plain sentence.
     """
-    value = _privacy(said)
-    if said.privacy_kind == "epsilon":
+    value = _privacy(settings)
+    if settings.privacy_kind == "epsilon":
         return RandomizedResponse(k, value)
-    if said.privacy_kind == "redraw":
+    if settings.privacy_kind == "redraw":
         if not value < 1:
-            raise Unclear(
+            raise UnclearSettings(
                 f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1."
             )
         return RandomizedResponse.from_redraw(k, value)
-    if is_inverted(said, k):
-        if not said.swapped:
-            raise Unclear(
+    if is_inverted(settings, k):
+        if not settings.swapped:
+            raise UnclearSettings(
                 f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. "
                 "Switch on “Swap the two answers”, or correct p."
             )
         return RandomizedResponse.from_p(2, 1 - value)
     if not 1 / k < value < 1:
-        raise Unclear(
+        raise UnclearSettings(
             f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
             f"1/K = {number(1 / k)} and 1."
         )
     return RandomizedResponse.from_p(k, value)
 
 
-def _any_mechanism(said: Said) -> Callable[[int], RandomizedResponse] | None:
-    """The mechanism for a number of categories; None when the privacy is not known yet. Unclear is a ValueError."""
+def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
+    """The mechanism for a number of categories, which may raise UnclearSettings (a ValueError); None when the privacy is
+    not known yet."""
     try:
-        _privacy(said)
-    except Unclear:
+        _privacy(settings)
+    except UnclearSettings:
         return None
-    swapping = dataclasses.replace(said, swapped=True)
+    swapping = dataclasses.replace(settings, swapped=True)
     return lambda k: mechanism_of(swapping, k)
 
 
-def _swapped(counted: Collected, said: Said) -> Collected:
+def _swapped(counted: Collected, settings: ReportSettings) -> Collected:
     """Each of the two answers with the reports of the other."""
     one, other = (f"“{plain(label)}”" for label in counted.labels)
     note = (
-        f"The answers {one} and {other} were swapped, because p = {number(_privacy(said))} is below 1/2: the reports "
+        f"The answers {one} and {other} were swapped, because p = {number(_privacy(settings))} is below 1/2: the reports "
         "of each are counted for the other."
     )
     counts = counted.counts[::-1].copy()
@@ -206,32 +216,38 @@ def _key(reports: Reports) -> Hashable:
     return reports.sha256, reports.layout, reports.category_name, reports.count_name, reports.rows
 
 
-def _list_key(said: Said) -> Hashable:
+def _list_key(settings: ReportSettings) -> Hashable:
     file = st.session_state.get("_reports_list")
-    return None if said.domain != "listed" else file.file_id if file else said.listed
+    return None if settings.domain != "listed" else file.file_id if file else settings.listed
 
 
-def _domain(said: Said) -> Domain | None:
-    """The domain, as far as the person has said it."""
-    if said.domain == "seen":
+def _domain(settings: ReportSettings) -> Domain | None:
+    """The domain of the settings; None where it is not given yet."""
+    if settings.domain == "seen":
         return AllSeen()
-    if said.domain == "size" and said.size is not None:
-        return Size(said.size)
-    if said.domain == "listed":
+    if settings.domain == "size" and settings.size is not None:
+        return Size(settings.size)
+    if settings.domain == "listed":
         file = st.session_state.get("_reports_list")
-        given = Source(file.name, file.getbuffer()) if file else said.listed
-        return state.latest("list", _list_key(said), lambda: read_list(given))
+        given = Source(file.name, file.getbuffer()) if file else settings.listed
+        return state.latest("list", _list_key(settings), lambda: read_list(given))
     return None
 
 
-def _privacy(said: Said) -> float:
+def _privacy(settings: ReportSettings) -> float:
     """The epsilon, p or redraw chance as a number."""
-    if not said.privacy.strip():
-        raise Unclear("Say how private the reports are: the ε (or the p, or the r) they were made with.")
+    if not settings.privacy.strip():
+        raise UnclearSettings(
+            "Say how private the reports are: the ε (or the p, or the r) they were made with."
+        )
     try:
-        value = typed.number(said.privacy) if said.privacy_kind == "epsilon" else typed.chance(said.privacy)
+        value = (
+            typed.number(settings.privacy)
+            if settings.privacy_kind == "epsilon"
+            else typed.chance(settings.privacy)
+        )
     except ValueError as problem:
-        raise Unclear(f"{problem}.") from None
-    if value > EPSILON_MAX and said.privacy_kind == "epsilon":
-        raise Unclear(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
+        raise UnclearSettings(f"{problem}.") from None
+    if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
+        raise UnclearSettings(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
     return value
