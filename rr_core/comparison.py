@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,31 +16,11 @@ from rr_core.errors import (
     squared_error,
     total_variation,
 )
-from rr_core.estimators import (
-    RuleMaker,
-    inv,
-    inv_n,
-    inv_n_rule,
-    inv_p,
-    inv_p_rule,
-    inv_rule,
-    mle_rule,
-    mle_star,
-)
 from rr_core.mechanism import RandomizedResponse
 from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
+from rr_core.registry import RULES, VALID
 from rr_core.scenario import Draw
-
-Estimator = Callable[[ArrayLike, RandomizedResponse], Array]
-ESTIMATORS: dict[str, Estimator] = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
-RULES: dict[str, RuleMaker] = {
-    "inv": inv_rule,
-    "inv_n": inv_n_rule,
-    "inv_p": inv_p_rule,
-    "mle_star": mle_rule,
-}
-VALID = ("inv_n", "inv_p", "mle_star")  # the three that always give a distribution
 
 Target = Literal["users", "population"]
 METRICS = ("mse", "tv", "max", "nll")

@@ -12,8 +12,9 @@ from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS, RANKED, VALID, Target, measure, ranked, rounding, truth_of
+from rr_core.comparison import RANKED, Target, measure, ranked, rounding, truth_of
 from rr_core.law import most_negative
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import Draw
 
 # Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.

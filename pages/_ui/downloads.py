@@ -15,9 +15,10 @@ from pages._ui.upload_script import reader
 from pages._ui.work import Work
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.populations import UPLOAD
+from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
 
-COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
+COLUMNS = ("category", "true", "observed", *ESTIMATORS)
 
 
 def row(
@@ -115,10 +116,10 @@ print(f"chance that an empty category goes negative: {{float(negative_chance(sce
 for metric, errors in result.errors.items():
     print(metric, {{name: float(f"{{value:.10g}}") for name, value in errors.items()}})
 print("certificate of MLE*:", result.certificate)
-print("category,true,observed,inv,inv_n,inv_p,mle_star")
+print("category", "true", "observed", *result.estimates, sep=",")
 labels = draw.population.labels or range(1, scenario.k + 1)
 for i, label in enumerate(labels):
-    estimates = [float(result.estimates[name][i]) for name in ("inv", "inv_n", "inv_p", "mle_star")]
+    estimates = [float(estimate[i]) for estimate in result.estimates.values()]
     print(label, int(draw.true_counts[i]), int(draw.counts[i]), *estimates, sep=",")
     if i == 19:
         print("... the first 20 of", scenario.k)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._ui.safe_text import markdown
-from rr_core.comparison import ESTIMATORS, RANKED, ULPS, VALID, Comparison, Target
+from rr_core.comparison import RANKED, ULPS, Comparison, Target
 from rr_core.figures.labels import plain_names
 from rr_core.figures.style import QUANTITIES, number
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import Draw
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}

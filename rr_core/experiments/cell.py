@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.comparison import RULES, VALID, mean_rounding
+from rr_core.comparison import mean_rounding
 from rr_core.errors import report_loss
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.experiments.simulation import Collector, profile_of_rows
 from rr_core.populations import Population
 from rr_core.profile import Profile, table_size
+from rr_core.registry import RULES, VALID
 from rr_core.sampling import Counts
 
 # Collections drawn together: part of what a cell's numbers are, hence fixed by k alone. Divisors of the usual numbers

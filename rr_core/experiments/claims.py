@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from rr_core._validate import Array
-from rr_core.comparison import TIE, VALID
+from rr_core.comparison import TIE
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.ranking import (
@@ -28,6 +28,7 @@ from rr_core.experiments.ranking import (
     standing,
 )
 from rr_core.experiments.run import SweepResult
+from rr_core.registry import VALID
 
 # "not contradicted": true where the seeds settle it, and they do not everywhere; "not settled": they do nowhere.
 Verdict = Literal[

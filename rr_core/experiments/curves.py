@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.comparison import VALID
 from rr_core.experiments.cell import QUANTILES, CellResult
 from rr_core.experiments.grid import EXPONENTS, Cell, PaperFigure, Settings, Sweep
 from rr_core.experiments.ranking import Standing, standing
 from rr_core.experiments.run import SweepResult
 from rr_core.populations import Population
+from rr_core.registry import VALID
 
 CurveAxis = Literal["epsilon", "n"]
 # "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above

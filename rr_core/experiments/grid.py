@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from rr_core import _validate
-from rr_core.comparison import ESTIMATORS, METRICS, VALID
+from rr_core.comparison import METRICS
 from rr_core.errors import Users
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import SHAPES, TABLES, Population, build
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import FIELDS
 
 # Everybody in one category: what the authors' code draws where their captions say s = 5.
@@ -118,7 +119,7 @@ class Settings:
             figures); "sampled", new users each time and errors are against the population.
         people: who the fixed users are: "drawn" once from the population, the same for every epsilon; or "rounded",
             N times each share in whole people. Where N is the total of a table of counts, its people themselves.
-        estimators: which, of `comparison.ESTIMATORS`; all see the same reports.
+        estimators: which, of `registry.ESTIMATORS`; all see the same reports.
         metrics: which errors, of `comparison.METRICS`: "mse" (the sum over categories), "tv", "max", "nll" (nats per
             report).
         bias: whether squared bias and variance are worked out as well.

@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from rr_core.comparison import TIE, VALID, mean_rounding
+from rr_core.comparison import TIE, mean_rounding
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
+from rr_core.registry import VALID
 
 # -1 where the first of two estimators has the smaller mean error, 1 the larger, 0 when both are equal, None when the
 # seeds cannot tell.
@@ -76,7 +77,7 @@ class Leader:
     """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        best: estimators with the smallest mean error, in the order of `comparison.VALID`; more than one where they are
+        best: estimators with the smallest mean error, in the order of `registry.VALID`; more than one where they are
             equal.
         possible: estimators whose expected error may be the smallest: those for which it is not settled that another's
             is smaller.

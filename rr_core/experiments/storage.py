@@ -18,10 +18,10 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
-from rr_core.comparison import VALID
 from rr_core.experiments.cell import ARRAYS, QUANTILES, CellResult
 from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
+from rr_core.registry import VALID
 
 # Raised when the numbers of a cell, or the columns, come to mean something else.
 FORMAT = 1

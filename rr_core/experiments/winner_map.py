@@ -14,11 +14,11 @@ import numpy as np
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.comparison import VALID
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.ranking import Leader, SweepAxis, leading, regret
 from rr_core.experiments.run import SweepResult
+from rr_core.registry import VALID
 
 FixedName = Literal["population", "k", "epsilon", "n"]
 AxisValue = float | str  # a population is meant by a text, see `axis_value`
@@ -77,7 +77,7 @@ class EstimatorError:
     """One estimator's error in a cell.
 
     Attributes:
-        estimator: a key of `comparison.ESTIMATORS`.
+        estimator: a key of `registry.ESTIMATORS`.
         mean, standard_error: mean error over the collections and its standard error; the latter nan from one collection.
         n_best, n_worst: number of collections in which it was the best or the worst valid estimator, see `CellResult`.
     """

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.errors import variance_at
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, share_format
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, share_format
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS, VALID
 
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
@@ -92,7 +93,7 @@ def _reading(by_name: Mapping[str, Array], mechanism: RandomizedResponse) -> str
     if not below_zero(by_name["inv"], mechanism).any():
         return "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
     n, p, mle = (by_name[name] for name in ("inv_n", "inv_p", "mle_star"))
-    zeros = {name: int((by_name[name] == 0).sum()) for name in ESTIMATES[1:]}
+    zeros = {name: int((by_name[name] == 0).sum()) for name in VALID}
     if max(np.abs(p - n).max(), np.abs(mle - n).max()) < _SAME:
         return (
             f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give the others "
@@ -230,7 +231,7 @@ def _estimate_bars(view: Bars, by_name: Mapping[str, Array], truth: Array) -> li
         "marker": {"color": TRUTH.colour},
         "hovertemplate": _hover("truth", view.pick(truth)),
     }
-    return [bars, *(_one_estimate(view, name, view.pick(by_name[name]), few) for name in ESTIMATES)]
+    return [bars, *(_one_estimate(view, name, view.pick(by_name[name]), few) for name in ESTIMATORS)]
 
 
 def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[str, Any]:
@@ -252,11 +253,11 @@ def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[s
 
 
 def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
-    ordered = {name: by_name[name][view.order] for name in ESTIMATES}
+    ordered = {name: by_name[name][view.order] for name in ESTIMATORS}
     low, high = view.low(ordered["inv"]), view.high(ordered["inv"])
     traces = _band(view, "Inv, lowest to highest", low, high, INV.faded(0.2))
     traces.append(_line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
-    for name in ESTIMATES:
+    for name in ESTIMATORS:
         quantity = QUANTITIES[name]
         style = {"color": quantity.colour, "dash": quantity.dash, "width": 2.5}
         traces.append(_line(view, quantity.name, view.mean(ordered[name]), **style))

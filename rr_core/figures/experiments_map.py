@@ -11,7 +11,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.comparison import VALID
 from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
@@ -19,6 +18,7 @@ from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_
 from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
 from rr_core.figures.wording import about, counted
+from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
 Edge = tuple[Point, Point]

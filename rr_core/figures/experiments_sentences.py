@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from rr_core.comparison import VALID
 from rr_core.experiments.agreement import FAR_STANDARD_ERRORS, Agreement
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.claims import (
@@ -46,6 +45,7 @@ from rr_core.experiments.run import SweepResult
 from rr_core.figures.experiments_names import SYMBOLS, cell_name, population_name
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import about, alike, counted, minus, roughly, times
+from rr_core.registry import VALID
 
 # What the paper says. Of its figures it says more, depending on the population: see `paper_says`.
 _PAPER: Mapping[ClaimKey, str] = {

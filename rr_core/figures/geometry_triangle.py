@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import (
-    ESTIMATES,
     GRID,
     QUANTITIES,
     RIM,
@@ -37,6 +36,7 @@ from rr_core.geometry.simplex import (
     lattice,
     to_plane,
 )
+from rr_core.registry import ESTIMATORS, VALID
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)
@@ -309,7 +309,7 @@ def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame)
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes = []
-    for panel, name in enumerate(ESTIMATES):
+    for panel, name in enumerate(ESTIMATORS):
         suffix = "" if panel == 0 else str(panel + 1)
         traces += [
             {**trace, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
@@ -338,13 +338,13 @@ def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
         return f"All {collections} collections gave the same reports, so that every cloud is a single point."
     if (clouds["inv"].points >= 0).all():
         return f"In none of the {collections} collections was Inv negative, so that all four estimators are the same."
-    repairs = [clouds[name] for name in ESTIMATES[1:]]
-    biased = [QUANTITIES[name].name for name in ESTIMATES[1:] if clouds[name].is_biased]
+    repairs = [clouds[name] for name in VALID]
+    biased = [QUANTITIES[name].name for name in VALID if clouds[name].is_biased]
     if not biased:
         return f"Over {collections} collections the bias of no repair can be told from chance."
     farthest = [
         name
-        for name in ESTIMATES[1:]
+        for name in VALID
         if all(clouds[name] is other or clouds[name].has_larger_bias_than(other) for other in repairs)
     ]
     if farthest:

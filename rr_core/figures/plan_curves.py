@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.comparison import VALID
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.plan_protocols import error_axis, log_range, upright
 from rr_core.figures.plan_words import budget
 from rr_core.figures.style import QUANTITIES, SHARE, ZERO, axis, figure, percent
 from rr_core.plan.curves import SimulatedCurve
+from rr_core.registry import VALID
 
 METRIC_NAMES = {
     "rmse": "RMSE per category",

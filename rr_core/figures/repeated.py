@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core.comparison import ESTIMATORS, VALID
-from rr_core.figures.style import ESTIMATES, QUANTITIES, RANKS, axis, figure, number
+from rr_core.figures.style import QUANTITIES, RANKS, axis, figure, number
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats
 
 METRIC_TITLES = {
@@ -25,7 +25,7 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
     """One box per estimator: the errors over all collections, with their mean."""
     errors = result.errors[metric]
     traces: list[dict[str, Any]] = []
-    for index, name in enumerate(ESTIMATES):
+    for index, name in enumerate(ESTIMATORS):
         quantity, values = QUANTITIES[name], errors[:, index]
         traces.append(
             {
@@ -82,12 +82,12 @@ def _collections(done: int) -> str:
 
 def bias_and_variance(result: Repeats) -> go.Figure:
     """Stacked bars: squared bias plus variance is the mean squared error."""
-    names = [QUANTITIES[name].name for name in ESTIMATES]
-    colours = [QUANTITIES[name].colour for name in ESTIMATES]
+    names = [QUANTITIES[name].name for name in ESTIMATORS]
+    colours = [QUANTITIES[name].colour for name in ESTIMATORS]
     # One collection has no variance to speak of, nor a bias.
     known = result.done > 1
-    bias = [max(result.bias2(name), 0.0) if known else np.nan for name in ESTIMATES]
-    variance = [result.variance(name) for name in ESTIMATES]
+    bias = [max(result.bias2(name), 0.0) if known else np.nan for name in ESTIMATORS]
+    variance = [result.variance(name) for name in ESTIMATORS]
     common = {"type": "bar", "orientation": "h", "y": names, "marker": {"color": colours}}
     plain = {"color": colours, "pattern": {"shape": "x", "size": 6, "solidity": 0.5}}
     traces = [

@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import ESTIMATES, QUANTITIES, SHARE, axis, figure, number, percent, whole
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 
-_OFFSETS = dict(zip(ESTIMATES, (-0.27, -0.09, 0.09, 0.27), strict=True))
+_OFFSETS = dict(zip(ESTIMATORS, np.linspace(-0.27, 0.27, len(ESTIMATORS)).round(6).tolist(), strict=True))
 
 
 def with_intervals(
@@ -38,7 +39,7 @@ def with_intervals(
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    others = [name for name in ESTIMATES if name != chosen]
+    others = [name for name in ESTIMATORS if name != chosen]
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
     traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
     first = int(view.categories[0])

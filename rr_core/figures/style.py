@@ -13,6 +13,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from rr_core.registry import REGISTRY
+
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
 RIM = "#FFFFFF"  # of a marker that may lie on another
@@ -37,10 +39,7 @@ QUANTITIES = {
     "truth": Quantity("Truth", "#8C8C8C", "line-ew-open", "solid"),
     "observed": Quantity("Observed", "#56B4E9", "circle", "solid"),
     "expected": Quantity("Expected", "#9A6324", "diamond-open", "dash"),
-    "inv": Quantity("Inv", "#D55E00", "triangle-down", "dot"),
-    "inv_n": Quantity("InvN", "#E69F00", "diamond", "dash"),
-    "inv_p": Quantity("InvP", "#0072B2", "triangle-up", "longdash"),
-    "mle_star": Quantity("MLE*", "#009E73", "circle", "solid"),
+    **{entry.name: Quantity(entry.label, entry.colour, entry.marker, entry.dash) for entry in REGISTRY},
     "ibu": Quantity("IBU", "#CC79A7", "x", "dashdot"),
 }
 # Ranks have colours of their own: the green of MLE* must not say "best".
@@ -50,7 +49,6 @@ RANKS = {
     "worst": ("#B2182B", "/"),
     "all equal": ("#5AB4AC", "+"),
 }
-ESTIMATES = ("inv", "inv_n", "inv_p", "mle_star")
 
 # Runs of one quantity beside each other (IBU under several settings): shades of its colour, each with a dash.
 SERIES = tuple(

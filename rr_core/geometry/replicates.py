@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.collinearity import collinearity
-from rr_core.comparison import ESTIMATORS
 from rr_core.geometry.simplex import CORNERS, Frame, to_plane
+from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import typed
 from rr_core._validate import Array, short
 from rr_core.collinearity import Collinearity, collinearity
-from rr_core.comparison import ESTIMATORS
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import UPLOAD, Population
+from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
 
 SIDE, HEIGHT = float(np.sqrt(2)), float(np.sqrt(1.5))

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.comparison import ESTIMATORS, Target
+from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
 from rr_core.io.reports import Reports
 from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon
 from rr_core.reports.intervals import Interval

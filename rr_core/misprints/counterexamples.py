@@ -17,13 +17,14 @@ from scipy import special
 
 from rr_core import streams
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS, TIE, VALID
+from rr_core.comparison import TIE
 from rr_core.errors import squared_error, total_variation
 from rr_core.estimators import inv
 from rr_core.ibu import ibu
 from rr_core.mechanism import RandomizedResponse
 from rr_core.misprints.paper import squared_error_of_inv
 from rr_core.populations import zipf
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import WORST_AVERAGE, Scenario
 from rr_core.streams import Stream
 
@@ -127,7 +128,7 @@ class WorstAverage:
         true_counts: the users.
         epsilon: privacy budget.
         histograms: number of possible noisy histograms, over which the mean is taken.
-        errors: by estimator of `comparison.VALID`, the mean of the sum over categories.
+        errors: by estimator of `registry.VALID`, the mean of the sum over categories.
     """
 
     true_counts: tuple[int, ...]
@@ -210,7 +211,7 @@ class NotBetween:
     Attributes:
         scenario: whose users.
         n_draws: simulated collections.
-        errors: by estimator of `comparison.VALID`.
+        errors: by estimator of `registry.VALID`.
         standard_errors_below: by "inv_n" and "inv_p", how far MLE*'s error is below theirs, in standard errors of the
             paired difference.
     """

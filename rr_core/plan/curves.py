@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS
 from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -21,6 +20,7 @@ from rr_core.plan.guess import Guess
 from rr_core.plan.promise import Channels
 from rr_core.plan.solve import checked_epsilon
 from rr_core.plan.targets import Target
+from rr_core.registry import ESTIMATORS
 from rr_core.streams import Stream
 
 Along = Literal["epsilon", "n"]

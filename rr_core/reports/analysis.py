@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.comparison import RULES
 from rr_core.errors import Users
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
+from rr_core.registry import RULES
 from rr_core.reports.counts import Counts, checked_counts
 from rr_core.reports.exact_tests import AboveZero, above_zero
 from rr_core.reports.intervals import Interval, inv_interval

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.comparison import ESTIMATORS, RULES, VALID
 from rr_core.errors import Users, check_users, variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
+from rr_core.registry import ESTIMATORS, RULES, VALID
 from rr_core.reports.counts import Counts, checked_counts
 
 SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding

@@ -7,9 +7,9 @@ import pytest
 
 from rr_core import Scenario, collinearity
 from rr_core.collinearity import theorem2
-from rr_core.comparison import ESTIMATORS
 from rr_core.figures.style import number, percent
 from rr_core.geometry.simplex import three_categories
+from rr_core.registry import ESTIMATORS
 from tests.app.opening import charts, checked, opened, widget
 
 KEYS = ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve")

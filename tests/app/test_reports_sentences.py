@@ -14,11 +14,11 @@ from scipy import stats
 
 from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, zipf
-from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.reports import reports_floor
 from rr_core.figures.style import QUANTITIES, reading, whole
 from rr_core.io import AllSeen, Domain, Size, read_list
 from rr_core.io.report_results import Results
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import analyse
 from rr_core.reports.epsilon_fit import fit_test
 from rr_core.reports.low_counts import floor

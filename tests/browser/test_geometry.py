@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from rr_core import RandomizedResponse
-from rr_core.comparison import ESTIMATORS
 from rr_core.figures.style import percent
+from rr_core.registry import ESTIMATORS
 from tests.browser.lab import PATIENCE
 
 LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"

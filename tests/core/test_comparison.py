@@ -16,7 +16,8 @@ from rr_core import (
     squared_error,
     total_variation,
 )
-from rr_core.comparison import ESTIMATORS, METRICS, RANKED, RULES, VALID, compare, measure, ranked, truth_of
+from rr_core.comparison import METRICS, RANKED, compare, measure, ranked, truth_of
+from rr_core.registry import ESTIMATORS, RULES, VALID
 from tests.core import exact
 from tests.core.histograms import everyday_epsilons
 

@@ -16,11 +16,12 @@ from rr_core import (
     squared_error,
     total_variation,
 )
-from rr_core.comparison import ESTIMATORS, METRICS, RULES, TIE, VALID
+from rr_core.comparison import METRICS, TIE
 from rr_core.experiments import cell as cell_module
 from rr_core.experiments.cell import ARRAYS, QUANTILES, compute_cell, rows_per_block, simulate_cell, summarise
 from rr_core.experiments.grid import MAIN_SETTINGS, POINT, Cell, Settings, over
 from rr_core.experiments.simulation import Collector
+from rr_core.registry import ESTIMATORS, RULES, VALID
 from tests.core import exact
 
 NAMES = tuple(ESTIMATORS)

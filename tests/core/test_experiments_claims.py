@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.comparison import VALID
 from rr_core.experiments import ranking
 from rr_core.experiments.claims import (
     KOSARAK,
@@ -29,6 +28,7 @@ from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, paper_says
 from rr_core.misprints import squared_error_of_inv
 from rr_core.populations import Population
+from rr_core.registry import VALID
 from tests.core.sweeps import THREE, cell_result
 
 SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)

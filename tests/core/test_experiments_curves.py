@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rr_core.comparison import VALID
 from rr_core.experiments.curves import (
     CurveSelection,
     axis_values,
@@ -31,6 +30,7 @@ from rr_core.experiments.grid import (
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.populations import Population, zipf
+from rr_core.registry import VALID
 
 SETTINGS = Settings(12, metrics=("mse", "tv", "nll"), bias=False)
 CELLS = over(s=(0.01, 2.5), k=(5, 20), epsilon=(1.0, 2.0), n=(1000, 50, 200))

@@ -7,9 +7,9 @@ import math
 import pytest
 from scipy import stats
 
-from rr_core.comparison import VALID
 from rr_core.experiments.grid import MAIN_GRID, Cell, Settings, over
 from rr_core.experiments.ranking import LeaderInterval, leader_intervals, standing, varying_axis
+from rr_core.registry import VALID
 from tests.core.sweeps import made
 
 CELLS = over(s=1.0, k=10, epsilon=(1, 2, 3, 4, 5), n=100)

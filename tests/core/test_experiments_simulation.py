@@ -10,12 +10,12 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from rr_core import Population, RandomizedResponse
-from rr_core.comparison import ESTIMATORS, RULES
 from rr_core.experiments import simulation
 from rr_core.experiments.grid import POINT, Cell, Settings
 from rr_core.experiments.simulation import Collector, poisson, poissonised, profile_of_rows
 from rr_core.law import report_distribution, report_variance
 from rr_core.populations import TABLES, zipf
+from rr_core.registry import ESTIMATORS, RULES
 from rr_core.sampling import whole_users
 
 ROWS = 6000

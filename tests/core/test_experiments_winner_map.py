@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.comparison import VALID
 from rr_core.experiments.grid import (
     MAIN_GRID,
     MAIN_SETTINGS,
@@ -35,6 +34,7 @@ from rr_core.experiments.winner_map import (
 from rr_core.figures.experiments_map import why_no_map
 from rr_core.figures.experiments_names import population_name
 from rr_core.populations import Population
+from rr_core.registry import VALID
 from tests.core.sweeps import THREE, made
 
 GRID = over(s=(0.5, 1.0, 2.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000))

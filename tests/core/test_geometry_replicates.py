@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from rr_core import Population, Scenario, collinearity, inv, inv_variance
-from rr_core.comparison import ESTIMATORS
 from rr_core.geometry.replicates import (
     N_COLLECTIONS,
     TRUTH_PLACES,
@@ -17,6 +16,7 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import CORNERS, to_plane
+from rr_core.registry import ESTIMATORS
 
 DRAW = Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw()
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import Population, RandomizedResponse, Scenario, collinearity, inv
-from rr_core.comparison import ESTIMATORS
 from rr_core.geometry.simplex import (
     CENTRE,
     CORNERS,
@@ -31,6 +30,7 @@ from rr_core.geometry.simplex import (
     to_plane,
     zero_regions,
 )
+from rr_core.registry import ESTIMATORS
 from tests.core import exact
 from tests.core.histograms import everyday_epsilons
 

@@ -21,8 +21,8 @@ from rr_core import (
     squared_error,
     zipf,
 )
-from rr_core.comparison import VALID
 from rr_core.misprints import counterexamples, histogram_law, worst_average
+from rr_core.registry import VALID
 from rr_core.scenario import WORST_AVERAGE
 from tests.core import exact, listing
 

@@ -15,8 +15,9 @@ from rr_core import (
     squared_error,
     total_variation,
 )
-from rr_core.comparison import ESTIMATORS, RANKED, VALID
+from rr_core.comparison import RANKED
 from rr_core.law import negative_chance
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
 
 TARGETS = ("users", "population")

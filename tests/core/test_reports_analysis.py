@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.comparison import ESTIMATORS
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import analyse
 from rr_core.reports.counts import DistinctCounts
 from rr_core.reports.exact_tests import above_zero

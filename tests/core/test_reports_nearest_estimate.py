@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance, zipf
-from rr_core.comparison import ESTIMATORS, VALID
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.nearest_estimate import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
 from rr_core.sampling import whole_users
 

@@ -12,8 +12,9 @@ import pytest
 
 import rr_core.figures
 from rr_core import RandomizedResponse
-from rr_core.figures import one_report, style
+from rr_core.figures import one_report
 from rr_core.figures.style import QUANTITIES, reading
+from rr_core.registry import ESTIMATORS
 from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
 
 MOST_POINTS = 6000
@@ -83,7 +84,7 @@ def test_colours_of_quantities_stand_in_one_place(path):
 
 def test_quantities_differ_in_colour_marker_and_dash():
     assert len({q.colour for q in QUANTITIES.values()}) == len(QUANTITIES)
-    estimates = [QUANTITIES[name] for name in style.ESTIMATES]
+    estimates = [QUANTITIES[name] for name in ESTIMATORS]
     assert len({q.symbol for q in estimates}) == len({q.dash for q in estimates}) == len(estimates)
     assert QUANTITIES["observed"].colour == "#56B4E9"
     assert [q.colour for q in estimates] == ["#D55E00", "#E69F00", "#0072B2", "#009E73"]

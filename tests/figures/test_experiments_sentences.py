@@ -13,7 +13,6 @@ from scipy import stats
 
 from pages._ui.experiments.results import answer_text
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star
-from rr_core.comparison import VALID
 from rr_core.experiments.agreement import agreement
 from rr_core.experiments.claims import claims, figure_claims
 from rr_core.experiments.curves import default_selection, select_curves
@@ -28,6 +27,7 @@ from rr_core.figures.experiments_map import is_unsettled, map_figure
 from rr_core.figures.experiments_sentences import agreement_in_words, evidence, paper_says
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.misprints import histogram_law
+from rr_core.registry import VALID
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named
 

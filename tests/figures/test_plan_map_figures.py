@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rr_core import zipf
-from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.plan_curves import error_curves
 from rr_core.figures.plan_map import Border, levels, plan_map
 from rr_core.figures.style import QUANTITIES, percent, reading
@@ -17,6 +16,7 @@ from rr_core.plan.curves import SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.landscape import Landscape, frontier, landscape
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Target
+from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 

@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from rr_core import Scenario
-from rr_core.comparison import ESTIMATORS, RANKED, VALID, rounding
+from rr_core.comparison import RANKED, rounding
 from rr_core.figures.repeated import bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, reading
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
 from tests.figures.samples import named, repeats
 from tests.figures.spoken import numbers, random_scenarios, reads

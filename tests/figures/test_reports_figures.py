@@ -9,8 +9,9 @@ import pytest
 
 from rr_core import RandomizedResponse, zipf
 from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
-from rr_core.figures.style import ESTIMATES, QUANTITIES, reading
+from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import Analysis, analyse
 from rr_core.reports.low_counts import floor
 from tests.figures.samples import named, values
@@ -33,7 +34,7 @@ def chart(k: int, chosen: str = "inv", most: int = 20):
 
 
 @pytest.mark.parametrize("k", SIZES)
-@pytest.mark.parametrize("chosen", ESTIMATES)
+@pytest.mark.parametrize("chosen", ESTIMATORS)
 def test_intervals_are_drawn_where_they_lie(k, chosen):
     found, figure = analysed(k), chart(k, chosen)
     check(figure)
@@ -46,7 +47,7 @@ def test_intervals_are_drawn_where_they_lie(k, chosen):
     np.testing.assert_array_equal(low, np.clip(found.interval.low, 0, 1)[order])
     np.testing.assert_array_equal(high, np.clip(found.interval.high, 0, 1)[order])
     assert np.isnan(gap).all()
-    assert len(figure.data) == len(ESTIMATES) + 1
+    assert len(figure.data) == len(ESTIMATORS) + 1
     assert "<b>" not in str(figure.to_json())
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rr_core import limits, typed
-from rr_core.comparison import ESTIMATORS, METRICS, VALID
+from rr_core.comparison import METRICS
 from rr_core.errors import Users
 from rr_core.experiments.grid import (
     EPSILONS,
@@ -26,6 +26,7 @@ from rr_core.experiments.grid import (
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.style import duration
 from rr_core.populations import SHAPES, TABLES, UPLOAD, Population
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import FIELDS, Number, Scenario
 
 MAIN, HISTOGRAM, OWN = "main", "3", "own"

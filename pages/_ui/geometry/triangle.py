@@ -16,7 +16,7 @@ from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.labels import display, plain
-from rr_core.figures.style import ESTIMATES, QUANTITIES, number, percent
+from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.geometry.contours import distance_circles, likelihood_curves
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
@@ -33,6 +33,7 @@ from rr_core.geometry.simplex import (
     to_plane,
     zero_regions,
 )
+from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
 
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
@@ -227,7 +228,7 @@ def bias_section(work: Work) -> None:
 
 def _bias_table(clouds: Mapping[str, Cloud]) -> str:
     rows = ["| | length of the bias | chance alone | spread |", "|:--|--:|--:|--:|"]
-    for name in ESTIMATES:
+    for name in ESTIMATORS:
         cloud = clouds[name]
         cells = [number(value) for value in (cloud.bias, cloud.standard_error, cloud.spread)]
         label = QUANTITIES[name].name.replace("*", "\\*")

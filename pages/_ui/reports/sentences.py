@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.comparison import ESTIMATORS, VALID
 from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.epsilon_fit import FitTest
 from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.nearest_estimate import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
@@ -383,11 +383,8 @@ def table_columns(
     columns: dict[str, NDArray[Any]] = {
         "Category": collected.labels[rows],
         "Reports": collected.counts[rows],
-        "Inv %": shares["inv"] * 100,
-        "InvN %": shares["inv_n"] * 100,
-        "InvP %": shares["inv_p"] * 100,
-        "MLE* %": shares["mle_star"] * 100,
     }
+    columns |= {f"{QUANTITIES[key].name} %": share * 100 for key, share in shares.items()}
     limits = results.cut_interval(simultaneous=simultaneous)
     columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
     columns["to %"] = limits.high[rows] * 100
