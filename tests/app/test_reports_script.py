@@ -190,6 +190,20 @@ def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
     assert len(counted) == 3
 
 
+def test_a_script_of_an_earlier_version_still_runs(tmp_path):
+    source = ("r.csv", counts_csv())
+    found = analysed([source], AllSeen(), replicates=100)
+    script = report_files.script(found)
+    now = "from rr_core.reports import Analysis, analyse, fit_test, plausible_epsilon\n"
+    before = (
+        "from rr_core.collected.analysis import Analysis, analyse\n"
+        "from rr_core.collected.fit import fit_test, plausible_epsilon\n"
+    )
+    assert now in script
+    save(tmp_path, source)
+    check(run(script.replace(now, before), tmp_path), found)
+
+
 def test_names_left_out_and_counted_as_others(tmp_path):
     source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
     names = Names(("NA", "it's"), (("Bus", "bus"),))
