@@ -30,11 +30,11 @@ from rr_core.registry import ESTIMATORS, RULES, VALID
 from rr_core.reports.counts import Counts, checked_counts
 
 SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
-LEAST_NOISE = 1.0  # expected reports of a category that nobody has, below which nothing is told
-LARGEST_ERROR = (
-    2.0  # expected squared error of Inv from which on nothing is told: no two distributions are farther apart
-)
-STANDARD_ERRORS = 4  # standard errors that a difference must exceed to be told,
+# Expected reports of a category that nobody has, below which the estimates are not compared.
+LEAST_NOISE = 1.0
+# Expected squared error of Inv from which on they are not compared: no two distributions are farther apart.
+LARGEST_ERROR = 2.0
+STANDARD_ERRORS = 4  # standard errors that a difference must exceed to count as one,
 NOISE_FRACTION = 0.2  # and the part of the expected squared error of Inv
 
 
@@ -49,9 +49,9 @@ class Nearest:
     Attributes:
         best: the distribution (InvN, InvP or MLE*) with the smallest estimated error.
         same: the estimators, of all four, whose estimates are the same as that one's, itself included.
-        tied: the distributions whose error cannot be told from that one's, itself and ``same`` ones included: the
-            difference is within ``STANDARD_ERRORS`` standard errors, or within ``NOISE_FRACTION`` of the error of Inv, or
-            larger than any truth could make it.
+        tied: the distributions whose error cannot be distinguished from that one's, itself and ``same`` ones
+            included: the difference is within ``STANDARD_ERRORS`` standard errors, or within
+            ``NOISE_FRACTION`` of the error of Inv, or larger than any truth could make it.
         differences: by estimator, its squared error less that of ``best``, estimated.
         standard_errors: by estimator, the root mean square of what ``differences`` are off by.
     """
@@ -64,14 +64,14 @@ class Nearest:
 
     @property
     def preferred(self) -> str:
-        """The best one, but MLE* where it cannot be told from the best."""
+        """The best one, but MLE* where the two cannot be distinguished."""
         return "mle_star" if "mle_star" in self.tied else self.best
 
 
 def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fixed") -> Nearest:
     """Compare the squared errors of the four estimates of these reports. O(k).
 
-    Simulated in 360 settings (k from 3 to 300, N q from 1 to 600, 60 to 120 collections each), an order was told in
+    Simulated in 360 settings (k from 3 to 300, N q from 1 to 600, 60 to 120 collections each), an order was stated in
     2,571 collections, and it was the actual one in all of them. By three standard errors alone it was not in 9 of 1,847.
     The standard errors are estimates too, and can be too small where few reports are noise: at k = 3, epsilon = 5.4 and
     N = 332 the actual difference was beyond three of them in 17% of collections.
