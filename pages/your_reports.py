@@ -3,50 +3,41 @@
 import streamlit as st
 
 from pages._ui.frame import open_reading
+from pages._ui.reports import results, session, upload
 from pages._ui.view_picker import row
-from pages._ui.your_reports import (
-    controls,
-    downloads,
-    intervals,
-    kept,
-    panel,
-    sections,
-    simulation,
-    warehouse,
-)
 
 open_reading("your_reports", "What do my collected reports say, and how sure is it?")
-panel.show()
-used = kept.used()
+upload.panel()
+used = session.in_use()
 if used is None:
-    warehouse.section()
+    upload.warehouse_section()
     st.stop()
 
 answer = st.container()
 with row():
-    level, target = controls.asked()
-    found = simulation.results(used, level, target)
-    shown = controls.shown(found)
-order = controls.order(found)
+    level, target = results.level_and_target()
+    analysed = session.results_of(used, level, target)
+    choice = results.estimator_and_scope(analysed)
+order = results.table_order(analysed)
 with answer:
-    sections.answer(found, shown)
-lead = sections.lead(found, shown, order)
-to_run = simulation.offer(found)
+    results.answer(analysed, choice)
+estimates_chart = results.estimates_chart(analysed, choice, order)
+simulate_now = session.offer_simulations(analysed)
 progress = st.container()
-sections.left_out(found)
+results.left_out(analysed)
 with row():
-    controls.search(found)
-    controls.most()
-sections.table(found, shown, order)
+    results.search_box(analysed)
+    results.chart_size()
+results.table(analysed, choice, order)
 
 st.subheader("Does this ε fit the reports?")
-floor = sections.fit(found)
+fit_chart = results.epsilon_fit(analysed)
 st.subheader("Which estimate to report?")
-sections.advice(found)
-intervals.section()
-downloads.row(found, shown, [lead, floor])
-warehouse.section()
+results.advice(analysed)
+results.measured_section()
+results.downloads(analysed, choice, [estimates_chart, fit_chart])
+upload.warehouse_section()
 
-if to_run:
+if simulate_now:
     with progress:
-        simulation.follow(found)
+        session.run_simulations(analysed)

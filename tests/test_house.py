@@ -23,7 +23,7 @@ ROOMS = {
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "pages._ui": {
-        *("streamlit", "loky", "numpy", "pandas", "pyarrow", "plotly"),
+        *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly"),
         *("rr_core", "rr_core.figures", "rr_core.io"),
     },
 }

@@ -8,8 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from pages._ui.state import Origin
-from pages._ui.your_reports.files import recompute
-from rr_core.io import Distribution
+from rr_core.io import Distribution, recompute
 
 
 def origin(read: Distribution, file: str, order: str) -> Origin:

@@ -1,1 +1,2 @@
-"""Statistics of collected reports, whose truth nobody knows: intervals, tests, which estimate is nearest."""
+"""The names that scripts downloaded from `/your_reports` in earlier versions import; for anything else see
+`rr_core.reports`."""

@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.collected.strays import strays
 from rr_core.io.counting import Counts
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
 from rr_core.io.labels import in_one_case, near, seen_alike
 from rr_core.io.reports import Reports
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.low_counts import strays
 
 Reason = Literal["no answer", "a total", "too few reports", "looks the same", "nearly the same"]
 Mechanism = Callable[[int], RandomizedResponse]
@@ -146,7 +146,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         What was collected. What is on a list is a category.
     mechanism
         The randomized response for a number of categories, when it is known: names with far fewer reports than
-        noise alone brings are odd then (`rr_core.collected.strays`). May raise ValueError.
+        noise alone brings are odd then (`rr_core.reports.low_counts`). May raise ValueError.
 
     Notes
     -----

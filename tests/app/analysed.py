@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages._ui.your_reports.results import Results, Simulated, Used
-from pages._ui.your_reports.said import DomainKind, Said
-from rr_core.collected.analysis import analyse
-from rr_core.collected.fit import fit_test, plausible_epsilon
+from pages._ui.reports import sentences
 from rr_core.comparison import Target
-from rr_core.io import AS_WRITTEN, AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
+from rr_core.io import (
+    AS_WRITTEN,
+    AllSeen,
+    Domain,
+    Listed,
+    Names,
+    Size,
+    Source,
+    read_reports,
+    report_files,
+    within,
+)
+from rr_core.io.report_results import DomainKind, ReportSettings, ReportsInUse, Results, Simulations
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -51,19 +62,19 @@ def analysed(
     k = len(collected.labels)
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     kinds: dict[type, DomainKind] = {AllSeen: "seen", Size: "size", Listed: "listed"}
-    said = Said(
+    settings = ReportSettings(
         repr(epsilon if p is None else p), "epsilon" if p is None else "p", kinds[type(domain)], names=names
     )
-    used = Used(reports, collected, mechanism, said, files[0][0], 1)
+    used = ReportsInUse(reports, collected, mechanism, settings, files[0][0], 1)
     users = "fixed" if target == "users" else "sampled"
-    made = analyse(collected.counts, mechanism, level, users=users)
+    analysis = analyse(collected.counts, mechanism, level, users=users)
     simulated = None
     if replicates:
-        simulated = Simulated(
+        simulated = Simulations(
             fit_test(collected.counts, mechanism, replicates),
             plausible_epsilon(collected.counts, k, above=mechanism.epsilon) if seek else None,
         )
-    return Results(used, level, target, made, simulated)
+    return Results(used, level, target, analysis, simulated)
 
 
 def counts_csv(labels: Sequence[str] = HOSTILE, counts: Sequence[int] = COUNTS) -> bytes:
@@ -72,3 +83,13 @@ def counts_csv(labels: Sequence[str] = HOSTILE, counts: Sequence[int] = COUNTS) 
     return "".join(
         ["category,count\n", *(f"{a},{b}\n" for a, b in zip(quoted, counts, strict=True))]
     ).encode()
+
+
+def json_of(results: Results, when: str) -> bytes:
+    """The JSON file as the page offers it."""
+    return report_files.json_file(results, sentences.advice(results)[0], when)
+
+
+def parquet_of(results: Results) -> bytes:
+    """The Parquet file as the page offers it."""
+    return report_files.parquet_file(results, sentences.advice(results)[0])

@@ -20,16 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
-from pages._ui.your_reports import files, rows, words
-from pages._ui.your_reports.files import facts, report, tables
-from pages._ui.your_reports.results import Results, Simulated
-from rr_core.collected.fit import PlausibleEpsilon
-from rr_core.figures.collected import with_intervals
+from pages._ui.reports import sentences
+from pages._ui.reports.html_report import _column, _data, html_report, part, template
+from rr_core.figures.reports import with_intervals
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars
-from rr_core.io import AllSeen, Size, read_list
+from rr_core.io import AllSeen, Size, read_list, report_files
 from rr_core.io.csv_files import csv_cell
-from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv
+from rr_core.io.report_results import Results, Simulations
+from rr_core.reports.epsilon_fit import PlausibleEpsilon
+from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv, json_of, parquet_of
 
 WHEN = "2026-11-20 12:00 UTC"
 LISTED = [label for label in HOSTILE if "\u2028" not in label]  # pasted lines cannot hold one
@@ -70,8 +70,8 @@ def strictly(text: str | bytes):
 @pytest.mark.parametrize("found", [hostile, plain, lambda: plain(100)], ids=["hostile", "closed", "sampled"])
 def test_csv_keeps_every_digit_and_runs_no_formula(found):
     found = found()
-    header, *lines = csv.reader(io.StringIO(files.csv_file(found).decode("utf-8-sig"), newline=""))
-    expected = rows.table(found)
+    header, *lines = csv.reader(io.StringIO(report_files.csv_file(found).decode("utf-8-sig"), newline=""))
+    expected = found.columns()
     labels = found.used.collected.labels
     if any(csv_cell(label) != label for label in labels):
         # The names as they are come last, in a form that no spreadsheet runs either.
@@ -89,14 +89,14 @@ def test_csv_keeps_every_digit_and_runs_no_formula(found):
 
 def test_parquet_has_names_as_they_are_and_all_settings():
     found = hostile()
-    table = pq.read_table(io.BytesIO(files.parquet_file(found)))
-    expected = rows.table(found)
+    table = pq.read_table(io.BytesIO(parquet_of(found)))
+    expected = found.columns()
     assert table.column_names == list(expected)
     assert table["category"].to_pylist() == [*LISTED, "nobody"]
     for name in table.column_names[1:]:
         assert table[name].to_pylist() == expected[name].tolist()
     about = {key.decode(): strictly(value) for key, value in table.schema.metadata.items()}
-    everything = strictly(files.json_file(found, WHEN))
+    everything = strictly(json_of(found, WHEN))
     assert about == {
         key: value for key, value in everything.items() if key not in ("analysed", "rows", "table")
     }
@@ -104,7 +104,7 @@ def test_parquet_has_names_as_they_are_and_all_settings():
 
 def test_json_says_all_there_is_to_say():
     found = hostile()
-    told = strictly(files.json_file(found, WHEN))
+    told = strictly(json_of(found, WHEN))
     assert told["analysed"] == WHEN
     assert told["format"] == 2
     assert told["versions"] == {
@@ -152,9 +152,9 @@ def test_json_says_all_there_is_to_say():
     compared = found.analysis.nearest
     assert told["advice"]["preferred"] is None  # epsilon is to be settled first
     assert told["advice"]["differences"] == compared.differences
-    assert told["advice"]["verdict"] == words.advice(found)[0]
+    assert told["advice"]["verdict"] == sentences.advice(found)[0]
     assert told["rows"] == {"held": len(LISTED) + 1, "of": len(LISTED) + 1}
-    expected = rows.table(found)
+    expected = found.columns()
     assert {name: list(values) for name, values in told["table"].items()} == {
         name: values.tolist() for name, values in expected.items()
     }
@@ -166,16 +166,16 @@ def test_json_has_null_where_a_number_is_not_finite():
         "b": (np.float64(-np.inf), 2),
         "c": np.array(["x"], object),
     }
-    assert strictly(facts.strict_json(values)) == {"a": [1.0, None, None], "b": [None, 2], "c": ["x"]}
+    assert strictly(report_files.strict_json(values)) == {"a": [1.0, None, None], "b": [None, 2], "c": ["x"]}
 
 
 def test_json_without_simulations_and_with_p(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_JSON_ROWS", 3)
-    told = strictly(files.json_file(plain(), WHEN))
+    monkeypatch.setattr(report_files, "MOST_JSON_ROWS", 3)
+    told = strictly(json_of(plain(), WHEN))
     assert [told[name] for name in ("simulations", "fit", "plausible_epsilon")] == [None] * 3
     assert (told["settings"]["privacy_given_as"], told["settings"]["p"]) == ("p", 0.4)
     assert (told["settings"]["target"], told["settings"]["level"]) == ("population", 0.9)
-    assert told["advice"]["preferred"] == words.estimator(plain())
+    assert told["advice"]["preferred"] == plain().leading_estimator
     assert told["rows"] == {"held": 3, "of": 5}
     assert told["table"]["category"] == ["a", "b", "c"]
     assert told["table"]["reports"] == [290, 250, 170]
@@ -215,8 +215,8 @@ class Page(HTMLParser):
 
 def test_report_shows_names_literally_and_loads_nothing():
     found = hostile()
-    page = Page(files.html_report(found, [chart(found), chart(found)], WHEN))
-    ours = set(re.findall(r"<(\w+)", report.part("report.html"))) | {
+    page = Page(html_report(found, [chart(found), chart(found)], WHEN))
+    ours = set(re.findall(r"<(\w+)", part("report.html"))) | {
         "figure",
         "figcaption",
         "td",
@@ -228,7 +228,7 @@ def test_report_shows_names_literally_and_loads_nothing():
     for _, attributes in page.tags:
         assert not {"src", "href", "action", "srcdoc", "background", "poster"} & set(attributes)
         assert not any(name.startswith("on") for name in attributes)
-    assert not re.search(r"url\(|@import", report.part("report.css"))
+    assert not re.search(r"url\(|@import", part("report.css"))
     width = len(page.cells) // len(found.used.collected.labels)
     shown = [name for name in page.cells[::width] if name != "nobody"]
     most = [LISTED[i] for i in found.used.by_reports if i < len(LISTED)]
@@ -248,7 +248,7 @@ def test_report_shows_names_literally_and_loads_nothing():
 
 def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
     found = hostile()
-    page = Page(files.html_report(found, [chart(found)], WHEN))
+    page = Page(html_report(found, [chart(found)], WHEN))
     policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = {name: rest for name, _, rest in (rule.strip().partition(" ") for rule in policy.split(";"))}
     assert rules["default-src"] == "'none'"
@@ -256,7 +256,7 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
     data, *runs = page.scripts
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in runs]
     assert rules["script-src"] == " ".join(f"'sha256-{digest}'" for digest in digests)
-    assert runs == [get_plotlyjs(), report.part("report.js")]
+    assert runs == [get_plotlyjs(), part("report.js")]
     assert "<" not in data
     told = strictly(data)
     assert [row[0][0] for row in told["rows"]] == [([*LISTED, "nobody"])[i] for i in found.used.by_reports]
@@ -266,9 +266,9 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
 
 def test_reports_table_says_what_the_page_says():
     found = plain(100)
-    page = Page(files.html_report(found, [], WHEN))
-    name = words.estimator(found)
-    columns = rows.shown(found, name, found.used.by_reports, simultaneous=False)
+    page = Page(html_report(found, [], WHEN))
+    name = found.leading_estimator
+    columns = sentences.table_columns(found, name, found.used.by_reports, simultaneous=False)
     told = strictly(page.scripts[0])["rows"]
     assert "".join(f"{title}" for title in columns) in page.words.replace("\n", "")
     for i, (texts, values) in enumerate(told):
@@ -286,24 +286,24 @@ def test_reports_table_says_what_the_page_says():
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5))
 def test_no_text_whatever_becomes_markup(texts):
-    page = Page(
-        f"<table>{report._row(texts)}</table><script>{report._data([texts], [[1.0]], [])}</script>".encode()
-    )
+    page = template()
+    rows = "".join(page.blocks["table_rows"](page.new_context({"rows": [texts]}))).strip()
+    page = Page(f"<table>{rows}</table><script>{_data([texts], [[1.0]], [])}</script>".encode())
     assert [tag for tag, _ in page.tags] == ["table", "tr", *["td"] * len(texts), "script"]
     assert page.cells == texts
     assert strictly(page.scripts[0])["rows"] == [[texts, [1.0]]]
 
 
 def test_numbers_in_the_reports_table():
-    assert report._column("People", np.array([-3.4, 1234.6, -0.3])) == ["−3", "1,235", "0"]
-    assert report._column("Inv %", np.array([-12.34567, 0.0])) == ["−12.35", "0"]
-    assert report._column("Reports", np.array([1234567])) == ["1,234,567"]
+    assert _column("People", np.array([-3.4, 1234.6, -0.3])) == ["−3", "1,235", "0"]
+    assert _column("Inv %", np.array([-12.34567, 0.0])) == ["−12.35", "0"]
+    assert _column("Reports", np.array([1234567])) == ["1,234,567"]
 
 
 def test_report_of_many_categories_holds_the_most_reported_and_says_so():
     counts = np.arange(2105, 0, -1)
     found = analysed([("big.csv", counts_csv([f"c{i}" for i in range(2105)], counts.tolist()))], AllSeen())
-    page = Page(files.html_report(found, [], WHEN))
+    page = Page(html_report(found, [], WHEN))
     told = strictly(page.scripts[0])["rows"]
     assert [row[0][0] for row in told] == [f"c{i}" for i in range(2000)]
     assert page.cells[:: len(told[0][0])] == [f"c{i}" for i in range(50)]
@@ -312,41 +312,41 @@ def test_report_of_many_categories_holds_the_most_reported_and_says_so():
 
 
 def test_answer_in_words():
-    said = words.answer(plain(), "inv")
+    said = sentences.answer(plain(), "inv")
     share = plain().analysis.estimates["inv"][0]
     assert "Of 5 categories 2 are told from zero." in said
     assert f"a share of {share * 100:.3g}% by Inv; the 90% interval of Inv, cut at 0 and 1, is" in said
     assert "gives it" not in said
-    assert "MLE* gives it" in words.answer(plain(), "mle_star")
+    assert "MLE* gives it" in sentences.answer(plain(), "mle_star")
     assert "“a”" in said
     assert "people" not in said  # of a population nobody is counted
     assert "rejects" not in said
-    assert "rejects" in words.answer(hostile())
+    assert "rejects" in sentences.answer(hostile())
 
 
 def test_fit_in_words():
-    assert "was not tested" in words.fit(plain())[0]
-    assert "finds nothing against" in words.fit(plain(100))[0]
+    assert "was not tested" in sentences.fit(plain())[0]
+    assert "finds nothing against" in sentences.fit(plain(100))[0]
     found = hostile()
-    said = " ".join(words.fit(found))
+    said = " ".join(sentences.fit(found))
     low = found.simulated.plausible.low
     assert "The test rejects" in said
     assert f"plausible under ε of about {low:.4g}." in said
     none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
     rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
     for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "The test rejects")):
-        simulated = Simulated(found.simulated.fit, plausible)
+        simulated = Simulations(found.simulated.fit, plausible)
         again = Results(found.used, found.level, found.target, found.analysis, simulated)
-        assert wanted in " ".join(words.fit(again))
+        assert wanted in " ".join(sentences.fit(again))
 
 
 def test_simulations_that_were_stopped_early_decide_nothing():
     found = plain(20)
-    assert "was not tested: the simulations were stopped after 20 of 20." in words.fit(found)[0]
-    assert not words.misfits(found)
-    told = strictly(files.json_file(found, WHEN))
+    assert "was not tested: the simulations were stopped after 20 of 20." in sentences.fit(found)[0]
+    assert not found.rejects_epsilon
+    told = strictly(json_of(found, WHEN))
     assert told["simulations"] == {"seed": 0, "asked": 20, "done": 20}
-    assert told["advice"]["verdict"] == words.advice(plain())[0]
+    assert told["advice"]["verdict"] == sentences.advice(plain())[0]
 
 
 @pytest.mark.parametrize("simultaneous", [False, True])
@@ -356,14 +356,14 @@ def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultane
     limits = found.analysis.simultaneous if simultaneous else found.analysis.interval
     low, high = np.clip(limits.low, 0, 1), np.clip(limits.high, 0, 1)
     assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero becomes the point zero
-    shown = rows.shown(found, name, found.used.by_reports, simultaneous=simultaneous)
+    shown = sentences.table_columns(found, name, found.used.by_reports, simultaneous=simultaneous)
     np.testing.assert_array_equal(shown["Interval of Inv (cut) from %"], 100 * low[found.used.by_reports])
     np.testing.assert_array_equal(shown["to %"], 100 * high[found.used.by_reports])
-    page = Page(files.html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
+    page = Page(html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
     assert "Interval of Inv (cut) from %" in page.words
     assert "interval of Inv, cut at 0 and 1" in page.words
     ending = "_all" if simultaneous else ""
-    for columns in (rows.table(found), strictly(files.json_file(found, WHEN))["table"]):
+    for columns in (found.columns(), strictly(json_of(found, WHEN))["table"]):
         ends = [column for column in columns if "_low" in column or "_high" in column]
         assert all(column.startswith("inv_") for column in ends)
         np.testing.assert_array_equal(columns[f"inv_low{ending}_cut"], low)
@@ -373,5 +373,5 @@ def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultane
 
 def test_too_few_reports_are_pointed_out():
     few = analysed([("few.csv", counts_csv(["a", "b", "c", "d"], [3, 1, 1, 1]))], AllSeen(), epsilon=3.0)
-    assert any("coarse scale" in sentence for sentence in words.intervals(few, "inv"))
-    assert not any("coarse scale" in sentence for sentence in words.intervals(plain(), "inv"))
+    assert any("coarse scale" in sentence for sentence in sentences.intervals(few, "inv"))
+    assert not any("coarse scale" in sentence for sentence in sentences.intervals(plain(), "inv"))

@@ -18,12 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.your_reports import files, rows
-from pages._ui.your_reports.files import recompute
-from pages._ui.your_reports.results import Results
-from rr_core.collected.analysis import analyse
-from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports
+from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports, recompute, report_files
 from rr_core.io.csv_files import csv_cell
+from rr_core.io.report_results import Results
+from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +56,7 @@ def run(script: str, folder: Path, *arguments: str, parquet: bool = False) -> li
 def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
     """These lines of CSV are the app's rows of these categories."""
     header, *printed = csv.reader(io.StringIO("\n".join(lines), newline=""))
-    expected = rows.table(found, chosen)
+    expected = found.columns(chosen)
     assert header == list(expected)
     assert len(printed) == chosen.size
     for name, cells in zip(header, zip(*printed, strict=True), strict=True):
@@ -131,7 +129,7 @@ def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
     listed = Listed(np.array([*HOSTILE, "nobody"], dtype=object))
     found = analysed([file], listed, epsilon=0.7, replicates=100, seek=True)
     save(tmp_path, file)
-    check(run(files.script(found), tmp_path), found)
+    check(run(report_files.script(found), tmp_path), found)
 
 
 def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
@@ -153,7 +151,7 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
         *(f"not reported {i}" for i in (10, 11, 12)),
     ]
     save(tmp_path, *sources)
-    lines = run(files.script(found), tmp_path, "--all")
+    lines = run(report_files.script(found), tmp_path, "--all")
     assert lines[-2] == "wrote results.csv"
     check([*lines[:-2], ""], found)
     everything = (tmp_path / "results.csv").read_text("utf-8-sig").removesuffix("\n").split("\n")
@@ -166,7 +164,7 @@ def test_all_seen_in_a_list_without_a_header(tmp_path):
     found = analysed([source], AllSeen())
     assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
     save(tmp_path, source)
-    check(run(files.script(found), tmp_path), found)
+    check(run(report_files.script(found), tmp_path), found)
 
 
 def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
@@ -177,7 +175,7 @@ def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
     found = analysed([source], AllSeen(), layout="counts", category="report", count="n")
     assert found.used.n == 19 * 7
     save(tmp_path, source)
-    check(run(files.script(found), tmp_path, parquet=True), found)
+    check(run(report_files.script(found), tmp_path, parquet=True), found)
 
 
 def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
@@ -192,6 +190,20 @@ def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
     assert len(counted) == 3
 
 
+def test_a_script_of_an_earlier_version_still_runs(tmp_path):
+    source = ("r.csv", counts_csv())
+    found = analysed([source], AllSeen(), replicates=100)
+    script = report_files.script(found)
+    now = "from rr_core.reports import Analysis, analyse, fit_test, plausible_epsilon\n"
+    before = (
+        "from rr_core.collected.analysis import Analysis, analyse\n"
+        "from rr_core.collected.fit import fit_test, plausible_epsilon\n"
+    )
+    assert now in script
+    save(tmp_path, source)
+    check(run(script.replace(now, before), tmp_path), found)
+
+
 def test_names_left_out_and_counted_as_others(tmp_path):
     source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
     names = Names(("NA", "it's"), (("Bus", "bus"),))
@@ -199,7 +211,7 @@ def test_names_left_out_and_counted_as_others(tmp_path):
         found = analysed([source], domain, names=names)
         assert found.used.collected.outside_total == 44
         save(tmp_path, source)
-        check(run(files.script(found), tmp_path), found)
+        check(run(report_files.script(found), tmp_path), found)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +229,7 @@ def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected
     data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
     found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
     save(tmp_path, ("reports.csv", data))
-    text = files.script(found)
+    text = report_files.script(found)
     assert "nearest to the truth, where that\ncan be told" in text
     lines = run(text, tmp_path)
     check(lines, found)
@@ -229,11 +241,11 @@ def test_swapped_answers(tmp_path):
     found = analysed([source], AllSeen(), p=1 - 0.3)
     turned = np.array([380, 620])
     collected = dataclasses.replace(found.used.collected, counts=turned)
-    said = dataclasses.replace(found.used.said, swapped=True)
-    used = dataclasses.replace(found.used, collected=collected, said=said)
+    settings = dataclasses.replace(found.used.settings, swapped=True)
+    used = dataclasses.replace(found.used, collected=collected, settings=settings)
     swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.mechanism))
     save(tmp_path, source)
-    lines = run(files.script(swapped), tmp_path)
+    lines = run(report_files.script(swapped), tmp_path)
     check(lines, swapped)
     assert "no,620," in "\n".join(lines)
 
@@ -241,22 +253,26 @@ def test_swapped_answers(tmp_path):
 def test_long_list_is_a_file_of_its_own(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
     found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
-    script = files.script(found)
+    script = report_files.script(found)
     assert "LISTED: list[str] | None = None\n" in script
     assert "c150" not in script
-    save(tmp_path, ("r.csv", counts_csv(names, range(201))), ("categories.txt", files.categories_file(found)))
+    save(
+        tmp_path,
+        ("r.csv", counts_csv(names, range(201))),
+        ("categories.txt", report_files.categories_file(found)),
+    )
     check(run(script, tmp_path), found)
 
 
 def test_categories_file_has_one_name_a_line():
     found = analysed([("r.csv", counts_csv())], AllSeen())
-    assert files.categories_file(found).decode().split("\n") == [*HOSTILE, ""]
+    assert report_files.categories_file(found).decode().split("\n") == [*HOSTILE, ""]
 
 
 def test_script_holds_names_as_literals_only():
     listed = read_list("a\nb\nEND\"\"\"\n'''; import os\n# End of the settings.\nc")
     found = analysed([("r.csv", counts_csv(["a", "b"], [5, 6]))], listed)
-    script = files.script(found)
+    script = report_files.script(found)
     inside: dict[str, object] = {}
     exec(compile(script, "recompute.py", "exec"), inside)
     assert inside["LISTED"] == list(listed.labels)

@@ -1,5 +1,5 @@
 """The sentences about collected reports mean what they say: at the corners of all ranges and for random reports, against
-the same meaning worked out another way (exact fractions, SciPy's laws, plain loops)."""
+the same meaning worked out another way (exact fractions, SciPy's laws, plain loops); and what they warn of."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.your_reports import files, rows, words
-from pages._ui.your_reports.results import Results
+from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, zipf
-from rr_core.collected.analysis import analyse
-from rr_core.collected.fit import fit_test
-from rr_core.collected.floor import floor
-from rr_core.figures.collected import reports_floor
+from rr_core.figures.reports import reports_floor
 from rr_core.figures.style import QUANTITIES, reading, whole
-from rr_core.io import AllSeen, Size
+from rr_core.io import AllSeen, Domain, Size, read_list
+from rr_core.io.report_results import Results
 from rr_core.registry import ESTIMATORS, VALID
-from tests.app.analysed import analysed, counts_csv
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import fit_test
+from rr_core.reports.low_counts import floor
+from tests.app.analysed import analysed, counts_csv, json_of
 from tests.core import exact
 
 NAMED = {QUANTITIES[name].name: name for name in ESTIMATORS}
@@ -125,7 +125,7 @@ def test_the_answer_says_what_the_reports_say():
                 break
             above += 1
         for name in ESTIMATORS:
-            said = words.answer(found, name)
+            said = sentences.answer(found, name)
             told = re.match(r"Of ([\d,]+) categories (none|[\d,]+) (?:is|are) told from zero", said)
             assert value(told[1]) == k
             assert (0 if told[2] == "none" else value(told[2])) == above, said
@@ -162,7 +162,7 @@ def test_the_answer_says_what_the_reports_say():
 def test_the_advice_never_names_an_order_of_equal_estimates():
     for found in every():
         same = exactly(found)
-        verdict, *more = words.advice(found)
+        verdict, *more = sentences.advice(found)
         named = re.findall(NAME, verdict)
         equal = {(a, b): np.abs(same[a] - same[b]).max() < 1e-12 for a in ESTIMATORS for b in ESTIMATORS}
         if "there is nothing to choose" in verdict:
@@ -202,7 +202,7 @@ def test_what_is_called_nearer_is_nearer():
     for found, truth in [*random_reports(), *telling_reports()]:
         counts, mechanism = found.used.collected.counts, found.used.mechanism
         errors = {name: ((f(counts, mechanism) - truth) ** 2).sum() for name, f in ESTIMATORS.items()}
-        verdict, *more = words.advice(found)
+        verdict, *more = sentences.advice(found)
         compared = found.analysis.nearest
         if "nearer to the truth than" in verdict:
             best, *rest = (NAMED[name] for name in re.findall(NAME, verdict))
@@ -222,15 +222,16 @@ def test_no_distance_is_told_that_no_truth_could_have():
     # The projection is nearer to every distribution than Inv; the estimate, at a wrong epsilon, says Inv by 0.64.
     found = of([100, 0], 1.0, replicates=100)
     assert found.analysis.nearest.differences["inv"] < -0.5
-    assert words.advice(found) == ["Settle ε first: under a wrong one no estimate can be trusted."]
+    assert sentences.advice(found) == ["Settle ε first: under a wrong one no estimate can be trusted."]
     for found in every():
-        assert not re.search(r"Inv (\S+) \(±", " ".join(words.advice(found)))
+        assert not re.search(r"Inv (\S+) \(±", " ".join(sentences.advice(found)))
 
 
 def test_two_categories_are_not_called_too_many():
-    assert "K is too large" not in words.fit(of([100, 0], 1.0, replicates=100))[0]
+    assert "K is too large" not in sentences.fit(of([100, 0], 1.0, replicates=100))[0]
     assert (
-        "Or K is too large: 2 categories got no report" in words.fit(of([100, 0, 0], 1.0, replicates=100))[0]
+        "Or K is too large: 2 categories got no report"
+        in sentences.fit(of([100, 0, 0], 1.0, replicates=100))[0]
     )
 
 
@@ -238,9 +239,9 @@ def test_what_agrees_only_after_rounding_is_not_said_to_be_free_of_negatives():
     found = of([1000, 500, 0], 30.0)
     inv = estimates((1000, 500, 0), 30.0)["inv"]
     assert min(inv) < 0
-    (said,) = words.advice(found)
+    (said,) = sentences.advice(found)
     assert said == "Inv, InvN, InvP and MLE* agree to twelve decimals: there is nothing to choose."
-    assert words.advice(of([1000, 500, 400], 5.0))[0].startswith("Nothing came out negative")
+    assert sentences.advice(of([1000, 500, 400], 5.0))[0].startswith("Nothing came out negative")
 
 
 def test_the_interval_and_the_repairs_that_leave_it():
@@ -248,7 +249,7 @@ def test_the_interval_and_the_repairs_that_leave_it():
         shares, mechanism, counts = exactly(found), found.used.mechanism, found.used.collected.counts
         n, z = int(counts.sum()), stats.norm.isf((1 - found.level) / 2)
         for name in VALID:
-            said = words.moved(found, name)
+            said = sentences.outside_interval(found, name)
             if n * mechanism.q < 1:
                 continue
             # Score intervals: inside are the shares from which Inv is not too many deviations away, at that share.
@@ -273,7 +274,7 @@ def test_the_interval_and_the_repairs_that_leave_it():
 def test_the_warning_of_few_reports():
     for found in every():
         n, q = found.used.n, found.used.mechanism.q
-        said = words.intervals(found, "inv")
+        said = sentences.intervals(found, "inv")
         fewest = 10 if found.level >= 0.95 else 20
         assert any("coarse scale" in sentence for sentence in said) == (n * q < fewest)
 
@@ -285,8 +286,8 @@ def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
     stated = (1.5, 2.2, 3.0, 4.0)[number // 2 % 4]
     users, population = (of(counts.tolist(), stated, number + i, replicates=110) for i in (0, 1))
     assert (users.target, population.target) == ("users", "population")
-    assert words.fit(users) == words.fit(population)
-    verdict = " ".join(words.fit(users))
+    assert sentences.fit(users) == sentences.fit(population)
+    verdict = " ".join(sentences.fit(users))
     q = 1 / (np.exp(stated) + 29)
     explained = counts.min() >= counts.sum() * q
     assert ("some population explains every count exactly" in verdict) == explained
@@ -295,7 +296,7 @@ def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
         p = value(re.search(r"p-value (\S+),", verdict)[1])
         extremes = population.simulated.fit.extremes
         assert ("The test rejects" in verdict) == (p <= 0.05 or extremes.too_many or extremes.too_few)
-        facts = files.json_file(population, "now").decode()
+        facts = json_of(population, "now").decode()
         assert '"fit": null' not in facts
         assert '"fit": {' in facts
 
@@ -304,8 +305,8 @@ def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_larg
     # 180 of 5,000 reports for one of 1,000 categories, at p = 0.0197: a chance below 10^-10.
     counts = np.append(180, np.random.default_rng(1).multinomial(4820, np.full(999, 1 / 999)))
     found, p = of(counts.tolist(), 3.0, replicates=100), np.exp(3) / (np.exp(3) + 999)
-    verdict, level, _ = words.fit(found)
-    assert words.misfits(found)
+    verdict, level, _ = sentences.fit(found)
+    assert found.rejects_epsilon
     assert "The test rejects ε = 3: “c0” got 180 reports" in verdict
     assert value(re.search(r"N·p = (\S+)\.", verdict)[1]) == pytest.approx(5000 * p, rel=1e-3)
     chance = 1000 * stats.binom.sf(179, 5000, p)
@@ -313,11 +314,11 @@ def test_a_count_that_epsilon_does_not_allow_is_named_though_the_p_value_is_larg
         chance, rel=0.01
     )
     assert value(re.search(r"p-value (\S+),", level)[1]) > 0.05
-    assert "rejects the ε" in words.answer(found)
-    facts = json.loads(files.json_file(found, "now"))
+    assert "rejects the ε" in sentences.answer(found)
+    facts = json.loads(json_of(found, "now"))
     assert facts["fit"]["rejected"]
     # A chance too small for a double is not called zero.
-    verdict, level, _ = words.fit(of([10**6, *[0] * 99], 1.0, replicates=100))
+    verdict, level, _ = sentences.fit(of([10**6, *[0] * 99], 1.0, replicates=100))
     assert "has a chance of 1·10⁻³⁰⁰ at most" in level
 
 
@@ -325,8 +326,8 @@ def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
     # K = 2 and p = 3/4: Inv is (4c - N) / 2N, here 2.5 people.
     found = analysed([("r.csv", counts_csv(["a", "b"], [2, 1]))], Size(2), p=0.75)
     assert 3 * found.analysis.estimates["inv"][0] == 2.5
-    assert "about 3 of these 3 people" in words.answer(found, "inv")
-    table = rows.shown(found, "inv", np.array([0, 1]), simultaneous=False)
+    assert "about 3 of these 3 people" in sentences.answer(found, "inv")
+    table = sentences.table_columns(found, "inv", np.array([0, 1]), simultaneous=False)
     assert table["People"][0] == 3
     assert not np.signbit(whole([-0.2, -0.0, 0.4])).any()
     assert whole([0.5, 1.5, 2.5, -0.5, -1.6]).tolist() == [1, 2, 3, 0, -2]
@@ -334,11 +335,11 @@ def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
 
 def test_one_report_of_one_person_is_one():
     found = of([1, 0], 1.0)
-    assert "people" not in words.answer(found, "inv")
-    said = " ".join([words.analysed(found), *(b for _, b in words.settings(found))])
+    assert "people" not in sentences.answer(found, "inv")
+    said = " ".join([sentences.data_and_mechanism(found), *(b for _, b in sentences.settings(found))])
     assert said.startswith("1 report over K = 2")
     assert "1 reports" not in said
-    assert "1 report" in dict(words.settings(found))["File 1"]
+    assert "1 report" in dict(sentences.settings(found))["File 1"]
 
 
 def test_cut_intervals_miss_half_as_few_empty_categories_so_no_number_of_misses_is_told():
@@ -352,19 +353,19 @@ def test_cut_intervals_miss_half_as_few_empty_categories_so_no_number_of_misses_
             missed[i] += ((ends.low > 0) | (ends.high < 0))[1:].sum() / 20
     assert missed[0] == pytest.approx(50, abs=6)
     assert missed[1] == pytest.approx(25, abs=4)
-    assert "expected to miss" not in " ".join(words.intervals(of([9, 5, 4], 1.0), "inv"))
+    assert "expected to miss" not in " ".join(sentences.intervals(of([9, 5, 4], 1.0), "inv"))
 
 
 def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
     found = of([700, 300], 1.0)
-    assert "a report was the truth with probability p = 0.731" in words.analysed(found)
-    used = replace(found.used, said=replace(found.used.said, swapped=True))
+    assert "a report was the truth with probability p = 0.731" in sentences.data_and_mechanism(found)
+    used = replace(found.used, settings=replace(found.used.settings, swapped=True))
     swapped = replace(found, used=used)
     assert (
         "after the swap of the two answers a report is the truth with probability p = 0.731"
-        in words.analysed(swapped)
+        in sentences.data_and_mechanism(swapped)
     )
-    assert "p, q after the swap" in dict(words.settings(swapped))
+    assert "p, q after the swap" in dict(sentences.settings(swapped))
 
 
 def test_a_right_epsilon_that_chance_rejects_is_said_to_be_rejected_by_a_test_and_no_more():
@@ -374,11 +375,11 @@ def test_a_right_epsilon_that_chance_rejects_is_said_to_be_rejected_by_a_test_an
     rejected = [row for row in rows_ if fit_test(row, mechanism, 100).rejects(0.05)]
     assert 1 <= len(rejected) <= 9
     found = of(rejected[0].tolist(), 1.0, replicates=100)
-    assert words.fit(found)[0].startswith(
+    assert sentences.fit(found)[0].startswith(
         "The test rejects ε = 1: the least reported categories, taken together, got fewer reports than its noise would "
         "bring them."
     )
-    assert "But the test below rejects the ε that was stated." in words.answer(found)
+    assert "But the test below rejects the ε that was stated." in sentences.answer(found)
     assert (rejected[0] < 2000 * mechanism.q).any()
 
 
@@ -394,13 +395,13 @@ def test_no_single_category_is_blamed_where_only_all_together_are_too_low():
     assert stats.binom.cdf(0, n, found.used.mechanism.q) > 0.75
     dropped = found.used.collected.counts[found.analysis.estimates["mle_star"] == 0]
     assert dropped.sum() < dropped.size * fits.floor
-    assert "the least reported categories, taken together, got fewer" in words.fit(found)[0]
-    assert "clearly fewer reports than N·q." not in words.fit(found)[0]
+    assert "the least reported categories, taken together, got fewer" in sentences.fit(found)[0]
+    assert "clearly fewer reports than N·q." not in sentences.fit(found)[0]
     # One alone is.
     found = of([700, 600, 500, 460, 300, 200], 1.0, replicates=200)
     assert not found.simulated.fit.extremes.too_many
     assert found.simulated.fit.extremes.too_few
-    assert "some category got clearly fewer reports than N·q." in words.fit(found)[0]
+    assert "some category got clearly fewer reports than N·q." in sentences.fit(found)[0]
 
 
 def test_an_epsilon_beyond_those_that_were_tried_is_not_ruled_out():
@@ -410,7 +411,7 @@ def test_an_epsilon_beyond_those_that_were_tried_is_not_ruled_out():
     )
     assert found.simulated.plausible.none
     assert all(stats.poisson.cdf([50, 100], sum(counts) / (np.exp(26.5) + 2)) > 0.9)
-    verdict = words.fit(found)[0]
+    verdict = sentences.fit(found)[0]
     assert verdict.endswith("No ε up to 25 was found under which the reports are plausible.")
     # Nor does the count seem to be what is expected at most.
     assert "“a” got 10,000,000,000,000 reports" in verdict
@@ -419,25 +420,25 @@ def test_an_epsilon_beyond_those_that_were_tried_is_not_ruled_out():
 
 def test_a_report_that_is_not_always_the_truth_is_not_said_to_be():
     for epsilon, p in ((20.0, "1 − 4.12231·10⁻⁹,"), (1.0, "0.576117,"), (5000.0, "1,")):
-        assert f"p = {p} and" in words.analysed(of([7, 2, 1], epsilon))
+        assert f"p = {p} and" in sentences.data_and_mechanism(of([7, 2, 1], epsilon))
 
 
 def test_almost_one_report_is_not_called_too_few_for_one():
     counts = [30, 2, 1, 0, 0, 4]  # N q = 0.9996
     found = of(counts, float(np.log(sum(counts) / 0.9996 - 5)))
-    (said,) = (one for one in words.advice(found) if "cannot be compared" in one)
+    (said,) = (one for one in sentences.advice(found) if "cannot be compared" in one)
     assert "N·q = 1" not in said
     assert said.endswith("a category that nobody has is expected to get fewer than 1 report (N·q).")
 
 
 def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
     found = of([500, 420, 400, 370], 1.0, number=1)
-    each, together = (words.intervals(found, "inv", simultaneous=one)[0] for one in (False, True))
+    each, together = (sentences.intervals(found, "inv", simultaneous=one)[0] for one in (False, True))
     assert "Each 95% interval is meant to hold its own share in 95% of collections" in each
     assert "Each 95% interval" not in together
     assert "The 95% intervals of all categories together are meant to hold their shares in 95%" in together
     # Bonferroni: each of those that are shown alone misses four times as rarely.
-    wide, own = (rows.interval(found, simultaneous=one) for one in (True, False))
+    wide, own = (found.cut_interval(simultaneous=one) for one in (True, False))
     assert ((wide.high - wide.low)[0] / (own.high - own.low)[0]) > 1.2
 
 
@@ -452,3 +453,59 @@ def test_the_floor_reads_as_its_ranks():
         )
         stated = re.search(r"; ([\d,]+) of the ([\d,]+) ranks", text)
         assert (value(stated[1]) if stated else 0) == below
+
+
+@cache
+def fitting() -> Results:
+    """Five categories that fit their epsilon."""
+    return of_domain([290, 250, 170, 150, 140], Size(5), 1.0)
+
+
+@cache
+def noisy(share: float) -> Results:
+    """Four thousand categories, one of them with this share of 10,000 people, and reports of 2.4 each from noise."""
+    mechanism = RandomizedResponse(4000, 5.0)
+    people = np.full(4000, int(10_000 * (1 - share)) // 4000)
+    people[0] += 10_000 - people.sum()
+    return of_domain(mechanism.randomize_histogram(people, 1).tolist(), Size(4000), 5.0)
+
+
+def of_domain(counts: list[int], domain: Domain, epsilon: float) -> Results:
+    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
+    return analysed([("reports.csv", data)], domain, epsilon=epsilon, replicates=120)
+
+
+def test_inv_leads_where_nothing_is_told_from_zero():
+    found = of_domain([11, *([6, 11] * 30)], AllSeen(), 2.0)
+    assert not found.analysis.above.above.any()
+    assert found.leading_estimator == "inv"
+    assert "Of 61 categories none is told from zero" in sentences.answer(found)
+    assert sentences.advice(found)[0].startswith("Report Inv")
+    assert sentences.outside_interval(found, "inv") == ""
+
+
+@pytest.mark.parametrize("name", ["inv_n", "mle_star"])
+def test_estimates_that_the_repair_moved_out_of_the_interval_are_pointed_out(name):
+    found = noisy(0.3)
+    limits, estimate = found.analysis.interval, found.analysis.estimates[name]
+    low, high = np.maximum(limits.low, 0), np.maximum(np.minimum(limits.high, 1), 0)
+    outside = int(((estimate < low) | (estimate > high)).sum())
+    assert estimate[0] < low[0]
+    assert f"For {outside:,} of 4,000 categories" in sentences.outside_interval(found, name)
+    assert sentences.outside_interval(found, "inv") == ""
+    assert sentences.outside_interval(fitting(), name) == ""
+
+
+def test_reports_that_are_left_out_are_in_the_answer():
+    found = of_domain([290, 250, 170, 150, 1], read_list("c0\nc1\nc2\nc3"), 1.0)
+    assert "1 report is left out: see below." in sentences.answer(found)
+    assert "left out" not in sentences.answer(fitting())
+    assert "“c4” (1)" in sentences.left_out(found)[0]
+    assert "c4" not in sentences.left_out(found, named=False)[0]
+
+
+def test_a_domain_too_large_is_another_reason_for_a_misfit():
+    found = of_domain([900, 400, 300], Size(9), 2.0)
+    assert "Or K is too large: 6 categories got no report at all." in sentences.fit(found)[0]
+    assert sentences.advice(found)[0].startswith("Settle ε first")
+    assert "K is too large" not in sentences.fit(fitting())[0]

@@ -1,0 +1,151 @@
+"""The analysis as one HTML file that opens offline, in a browser of its own or on paper."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+from numpy.typing import NDArray
+from plotly.offline import get_plotlyjs
+
+from pages._ui.reports import sentences
+from rr_core.figures.labels import plain
+from rr_core.figures.style import QUANTITIES, number, reading
+from rr_core.io.report_files import strict_json
+from rr_core.io.report_results import Results
+
+MOST_ROWS, FIRST_ROWS = 2000, 50
+_LONGEST_NAME = 200
+
+
+def html_report(
+    results: Results,
+    figures: Sequence[go.Figure],
+    when: str,
+    *,
+    estimator: str | None = None,
+    simultaneous: bool = False,
+) -> bytes:
+    """A short report with its charts, and a table to sort and to search.
+
+    The template escapes every word, those from a file too. The page allows itself no network at all, and no script but
+    its own two, by their digests: were a name to end up as markup in spite of that, it still could not run.
+
+    Args:
+        results: the analysis.
+        figures: charts, each with its reading.
+        when: date and time of the analysis.
+        estimator: the one that is chosen; by default the leading one.
+        simultaneous: whether the intervals are those of all categories at once.
+    """
+    name = estimator or results.leading_estimator
+    texts, values, titles = _cells(results, name, simultaneous)
+    own_script, plotly_script = part("report.js"), get_plotlyjs()
+    n, k, held = results.used.n, results.used.mechanism.k, len(texts)
+    page = template().render(
+        policy=Markup(_policy(plotly_script, own_script)),
+        title=f"What {sentences.n_reports(n)} {'says' if n == 1 else 'say'} about {k:,} categories",
+        when=f"Analysed on {when}. {plain(results.used.name, _LONGEST_NAME)}.",
+        style=Markup(part("report.css")),
+        analysed=sentences.data_and_mechanism(results),
+        answer=sentences.answer(results, name, simultaneous=simultaneous),
+        charts=[(reading(figure), f"{figure.layout.height or 430:g}") for figure in figures],
+        table_title="The most reported categories" if held < k else "The categories",
+        table_note=_table_note(results, name, held, simultaneous),
+        shown=f"{min(held, FIRST_ROWS):,} of {held:,} shown",
+        titles=titles,
+        rows=texts[:FIRST_ROWS],
+        fit=sentences.fit(results),
+        advice=sentences.advice(results),
+        intervals=sentences.intervals(results, name, simultaneous=simultaneous),
+        left_out=sentences.left_out(results),
+        settings=sentences.settings(results),
+        data=Markup(_data(texts, values, figures)),
+        plotly=Markup(plotly_script),
+        script=Markup(own_script),
+    )
+    return page.encode()
+
+
+@cache
+def template() -> Template:
+    """The page. What is filled in is escaped, but for the scripts and the style, which are this project's own."""
+    environment = Environment(
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.from_string(part("report.html"))
+
+
+def _escaped(value: object) -> Markup:
+    """Quotation marks as `html.escape` writes them, in this file as in those of earlier versions."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+
+
+def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> str:
+    k = results.used.mechanism.k
+    scope = "for all categories at once" if simultaneous else "for each category alone"
+    ends = f"“from” and “to” end the {results.level:.0%} interval of Inv, {scope}, cut at 0 and 1. "
+    rest = f" Here are the {held:,} most reported of {k:,}; the CSV file holds the rest." if held < k else ""
+    people = f"people are shares by {QUANTITIES[name].name} times N"
+    return f"Click a header to sort. {ends}Shares are in percent, {people}.{rest}"
+
+
+def _cells(
+    results: Results, name: str, simultaneous: bool
+) -> tuple[list[list[str]], list[list[float]], list[str]]:
+    """Rows as texts, the same as numbers to sort by (without the name), and the titles."""
+    chosen = results.used.by_reports[:MOST_ROWS]
+    columns = sentences.table_columns(results, name, chosen, simultaneous=simultaneous)
+    texts = [_column(title, values) for title, values in columns.items()]
+    values = [np.asarray(column, dtype=np.float64) for column in list(columns.values())[1:]]
+    return [*map(list, zip(*texts, strict=True))], np.column_stack(values).tolist(), list(columns)
+
+
+def _column(title: str, values: NDArray[Any]) -> list[str]:
+    """The cells of one column as texts."""
+    if title == "Category":
+        return [plain(label, _LONGEST_NAME) for label in values]
+    if values.dtype.kind == "b":
+        return ["yes" if value else "no" for value in values]
+    if values.dtype.kind in "iu" or title == "People":
+        return [f"{round(float(value)):,}".replace("-", "−") for value in values]
+    if title == "p (Holm)":
+        return [number(value, 4) if value > 0 else "< 10⁻³⁰⁰" for value in values.tolist()]
+    return [number(float(value), 4) for value in values]
+
+
+def _data(texts: list[list[str]], values: list[list[float]], figures: Sequence[go.Figure]) -> str:
+    """What the page's script reads, as JSON. Without a single ``<`` nothing in it can end the element it stands in."""
+    pairs = [[name, numbers] for name, numbers in zip(texts, values, strict=True)]
+    drawn = [json.loads(figure.to_json(validate=False)) for figure in figures]
+    return strict_json({"rows": pairs, "figures": drawn}).replace("<", "\\u003c")
+
+
+def _policy(*scripts: str) -> str:
+    """The content security policy: these scripts may run, and nothing is loaded."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def part(name: str) -> str:
+    """One of the files that the report is put together from."""
+    return resources.files(__package__).joinpath(name).read_text("utf-8")

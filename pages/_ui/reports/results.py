@@ -1,0 +1,397 @@
+"""The results on the page: what the person chose to see, the answer, chart, table, the fit of epsilon, the advice, what
+was left out, how well intervals and test do, and the files to download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import plotly.graph_objects as go
+import pyarrow as pa
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages._ui import chart, state, view_picker
+from pages._ui.reports import sentences
+from pages._ui.reports.html_report import html_report
+from pages._ui.safe_text import markdown
+from rr_core.comparison import Target
+from rr_core.figures.labels import plain
+from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
+from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.view import Bars, bars, find
+from rr_core.io import report_files
+from rr_core.io.report_results import Results
+from rr_core.registry import ESTIMATORS
+from rr_core.reports.exact_tests import EXTREME_CHANCE
+from rr_core.reports.low_counts import Floor, floor
+from rr_core.reports.measured import (
+    CATEGORIES,
+    COVERAGE,
+    COVERAGE_COLLECTIONS,
+    REJECTION_LEVEL,
+    REJECTIONS,
+    SIZE_COLLECTIONS,
+    Coverage,
+    coverage_range,
+)
+
+_LEVELS = (0.9, 0.95, 0.99)
+_TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
+_SCOPES = ("Each category", "All at once")
+_MOST = (10, 20, 50, 100)
+MOST_ROWS = 1000
+_FIND, _CHART_SIZE = "reports_find", "reports_most"
+_MOST_OUTSIDE = 200
+_MANY = 50  # categories, from which on the luck of those at the top is warned of
+_HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
+_COVERAGE_POPULATIONS = {
+    "falling": "half empty, the rest falling as 1/rank",
+    "zipf 1.3": "Zipf, s = 1.3",
+    "zipf 2.5": "Zipf, s = 2.5",
+}
+_TEST_POPULATIONS = {
+    "half": "half of the categories empty, the others equal",
+    "point": "everybody in one category",
+    "zipf": "Zipf, s = 2.5",
+    "uniform": "uniform",
+}
+_CATEGORY_HEADS = {
+    "empty": "nobody has it",
+    "small": "small share",
+    "large": "large share",
+    "all": "all K at once",
+}
+_STATED = (0.8, 1.0, 1.2)
+_TRUTHS = {"fixed": "these people", "sampled": "their population"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The estimator that is shown, and whether its intervals hold for all categories at once."""
+
+    estimator: str
+    simultaneous: bool
+
+
+def level_and_target() -> tuple[float, Target]:
+    """Level and target. Call it inside a horizontal container, as the others here."""
+    target = st.segmented_control(
+        "Whose shares",
+        list(_TARGETS),
+        default="users",
+        format_func=_TARGETS.__getitem__,
+        key="reports_target",
+        help="The shares among the very people who reported, or in the population that they are a random sample of: "
+        "then the luck of the sample counts too.",
+    )
+    level = st.segmented_control(
+        "Confidence", _LEVELS, default=0.95, format_func="{:.0%}".format, key="reports_level"
+    )
+    return level or 0.95, target or "users"
+
+
+def estimator_and_scope(results: Results) -> Choice:
+    """Estimator and kind of interval."""
+    # What it starts with stays, so that no choice is lost when the level or the target changes.
+    leading: str = state.latest("estimator", results.used.key, lambda: results.leading_estimator)
+    name = st.segmented_control(
+        "Estimator",
+        list(ESTIMATORS),
+        default=leading,
+        format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
+        key=f"reports_estimator_{results.used.key}",
+        help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
+        "Inv where no category is told from zero, else with MLE\\* where it is not told to be farther from the truth.",
+    )
+    scope = st.segmented_control(
+        "Intervals hold for",
+        _SCOPES,
+        default=_SCOPES[0],
+        key="reports_scope",
+        help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
+    )
+    return Choice(name or leading, scope == _SCOPES[1])
+
+
+def _zoom(*, on: bool) -> bool:
+    """Whether the largest share is left out of the range of the chart, in which ``on`` it is at first."""
+    return view_picker.zoom("reports", "Zoom in on the smaller shares", on=on)
+
+
+def search_box(results: Results) -> None:
+    """The box to look for categories in; see `table_order`."""
+    wanted = st.text_input(
+        "Find categories", key=_FIND, placeholder="names or parts of names, separated by commas", width=420
+    )
+    if wanted and not _search_hits(results, wanted).size:
+        st.caption("No category has such a name: the most reported ones are shown.")
+
+
+def chart_size() -> None:
+    """How many categories the chart shows; see `_chart_categories`."""
+    st.segmented_control("In the chart", _MOST, default=_MOST[1], key=_CHART_SIZE)
+
+
+def table_order(results: Results) -> NDArray[np.intp]:
+    """The categories of the table: those that are searched for (the box stands further down), or the most reported."""
+    wanted, used = st.session_state.get(_FIND, ""), results.used
+    if not wanted:
+        return used.by_reports[:MOST_ROWS]
+    hits = _search_hits(results, wanted)
+    return hits if hits.size else used.by_reports[:MOST_ROWS]
+
+
+def _search_hits(results: Results, wanted: str) -> NDArray[np.intp]:
+    used = results.used
+    return state.latest(
+        "found", (used.key, wanted), lambda: find(wanted, used.labels, used.mechanism.k, MOST_ROWS)
+    )
+
+
+def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
+    """What the chart shows: the chosen rows of the table, or the most reported categories."""
+    labels = results.used.labels
+    if chosen.size:
+        most = max(_MOST)
+        title = (
+            "Chosen categories"
+            if chosen.size <= most
+            else f"The first {most} of {chosen.size:,} chosen categories"
+        )
+        return bars(chosen, labels, title, most)
+    order = results.used.by_reports
+    return bars(
+        order,
+        labels,
+        "The most reported categories",
+        min(st.session_state.get(_CHART_SIZE) or _MOST[1], order.size),
+    )
+
+
+def answer(results: Results, choice: Choice) -> None:
+    """The main result in a few sentences."""
+    used = results.used
+    st.markdown(
+        f"**{sentences.n_reports(used.n)}, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
+        + markdown(sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous), 2000)
+    )
+
+
+def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -> go.Figure:
+    """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
+    interval = results.cut_interval(simultaneous=choice.simultaneous)
+    view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
+    zoom = _zoom(on=is_dominated(view, estimates[choice.estimator], interval))
+    figure = with_intervals(
+        estimates, choice.estimator, interval, results.analysis.above.above, results.used.n, view, zoom
+    )
+    chart.show(figure, "your_reports")
+    for warning in sentences.few_reports(results):
+        st.info(warning)
+    if warning := sentences.outside_interval(results, choice.estimator, simultaneous=choice.simultaneous):
+        st.warning(markdown(warning, 600))
+    if not choice.simultaneous and results.used.mechanism.k > _MANY:
+        st.caption(
+            "Among many categories some can come out at the top by luck, and an interval made for one category does not "
+            "allow for that. **All at once** does."
+        )
+    if choice.estimator != "inv":
+        st.caption(markdown(sentences.no_own_interval(), 600))
+    return figure
+
+
+def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
+    """The table of these categories."""
+    columns = sentences.table_columns(results, choice.estimator, order, simultaneous=choice.simultaneous)
+    percentages = {
+        name: st.column_config.NumberColumn(format="%.4g") for name in columns if name.endswith("%")
+    }
+    st.dataframe(
+        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        hide_index=True,
+        height=min(_HEIGHT, _ROW * (order.size + 1) + 3),
+        key="reports_table",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "Category": st.column_config.TextColumn(pinned=True, width="medium"),
+            "Reports": st.column_config.NumberColumn(format="localized"),
+            "People": st.column_config.NumberColumn(format="%,.0f"),
+            "p (Holm)": st.column_config.NumberColumn(
+                format="%.3g",
+                help="Chance of so many reports or more if nobody had it, corrected for all K categories. 0 stands for "
+                "less than 10⁻³⁰⁰.",
+            ),
+            **percentages,
+        },
+    )
+    k = results.used.mechanism.k
+    most = f" (the table has room for {MOST_ROWS:,}; CSV and Parquet hold all)" if k > MOST_ROWS else ""
+    st.caption(
+        f"{order.size:,} of {k:,} categories{most}; click a header to sort, tick rows to draw them. "
+        f"**{sentences.INTERVAL}** is the interval of Inv, cut at 0 and 1, whichever estimate you choose. "
+        f"**Above zero?** is Holm's test over all {k:,} categories: with a chance of {results.level:.0%} at least, it "
+        "calls no category above zero that nobody has."
+    )
+
+
+def _ticked(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The categories whose rows are ticked in the table, which is drawn further down."""
+    selected = st.session_state.get("reports_table")
+    ticked = selected.selection.rows if selected else []
+    return order[[i for i in ticked if i < order.size]]
+
+
+def epsilon_fit(results: Results) -> go.Figure:
+    """Whether the stated epsilon fits the reports, in words and as a picture."""
+    verdict, *more = sentences.fit(results)
+    box = st.error if results.rejects_epsilon else st.success if results.epsilon_test else st.info
+    box(markdown(verdict))
+    compared: Floor = state.latest(
+        "floor", results.used.key, lambda: floor(results.used.collected.counts, results.used.mechanism)
+    )
+    figure = reports_floor(compared)
+    chart.show(figure, "reports_floor")
+    st.markdown(markdown(" ".join(more), 2000))
+    return figure
+
+
+def advice(results: Results) -> None:
+    """Which estimate to report."""
+    verdict, *more = sentences.advice(results)
+    st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
+
+
+def left_out(results: Results) -> None:
+    """What of the files is not in the analysis, counted and named; and what was assumed."""
+    reports, collected = results.used.reports, results.used.collected
+    if collected.outside:
+        few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
+        few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
+        if results.used.settings.domain == "listed":
+            st.warning(
+                f"{sentences.outside_domain(results)}, for a category that is not on the list: {few}. Randomized "
+                "response reports nothing outside its categories: either the list or the file is not what people had."
+            )
+        else:
+            st.info(
+                f"{sentences.outside_domain(results)}, under names that are not counted as categories: {few}."
+            )
+    with st.expander("What was read, left out and assumed"):
+        lines = [f"{file.name}: {sentences.file_read(file)}" for file in reports.files]
+        st.markdown(
+            "\n".join(
+                f"- {markdown(line, 600)}" for line in (*lines, *sentences.left_out(results, named=False))
+            )
+        )
+        if collected.outside:
+            named = collected.outside[:_MOST_OUTSIDE]
+            more = len(collected.outside) - len(named)
+            last = [f"and {more:,} more, all in the JSON file"] if more else []
+            st.text("\n".join([*(f"{plain(label, 80)}: {count:,}" for label, count in named), *last]))
+
+
+def measured_section() -> None:
+    """Fold away two tables: coverage of the intervals, and size and power of the test."""
+    with st.expander("Do the intervals and the test keep their word? Measured"):
+        st.markdown(_coverage_table())
+        st.markdown(_rejection_table())
+
+
+def _coverage_table() -> str:
+    """In how many collections the 95% intervals held the truth."""
+    body = []
+    for setting in dict.fromkeys(map(_setting, COVERAGE)):
+        population, k, n, epsilon, users = setting
+        measured = {row.categories: f"{row.percent:.1f}" for row in COVERAGE if _setting(row) == setting}
+        named = [_COVERAGE_POPULATIONS[population], f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users]]
+        body.append([*named, *(measured.get(categories, "–") for categories in CATEGORIES)])
+    low, high = coverage_range()
+    heads = ("population", "K", "N", "ε", "whose shares", *(_CATEGORY_HEADS[name] for name in CATEGORIES))
+    return (
+        f"**Intervals of 95%: in how many of {COVERAGE_COLLECTIONS:,} simulated collections did they hold the truth?** "
+        f"Those of Inv held it in {low:.1f}% to {high:.1f}% of them; cut at 0 they hold a share of 0 more often. Small "
+        f"means below three standard deviations of the noise.\n\n{_markdown_table(heads, body)}"
+    )
+
+
+def _rejection_table() -> str:
+    """How often the test rejects, at the true epsilon and 20% beside it."""
+    settings = dict.fromkeys((row.k, row.n, row.epsilon, row.users, row.population) for row in REJECTIONS)
+    body = []
+    for setting in settings:
+        k, n, epsilon, users, population = setting
+        percents = {
+            row.stated: f"{row.percent:.1f}%"
+            for row in REJECTIONS
+            if (row.k, row.n, row.epsilon, row.users, row.population) == setting
+        }
+        cells = [percents.get(stated, "–") for stated in _STATED]
+        body.append(
+            [f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users], _TEST_POPULATIONS[population], *cells]
+        )
+    heads = ("20% too small", "right", "20% too large")
+    table = _markdown_table(("K", "N", "true ε", "truth", "population", *heads), body)
+    small, right, large = ([row.percent for row in REJECTIONS if row.stated == stated] for stated in _STATED)
+    return (
+        f"**The p-value of ε: in how many simulated collections was it {REJECTION_LEVEL:.0%} or less?** In these "
+        f"settings at the right ε in {max(right):.1f}% of {SIZE_COLLECTIONS:,} at most, at one that is 20% too small in "
+        f"{min(small):.0f}% to {max(small):.0f}% of them, by how clearly the reports show the noise, and at one that is "
+        f"20% too large in {max(large):.1f}% at most: the test is not made to find those. An ε is rejected too where a "
+        f"category got far more reports than N·p, or far fewer than N·q: a right one in {EXTREME_CHANCE:.1%} of "
+        f"collections at most.\n\n{table}"
+    )
+
+
+def _setting(row: Coverage) -> tuple[str, int, int, float, str]:
+    return row.population, row.k, row.n, row.epsilon, row.users
+
+
+def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|" + "--:|" * len(heads)]
+    return "\n".join([*lines, *("| " + " | ".join(cells) + " |" for cells in body)])
+
+
+def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> None:
+    """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
+    st.subheader("Take it with you")
+    verdict = sentences.advice(results)[0]
+    buttons = (
+        ("Table (CSV)", lambda: report_files.csv_file(results), "results.csv", "text/csv"),
+        (
+            "Table (Parquet)",
+            lambda: report_files.parquet_file(results, verdict),
+            "results.parquet",
+            "application/octet-stream",
+        ),
+        (
+            "Everything (JSON)",
+            lambda: report_files.json_file(results, verdict, _now()),
+            "results.json",
+            "application/json",
+        ),
+        ("Report (HTML)", lambda: _html_report(results, choice, figures), "report.html", "text/html"),
+        ("Script (Python)", lambda: report_files.script(results), "recompute.py", "text/x-python"),
+        ("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt", "text/plain"),
+    )
+    with st.container(horizontal=True):
+        for label, make, name, mime in buttons:
+            st.download_button(
+                label, make, name, mime, on_click="ignore", key=f"reports_{name}", width="stretch"
+            )
+    st.caption(
+        "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
+        "mathematics: put the folder rr_core, the script and your file side by side, and categories.txt too when you "
+        "gave more than 200 of them. With a million categories take Parquet rather than CSV."
+    )
+
+
+def _html_report(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> bytes:
+    return html_report(results, figures, _now(), estimator=choice.estimator, simultaneous=choice.simultaneous)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

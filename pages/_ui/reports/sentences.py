@@ -1,0 +1,394 @@
+"""The analysis in words and as a table, for the page and the report. Plain text: names from files are shortened here, and
+made safe where they are shown. No Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core.figures.labels import plain
+from rr_core.figures.style import QUANTITIES, number, percent, whole
+from rr_core.io import FileRead
+from rr_core.io.report_results import Results
+from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.epsilon_fit import FitTest
+from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.nearest_estimate import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
+
+_DOMAINS = {
+    "seen": "all of them are in the files",
+    "size": "their number is known",
+    "listed": "given as a list",
+}
+_FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
+_MOST_NAMED = 50
+LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
+INTERVAL = "Interval of Inv (cut)"  # a column
+
+
+def data_and_mechanism(results: Results) -> str:
+    """What it is about, in one sentence."""
+    used, mechanism = results.used, results.used.mechanism
+    report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
+    return (
+        f"{n_reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
+        f"ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability p = {truthful(mechanism, 6)}, and "
+        f"each other category with q = {number(mechanism.q, 6)}."
+    )
+
+
+def truthful(mechanism: RandomizedResponse, digits: int) -> str:
+    """p as text; what is short of 1 by little is written as 1 less that."""
+    short, text = (mechanism.k - 1) * mechanism.q, number(mechanism.p, digits)
+    return f"1 − {number(short, digits)}" if text == "1" and short > 0 else text
+
+
+def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
+    """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
+    used, analysis, name = results.used, results.analysis, name or results.leading_estimator
+    counts = used.collected.counts
+    top = int(counts.argmax())
+    also = int((counts == counts[top]).sum()) - 1
+    equal = f" (and {also:,} more with as many reports)" if also else ""
+    inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
+    limits = results.cut_interval(simultaneous=simultaneous)
+    low, high = float(limits.low[top]), float(limits.high[top])
+    counted = results.target == "users" and inv <= 1
+    whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
+    people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
+    fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
+    most = "The most reported after the swap" if used.settings.swapped else "The most reported"
+    beyond = "" if low - SAME_WITHIN <= share <= high + SAME_WITHIN else ", outside that interval"
+    return (
+        f"Of {used.mechanism.k:,} categories {_n_above_zero(int(analysis.above.above.sum()))}. {most}, "
+        f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
+        f"{results.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
+        + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        + (f" But the test below rejects the {fits}." if results.rejects_epsilon else "")
+        + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
+    )
+
+
+def _n_above_zero(above: int) -> str:
+    if above == 0:
+        return "none is told from zero: chance alone could explain each of them"
+    return f"{above:,} {'is' if above == 1 else 'are'} told from zero"
+
+
+def outside_domain(results: Results) -> str:
+    """How many reports name a category outside the domain; the beginning of a sentence."""
+    total = results.used.collected.outside_total
+    return f"{many(total, 'report is', 'reports are')} left out"
+
+
+def fit(results: Results) -> list[str]:
+    """Whether the stated epsilon fits the reports."""
+    epsilon = f"ε = {number(results.used.mechanism.epsilon, 4)}"
+    test = results.epsilon_test
+    one_sided = (
+        "The test sees one direction only. Clearly fewer reports than N·q somewhere, or more than N·p, speak for less "
+        "noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two "
+        "apart. It is the same test whether you want the shares of these people or of their population."
+    )
+    if test is None:
+        run = results.simulated.fit if results.simulated is not None else None
+        why = f"stopped after {run.done:,} of {run.requested:,}" if run is not None else "not run"
+        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
+    level = (
+        f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
+        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
+        f"collections that do fit.{_extreme(test)}"
+    )
+    if test.dropped == 0:
+        return [
+            f"Nothing in these reports speaks against {epsilon}: some population explains every count exactly.",
+            one_sided,
+        ]
+    if not results.rejects_epsilon:
+        return [f"The test finds nothing against {epsilon}.", level, one_sided]
+    if test.extremes.too_many:
+        counts = results.used.collected.counts
+        top = plain(results.used.collected.labels[int(counts.argmax())], 60)
+        text = (
+            f"The test rejects {epsilon}: “{top}” got {counts.max():,} reports, and no category is expected to "
+            f"get more than N·p = {number(test.ceiling, max(4, len(str(counts.max()))))}."
+        )
+        return [f"{text}{_plausible(results)}{_empty_categories(results)}", level, one_sided]
+    text = f"The test rejects {epsilon}: {_low(results, test)}."
+    if few := results.used.collected.too_few:
+        listed = results.used.settings.domain == "listed"
+        text += (
+            f" If people could not choose {'it' if len(few) == 1 else 'them'}, ε need not be wrong: "
+            f"{'take such names off the list' if listed else 'leave such names out'} under “Other reports or settings”. "
+            "If they could, the stated ε is hardly right."
+        )
+    return [f"{text}{_plausible(results)}{_empty_categories(results)}", level, one_sided]
+
+
+def _extreme(test: FitTest) -> str:
+    """How rare so many, or so few, reports are."""
+    text = ""
+    for beyond, amount, chance in (
+        (test.extremes.too_many, "many", test.extremes.most),
+        (test.extremes.too_few, "few", test.extremes.fewest),
+    ):
+        if beyond:
+            most = number(chance) if chance >= LEAST_CHANCE else number(LEAST_CHANCE)
+            text += f" That any category gets so {amount} has a chance of {most} at most, whatever the population."
+    return text
+
+
+def _low(results: Results, test: FitTest) -> str:
+    """The categories that are to blame; a single one only where its own count is too low."""
+    few = results.used.collected.too_few
+    if not few and not test.extremes.too_few:
+        return (
+            "the least reported categories, taken together, got fewer reports than its noise would bring them"
+        )
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5]) or "some category"
+    return (
+        f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''} got clearly fewer reports than N·q"
+    )
+
+
+def _plausible(results: Results) -> str:
+    plausible = results.simulated.plausible if results.simulated is not None else None
+    if plausible is None:
+        return ""
+    if plausible.none:
+        return f" No ε up to {number(plausible.low)} was found under which the reports are plausible."
+    rough = "" if plausible.finished else " (roughly: the search was stopped)"
+    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
+
+
+def _empty_categories(results: Results) -> str:
+    """A domain that is too large looks like an epsilon that is too small."""
+    used, empty = results.used, results.used.collected.unreported
+    if not empty or used.mechanism.k == 2 or too_few_reports(used.n, used.mechanism):
+        return ""
+    return f" Or K is too large: {many(empty, 'category', 'categories')} got no report at all."
+
+
+def advice(results: Results) -> list[str]:
+    """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
+    compared = results.analysis.nearest
+    if results.rejects_epsilon:
+        first = "the names and ε" if results.used.collected.too_few else "ε"
+        return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
+    if len(compared.same) == len(ESTIMATORS):
+        four = _listed(ESTIMATORS, "and")
+        if results.analysis.estimates["inv"].min() >= 0:
+            return [f"Nothing came out negative, so {four} are the same: there is nothing to choose."]
+        return [f"{four} agree to twelve decimals: there is nothing to choose."]
+    if results.none_above_zero:
+        return [
+            "Report Inv with its intervals, or no table at all: no category is told from zero.",
+            *_distances(results),
+            "The other three can miss large shares by far under so much noise.",
+        ]
+    best, tied = compared.preferred, compared.tied
+    others = [name for name in tied if name != best]
+    same = [name for name in others if name in compared.same and best in compared.same]
+    if len(same) == len(VALID) - 1:
+        text = f"Report {_listed(VALID, 'or')}: the three are the same here."
+    elif len(others) == len(VALID) - 1:
+        text = f"Report any of {_listed(VALID, 'and')}: which is nearest to the truth cannot be told here."
+    elif others:
+        which = "which is the same here" if same else "which cannot be told from it here"
+        text = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
+    else:
+        rest = [name for name in VALID if name != best]
+        text = (
+            f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
+            f"more than {STANDARD_ERRORS} standard errors."
+        )
+    return [
+        text,
+        *_distances(results),
+        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
+    ]
+
+
+def _distances(results: Results) -> list[str]:
+    """What is known of the distances from the truth: of the estimates that are told to be farther, or why none can be."""
+    compared = results.analysis.nearest
+    if not all(isfinite(error) for error in compared.standard_errors.values()):
+        floor = results.used.n * results.used.mechanism.q
+        why = (
+            f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
+            if floor < LEAST_NOISE
+            else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
+        )
+        return [f"How far the estimates are from the truth cannot be compared: {why}."]
+    more = ", ".join(
+        f"{QUANTITIES[name].name} {number(compared.differences[name])} "
+        f"(± {number(compared.standard_errors[name], 2)})"
+        for name in VALID
+        if name not in compared.tied
+    )
+    if not more:
+        return []
+    whose = "these people" if results.target == "users" else "their population"
+    return [
+        f"Squared distance from the shares of {whose}, summed over categories, beyond that of "
+        f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. Both are estimated from these "
+        "reports (Stein's method): the difference, and its standard error after the ±."
+    ]
+
+
+def _listed(names: Iterable[str], last: str) -> str:
+    *first, end = (QUANTITIES[name].name for name in names)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def intervals(results: Results, name: str, *, simultaneous: bool = False) -> list[str]:
+    """How to read the intervals beside an estimate."""
+    used, level = results.used, results.level
+    whose = (
+        "these very people"
+        if results.target == "users"
+        else "the population that these people were drawn from"
+    )
+    k = used.mechanism.k
+    hold = (
+        f"The {level:.0%} intervals of all categories together are meant to hold their shares in {level:.0%} of "
+        "collections; the columns of the CSV with _all hold them, those without are meant for one category each."
+        if simultaneous
+        else f"Each {level:.0%} interval is meant to hold its own share in {level:.0%} of collections, or in more when "
+        "the share is 0 or 1. The columns with _all of the CSV hold those that are meant for all categories at once."
+    )
+    lines = [
+        f"The truth meant here is the shares among {whose}. {hold}",
+        "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
+        f"becomes 0. {no_own_interval()}",
+        f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "
+        f"{1 - results.analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
+    ]
+    if warning := outside_interval(results, name, simultaneous=simultaneous):
+        lines.append(warning)
+    return [*lines, *few_reports(results)]
+
+
+def few_reports(results: Results) -> list[str]:
+    """A warning where there are so few reports that intervals cannot keep their level."""
+    used = results.used
+    if not too_few_reports(used.n, used.mechanism, results.level):
+        return []
+    return [
+        f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with so "
+        "few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
+    ]
+
+
+def no_own_interval() -> str:
+    """Whose interval it is."""
+    return "InvN, InvP and MLE* have no interval of their own here."
+
+
+def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
+    """A warning when estimates lie outside the interval of Inv: the repair moved them; else ""."""
+    limits, estimate = results.cut_interval(simultaneous=simultaneous), results.analysis.estimates[name]
+    missed = int(((estimate < limits.low - SAME_WITHIN) | (estimate > limits.high + SAME_WITHIN)).sum())
+    if name == "inv" or not missed:
+        return ""
+    return (
+        f"For {missed:,} of {results.used.mechanism.k:,} categories {QUANTITIES[name].name} lies outside the interval of "
+        "Inv: the repair moved it that far. Where it matters, use Inv there."
+    )
+
+
+def settings(results: Results) -> list[tuple[str, str]]:
+    """Name and value of each setting."""
+    used, read, mechanism = results.used, results.used.reports, results.used.mechanism
+    columns = [plain(name) for name in (read.category_name, read.count_name) if name is not None]
+    lines = [
+        ("Reports (N)", f"{used.n:,}"),
+        ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.settings.domain or '', 'as read')}"),
+        ("ε", f"{mechanism.epsilon!r}{_FROM[used.settings.privacy_kind]}"),
+        ("p, q after the swap" if used.settings.swapped else "p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
+        ("Level of the intervals", f"{results.level:.0%}"),
+        ("Shares of", "these people" if results.target == "users" else "their population"),
+        ("Rows", "one report each" if read.layout == "values" else "a category and its count"),
+        ("Columns", ", ".join(columns)),
+    ]
+    lines += [
+        (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
+    ]
+    lines.append(("SHA-256", read.sha256))
+    if results.simulated is not None:
+        test = results.simulated.fit
+        lines.append(("Simulated collections", f"{test.done:,} of {test.requested:,}, seed 0"))
+    return lines
+
+
+def left_out(results: Results, *, named: bool = True) -> list[str]:
+    """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
+    read, collected = results.used.reports, results.used.collected
+    lines = [
+        f"{many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
+        + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
+        for dropped in read.dropped
+    ]
+    if collected.outside:
+        lines.append(
+            f"Reports outside the domain: {collected.outside_total:,}, of "
+            f"{many(len(collected.outside), 'category', 'categories')}"
+            + (f": {_outside_named(results)}" if named else "")
+        )
+    if read.merged:
+        lines.append(
+            f"{many(read.merged, 'row', 'rows')} of a category that came before: added to its first row"
+        )
+    if collected.unreported:
+        lines.append(
+            f"{many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
+        )
+    return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
+
+
+def _outside_named(results: Results) -> str:
+    every = results.used.collected.outside
+    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
+    more = len(every) - _MOST_NAMED
+    return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
+
+
+def file_read(file: FileRead) -> str:
+    """What one file held."""
+    return f"{many(file.rows, 'row', 'rows')}, {n_reports(file.reports)}"
+
+
+def n_reports(amount: int) -> str:
+    """The number of reports with its noun."""
+    return many(amount, "report", "reports")
+
+
+def many(amount: int, one: str, more: str) -> str:
+    """A number with its noun in the singular or the plural."""
+    return f"{amount:,} {one if amount == 1 else more}"
+
+
+def table_columns(
+    results: Results, name: str, rows: NDArray[np.intp], *, simultaneous: bool
+) -> dict[str, NDArray[Any]]:
+    """The columns of the table on screen and in the report, for these categories: shares in percent, people by one
+    estimator."""
+    collected, analysis = results.used.collected, results.analysis
+    shares = {key: values[rows] for key, values in analysis.estimates.items()}
+    columns: dict[str, NDArray[Any]] = {
+        "Category": collected.labels[rows],
+        "Reports": collected.counts[rows],
+    }
+    columns |= {f"{QUANTITIES[key].name} %": share * 100 for key, share in shares.items()}
+    limits = results.cut_interval(simultaneous=simultaneous)
+    columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
+    columns["to %"] = limits.high[rows] * 100
+    columns["People"] = whole(shares[name] * results.used.n)
+    columns["Above zero?"] = analysis.above.above[rows]
+    columns["p (Holm)"] = analysis.above.adjusted[rows]
+    return columns

@@ -1,0 +1,431 @@
+"""The panel for collected reports: files, columns, privacy, the domain, odd names, and the button that reads them; and
+the query that counts reports where they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import pandas as pd
+import streamlit as st
+
+from pages._ui import link, state
+from pages._ui.reports import reading, session
+from pages._ui.reports.sentences import many, n_reports, truthful
+from pages._ui.safe_text import markdown
+from pages._ui.upload import form
+from rr_core.figures.labels import plain
+from rr_core.figures.style import number
+from rr_core.io import (
+    BITS_LEAST,
+    EXTENSIONS,
+    Odd,
+    OddNames,
+    Preview,
+    Reports,
+    Source,
+    UnreadableFile,
+    WrongDomain,
+    decided,
+    group_by,
+    inspect_reports,
+)
+from rr_core.io.labels import difference
+from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+
+_DOMAINS: dict[DomainKind, str] = {
+    "seen": "All of them are in the files",
+    "size": "I know how many there are",
+    "listed": "I have the list",
+}
+_PRIVACY: dict[PrivacyKind, str] = {
+    "epsilon": "ε",
+    "p": "p, true report",
+    "redraw": "r, uniform redraw",
+}
+_SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
+_LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
+_FIRST_ROWS = 3
+_MOST_NAMES = 50  # in a control; the rest is one choice
+_MOST_SAID = 5
+_LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"}
+
+
+def panel() -> None:
+    """The panel when it is open, else one line about the reports in use."""
+    used = session.in_use()
+    if used is not None and not session.is_open():
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.caption(
+            f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged."
+        )
+        right.button("Other reports or settings", on_click=session.open_panel, width="stretch")
+        return
+    with st.container(border=True):
+        _open_panel()
+
+
+def _open_panel() -> None:
+    used = session.in_use()
+    files = _files()
+    if not files and used is None:
+        return
+    try:
+        options: dict[str, Any] = {}
+        preview: Preview | None = None
+        if files:
+            options, preview = _pick_columns(files[0])
+            if options["category"] is None:
+                _cancel()
+                return
+        reports, name = reading.reports_of(files, options)
+    except UnreadableFile as error:
+        _show_problem(f"{error}")
+        _cancel()
+        return
+    _show_understood(reports, preview)
+    settings = _completed(reports, _entered_settings(used.settings if used else ReportSettings()))
+    with st.container(horizontal=True):
+        pressed = st.button("Analyse these reports", type="primary", key="reports_analyse")
+        _cancel()
+    if pressed:
+        try:
+            reading.analyse(reports, settings, name)
+        except (UnreadableFile, WrongDomain, reading.UnclearSettings) as error:
+            _show_problem(f"{error}")
+        else:
+            st.rerun()
+
+
+def _files() -> Sequence[Any]:
+    """The files chosen, and ways to go on without one."""
+    st.markdown(
+        "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
+        "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB "
+        "together. They are read in memory for this session only: **not stored, not logged, not shown to anybody "
+        "else**."
+    )
+    left, right = st.columns([3, 2])
+    chosen = left.file_uploader(
+        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files"
+    )
+    scenario = link.current()
+    with right:
+        st.caption(
+            f"No file at hand? The other pages show a scenario with K = {scenario.k:,}, ε = {scenario.epsilon:g} and "
+            f"N = {scenario.n:,}: take its simulated reports."
+        )
+        st.button("Use simulated reports", on_click=reading.simulate, width="stretch")
+        st.download_button(
+            "Download them as a file",
+            reading.simulated_csv,
+            "reports.csv",
+            "text/csv",
+            on_click="ignore",
+            width="stretch",
+        )
+    return chosen
+
+
+def _entered_settings(before: ReportSettings) -> ReportSettings:
+    """Privacy and domain as the person enters them, starting from what was entered before."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = (
+            st.segmented_control(
+                "Privacy given as",
+                list(_PRIVACY),
+                default=before.privacy_kind,
+                format_func=_PRIVACY.__getitem__,
+                key="reports_privacy_kind",
+            )
+            or "epsilon"
+        )
+        privacy = st.text_input(
+            f"Value of {_SYMBOLS[kind]}",
+            before.privacy if kind == before.privacy_kind else "",
+            placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
+            key=f"reports_privacy_{kind}",
+            help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
+            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private. Forced response: with "
+            "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
+            "then q = r/K.",
+            width=160,
+        )
+    with right:
+        domain = st.radio(
+            "Which categories could people choose from?",
+            get_args(DomainKind),
+            index=None if before.domain is None else get_args(DomainKind).index(before.domain),
+            format_func=_DOMAINS.__getitem__,
+            key="reports_domain",
+            help="Categories that nobody reported are part of the answer: leaving them out changes every estimate.",
+        )
+        size, listed = before.size, before.listed
+        if domain == "size":
+            size = int(
+                st.number_input("Categories K", 2, None, before.size or 2, key="reports_size", width=160)
+            )
+        elif domain == "listed":
+            listed = _list(before.listed)
+    return ReportSettings(privacy, kind, domain, size, listed, swapped=before.swapped)
+
+
+def _list(before: str) -> str:
+    """The list of categories: pasted, or the name of a file that holds it."""
+    file = st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
+    st.session_state["_reports_list"] = file
+    return st.text_area(
+        "or all categories here, one per line",
+        before,
+        key="reports_list",
+        disabled=file is not None,
+        height=120,
+    )
+
+
+def _cancel() -> None:
+    if session.in_use() is not None:
+        st.button("Cancel", on_click=session.close_panel, key="reports_cancel")
+
+
+def _show_problem(problem: str) -> None:
+    stays = " What was shown before stays in use." if session.in_use() is not None else ""
+    st.error(markdown(f"{problem}{stays}"), icon=":material/error:")
+
+
+def _pick_columns(first: Any) -> tuple[dict[str, Any], Preview]:
+    """Options for `read_reports`, by looking at the first file, and what that seems to be.
+
+    The category is None as long as the person has not chosen one of many columns of 0 and 1.
+
+    Raises:
+        UnreadableFile: when it is no table.
+    """
+    preview = _preview(first, None)
+    has_header: bool | None = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layouts = list(_LAYOUTS)
+        layout = st.selectbox(
+            "The files have",
+            layouts,
+            index=layouts.index(preview.layout),
+            format_func=_LAYOUTS.__getitem__,
+            key=f"reports_layout_{first.file_id}",  # another file starts from what it seems to be
+            width=230,
+        )
+        if preview.has_header is not None:
+            has_header = st.toggle(
+                "First row is a header", preview.has_header, key=f"reports_header_{first.file_id}"
+            )
+            if has_header != preview.has_header:
+                preview = _preview(first, has_header)
+        options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+        are_bits = layout == "values" and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
+        options["category"] = _column(
+            "Report column" if layout == "values" else "Category column",
+            None if are_bits else preview.category,
+            preview,
+        )
+        if layout == "counts":
+            suggested = preview.count if preview.count is not None else len(preview.columns) - 1
+            options["count"] = _column("Count column", suggested, preview)
+    if are_bits:
+        st.warning(
+            "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category, "
+            "which this page does not estimate. If they are separate yes-or-no questions, choose the column of one."
+        )
+    return options, preview
+
+
+def _preview(file: Any, has_header: bool | None) -> Preview:
+    about = (file.file_id, has_header)
+    source = Source(file.name, file.getbuffer())
+    return state.latest(
+        f"preview_{has_header}", about, lambda: inspect_reports(source, has_header=has_header)
+    )
+
+
+def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
+    positions = list(range(len(preview.columns)))
+    chosen: int | None = st.selectbox(
+        label,
+        positions,
+        index=suggested,
+        format_func=lambda i: preview.columns[i] or f"column {i + 1}",
+        placeholder="Choose a column",
+        width=230,
+    )
+    return chosen
+
+
+def _show_understood(reports: Reports, preview: Preview | None) -> None:
+    """Rows, names and reports, what was assumed, and the first rows."""
+    st.success(
+        markdown(
+            f"Understood: {many(reports.rows, 'row', 'rows')}, {many(len(reports.labels), 'name', 'names')}, "
+            f"{many(reports.total, 'report', 'reports')}."
+        )
+    )
+    remarks = [] if preview is None else [f"{form(preview)}."]
+    remarks += [
+        f"Left out: {many(drop.rows, 'row', 'rows')} ({drop.reason}), the first in line {drop.first_line:,}"
+        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
+        for drop in reports.dropped
+    ]
+    if reports.merged:
+        remarks.append(
+            f"{many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row."
+        )
+    left, right = st.columns([3, 2])
+    left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
+    if preview is not None:
+        columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
+        rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
+        right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="content")
+
+
+def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
+    """The settings, completed by what is to be done with odd names and with two answers of p below 1/2."""
+    try:
+        odd = reading.odd_names_of(reports, settings)
+    except (UnreadableFile, WrongDomain):
+        return settings  # raised again, with its sentence, when the reports are to be analysed
+    names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
+    settings = dataclasses.replace(settings, names=decided(names))
+    try:
+        k = reading.collected(reports, settings).k
+    except (UnreadableFile, WrongDomain, reading.UnclearSettings):
+        return settings
+    if reading.is_inverted(settings, k):
+        st.markdown(
+            "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
+            "swapped, the same reports come from k-RR with 1 − p."
+        )
+        swapped = st.toggle("Swap the two answers", settings.swapped, key="reports_swap")
+        settings = dataclasses.replace(settings, swapped=swapped)
+    _preview_analysis(reports, settings)
+    return settings
+
+
+def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
+    """N, K and the privacy that the analysis will have, as soon as all is known."""
+    counted = reading.collected(reports, settings)
+    text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
+    if counted.outside_total:
+        text += f" ({counted.outside_total:,} left out: {_listed(counted.outside)})"
+    try:
+        mechanism = reading.mechanism_of(settings, counted.k)
+    except reading.UnclearSettings:
+        mechanism = None
+    if mechanism is not None:
+        report = "after the swap a report" if settings.swapped else "a report"
+        text += (
+            f", at ε = {number(mechanism.epsilon, 4)}: {report} is the truth with probability "
+            f"p = {truthful(mechanism, 4)}, and each other category with q = {number(mechanism.q, 4)}"
+        )
+    st.caption(markdown(f"{text}.", 1000))
+
+
+def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool) -> list[Odd]:
+    """The odd names that are not to be counted as categories of their own: the person's choice."""
+    if odd.listed_too_few and odd.level is not None:
+        st.warning(
+            markdown(
+                f"On the list, with far fewer reports than noise alone brings: {_listed(odd.listed_too_few)}. A "
+                f"category gets about N·q = {number(odd.level)}. Take such names off the list if people could not "
+                "choose them.",
+                1000,
+            )
+        )
+    none = [odd for odd in odd.names if odd.twin is None]
+    twins = [odd for odd in odd.names if odd.twin is not None]
+    if not odd.names:
+        return []
+    with st.container(border=True):
+        changes = "Every name that is counted as a category changes K, and with it every estimate."
+        st.markdown(
+            f"**{many(len(odd.names), 'name looks', 'names look')} odd.** "
+            + ("Choose below what is done with such names." if k_is_known else changes)
+        )
+        for sentence in _too_few(none, odd.level):
+            st.markdown(markdown(sentence, 1000))
+        chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports)
+        return chosen + _choose_names("Count as another name", twins, reports)
+
+
+def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]:
+    """A control with the odd names, in which those are chosen that the person leaves there."""
+    if not odd:
+        return []
+    shown, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
+    options = list(range(len(shown) + bool(rest)))
+    settled = [i for i, one in enumerate(shown) if one.settled]
+    if rest and rest[0].settled:
+        settled.append(len(shown))
+    # Other names, or other proposals, are another control.
+    about = repr((label, reports.sha256, [(one.label, one.settled) for one in odd]))
+    key = f"reports_names_{hashlib.sha256(about.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    held = st.session_state.setdefault("_reports_names", {})
+    st.session_state.setdefault(key, held.get(key, settled))
+
+    def text(i: int) -> str:
+        if i == len(shown):
+            together = sum(one.reports for one in rest)
+            return f"{len(rest):,} more, with {together:,} reports together"
+        return _chip(shown[i])
+
+    picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
+    held[key] = picked
+    return [shown[i] for i in picked if i < len(shown)] + (rest if len(shown) in picked else [])
+
+
+def _chip(odd: Odd) -> str:
+    counted = many(odd.reports, "report", "reports")
+    if odd.twin is None:
+        return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
+    differ = difference(odd.label, odd.twin)
+    return f"{plain(odd.label, 30)} ({counted}) as {plain(odd.twin, 30)}: differ in {differ}"
+
+
+def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
+    """About the names that noise alone would have given more reports."""
+    few = [(one.label, one.reports) for one in odd if _is_too_few(one)]
+    if not few or level is None:
+        return []
+    noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {_listed(few)}."
+    if all(one.settled for one in odd if _is_too_few(one)):
+        return [
+            f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
+            "taken for names that people could not choose. If they could, the stated noise is hardly right."
+        ]
+    return [
+        f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "
+        "are counted. Leave them out if people could not choose them."
+    ]
+
+
+def _is_too_few(odd: Odd) -> bool:
+    return odd.reason == "too few reports"
+
+
+def _listed(pairs: Sequence[tuple[str, int]]) -> str:
+    named = ", ".join(f"“{plain(label)}” ({reports:,})" for label, reports in pairs[:_MOST_SAID])
+    more = len(pairs) - _MOST_SAID
+    return named + (f" and {more:,} more" if more > 0 else "")
+
+
+def warehouse_section() -> None:
+    """Ask for the names of table and column, and show the query that turns any number of rows into a small table."""
+    with st.expander("Too many reports for a file? Count them where they are"):
+        st.markdown("The analysis needs only how often each category was reported. Upload what this gives:")
+        with st.container(horizontal=True):
+            table = st.text_input("Table", "reports", key="warehouse_table", width=220)
+            column = st.text_input("Column", "report", key="warehouse_column", width=220)
+        # A column may have blanks around its name, but needs more than blanks.
+        queries = group_by(table.strip() or "reports", column if column.strip() else "report")
+        for tab, (name, query) in zip(st.tabs(list(_LANGUAGES)), queries.items(), strict=True):
+            tab.code(query, language=_LANGUAGES[name])
+        st.caption("Spark writes a folder: upload the part-….csv in it.")

@@ -1,0 +1,204 @@
+"""Collected reports drawn: estimates with their intervals, the floor under the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
+from rr_core.figures.view import Bars
+from rr_core.registry import ESTIMATORS
+from rr_core.reports.intervals import Interval
+from rr_core.reports.low_counts import Floor
+
+_OFFSETS = dict(zip(ESTIMATORS, np.linspace(-0.27, 0.27, len(ESTIMATORS)).round(6).tolist(), strict=True))
+
+
+def with_intervals(
+    estimates: Mapping[str, Array],
+    chosen: str,
+    interval: Interval,
+    above: NDArray[np.bool_],
+    n: int,
+    view: Bars,
+    zoom: bool = False,
+) -> go.Figure:
+    """One estimator with the interval of each category beside it, the others as small markers.
+
+    Args:
+        estimates: (k,) by estimator name.
+        chosen: the estimator that is drawn large.
+        interval: (k,) limits: those of Inv, cut to [0, 1].
+        above: (k,) whether the category is told from zero; the others get open markers.
+        n: number of reports.
+        view: which categories.
+        zoom: leave the largest share out of the range of the axis.
+    """
+    others = [name for name in ESTIMATORS if name != chosen]
+    traces = [_points(name, view.pick(estimates[name]), view) for name in others]
+    traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
+    first = int(view.categories[0])
+    scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
+    reading = (
+        f"Told from zero (filled): {int(above.sum()):,} of {above.size:,} categories. The first one shown has a share "
+        f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of Inv, cut at 0 and "
+        f"1, is {percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
+        f"meant to hold the truth in {interval.level:.0%} of collections."
+    )
+    y = axis("Share of users", tickformat=SHARE)
+    if zoom:
+        y["range"] = without_the_largest(view, estimates[chosen], interval)
+    return figure(traces, view.axis(), y, reading, height=430)
+
+
+def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
+    """The range that shows every interval but that of the largest share."""
+    largest = int(view.pick(estimate).argmax())
+    low, high = (np.delete(view.pick(ends), largest) for ends in (interval.low, interval.high))
+    bottom, top = min(float(low.min()), 0.0), float(high.max())
+    room = 0.06 * max(top - bottom, 1e-12)
+    return [bottom - room, top + room]
+
+
+def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
+    """Whether one category is so large that the others could not be told apart beside it."""
+    if view.categories.size < 3:
+        return False
+    top = max(without_the_largest(view, estimate, interval)[1], 1e-12)
+    return float(view.pick(estimate).max()) > 5 * top
+
+
+def reports_floor(found: Floor) -> go.Figure:
+    """The least reported categories against N q, and what would be too few."""
+    few = found.ranks.size <= 40
+    observed, expected = QUANTITIES["observed"], QUANTITIES["expected"]
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "markers" if few else "lines",
+            "name": "reports of this rank",
+            "x": found.ranks,
+            "y": found.reports,
+            "marker": {"color": observed.colour, "symbol": observed.symbol, "size": 9},
+            "line": {"color": observed.colour, "width": 3},
+            "hovertemplate": "%{x:,}. least reported: %{y:,} reports<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "too few by chance",
+            "x": found.ranks,
+            "y": np.maximum(found.lowest, 0),
+            "line": {"color": QUANTITIES["truth"].colour, "width": 1.5, "dash": "dot", "shape": "hv"},
+            "fill": "tozeroy",
+            "fillcolor": QUANTITIES["truth"].faded(0.22),
+            "customdata": [
+                f"{low:,} {'report' if low == 1 else 'reports'} or fewer would"
+                if low >= 0
+                else "no number of reports would"
+                for low in found.lowest.tolist()
+            ],
+            "hovertemplate": "rank %{x:,}: %{customdata} be too few<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "N·q, expected if nobody is there",
+            "x": found.ranks[[0, -1]],
+            "y": np.full(2, found.level),
+            "line": {"color": expected.colour, "width": 2, "dash": expected.dash},
+            "hovertemplate": "N·q = %{y:,.4~g} reports<extra></extra>",
+        },
+    ]
+    below = found.too_few
+    level = number(found.level, 4)
+    ranks = (
+        f"{below:,} of the {found.ranks.size:,} ranks drawn {'lies' if below == 1 else 'lie'}"
+        if below
+        else ""
+    )
+    reading = (
+        f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
+        + (
+            f"{ranks} in the grey region of too few, where chance alone puts any of them in at most "
+            f"{found.chance:.0%} of collections."
+            if below
+            else "no rank lies in the grey region of too few."
+        )
+    )
+    wide = found.ranks[-1] > 60
+    x: dict[str, Any] = {"type": "log", "dtick": 1, "tickformat": ",d"} if wide else {"tickformat": ",d"}
+    if found.ranks[-1] <= 10:
+        x["dtick"] = 1  # else the ticks between two ranks are labelled by one of them
+    title = "Rank from the least reported" + (" (logarithmic)" if wide else "")
+    heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
+    bottom, top = min(heights), max(*heights, 1.0)
+    room = 0.12 * (top - bottom)
+    y = axis(
+        "Reports", range=[max(bottom - room, 0.0), top + room], tickformat="~s" if top > 1000 else ",.1~f"
+    )
+    return figure(traces, axis(title, **x), y, reading, height=340)
+
+
+def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
+    quantity = QUANTITIES[name]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": quantity.name,
+        "x": view.x + _OFFSETS[name],
+        "y": values,
+        "customdata": view.names,
+        "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 8, "opacity": 0.8},
+        "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{y:.4~%}<extra></extra>",
+    }
+
+
+def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
+    """The intervals, as lines with a mark at both ends: one that is a single point is seen too."""
+    low, high = view.pick(interval.low), view.pick(interval.high)
+    gap = np.full(low.size, np.nan)
+    colour = QUANTITIES["inv"].colour
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "interval of Inv, cut at 0 and 1",
+        "x": np.repeat(view.x + _OFFSETS[chosen], 3),
+        "y": np.stack([low, high, gap], axis=1).ravel(),
+        "customdata": np.repeat(view.names, 3),
+        "line": {"color": colour, "width": 2.5 if low.size <= 30 else 1.5},
+        "marker": {
+            "symbol": "line-ew",
+            "size": 10 if low.size <= 30 else 4,
+            "line": {"color": colour, "width": 2},
+        },
+        "hovertemplate": "%{customdata}<br>the interval of Inv ends at %{y:.4~%}<extra></extra>",
+    }
+
+
+def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view: Bars) -> dict[str, Any]:
+    quantity, values = QUANTITIES[chosen], view.pick(estimate)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": quantity.name,
+        "x": view.x + _OFFSETS[chosen],
+        "y": values,
+        "customdata": [
+            [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)
+        ],
+        "marker": {
+            "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),
+            "symbol": quantity.symbol,
+            "size": 11 if view.x.size <= 60 else 7,
+            "line": {"color": quantity.colour, "width": 2},
+        },
+        "hovertemplate": "%{customdata[0]}<br>"
+        + quantity.name
+        + ": %{y:.4~%} (%{customdata[1]:,.0f} people)<extra></extra>",
+    }

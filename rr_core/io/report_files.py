@@ -1,0 +1,233 @@
+"""The files of a finished analysis of reports: CSV, Parquet, JSON, and the script that recomputes the numbers."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import platform
+from dataclasses import asdict
+from importlib import resources
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.io.report_results import ALL_ROWS, Results
+from rr_core.reports.epsilon_fit import FitTest
+
+FORMAT = 2
+SEED = 0  # of every simulation behind the page
+# A JSON of more would be hundreds of megabytes of text; CSV and Parquet hold all.
+MOST_JSON_ROWS = 100_000
+# A longer list of categories is a file of its own.
+MOST_WRITTEN = 200
+
+_BEGIN, _END = "# Settings, as they were in the app.\n", "# End of the settings.\n"
+_PROGRAM = "recompute.py"
+
+
+def csv_file(results: Results) -> bytes:
+    """All categories in the order of the domain; no spreadsheet runs a name as a formula."""
+    columns = results.columns()
+    names = [csv_cell(label) for label in columns["category"]]
+    return csv_bytes(_arrow({**columns, "category": names}) | untouched(columns["category"], names))
+
+
+def parquet_file(results: Results, verdict: str) -> bytes:
+    """The same columns, names as they are, with all of `facts` in the metadata: one key per part, in JSON."""
+    table = pa.table(_arrow(results.columns()))
+    about = {name: strict_json(part) for name, part in facts(results, verdict).items()}
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(about), out)
+    return out.getvalue()
+
+
+def json_file(results: Results, verdict: str, when: str) -> bytes:
+    """Settings, versions, what was read and left out, tests, advice, and the table by column.
+
+    Beyond MOST_JSON_ROWS categories the table holds the most reported ones; ``rows`` says how many of how many.
+
+    Args:
+        results: the analysis.
+        verdict: the advice on which estimate to report, in one sentence.
+        when: date and time of the analysis.
+    """
+    k = results.used.mechanism.k
+    chosen = ALL_ROWS if k <= MOST_JSON_ROWS else results.used.by_reports[:MOST_JSON_ROWS]
+    everything = {
+        "analysed": when,
+        **facts(results, verdict),
+        "rows": {"held": min(k, MOST_JSON_ROWS), "of": k},
+        "table": results.columns(chosen),
+    }
+    return (strict_json(everything) + "\n").encode()
+
+
+def script(results: Results) -> str:
+    """Python for the person's own files and ``rr_core``; names from files enter it as literals only."""
+    before, _, rest = resources.files(__package__).joinpath(_PROGRAM).read_text("utf-8").partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    return f"{before}{_BEGIN}{_script_settings(results)}{_END}{after}"
+
+
+def categories_file(results: Results) -> bytes:
+    """The domain, one category per line: what the script reads when the list is long."""
+    return "".join(f"{label}\n" for label in results.used.collected.labels).encode()
+
+
+def facts(results: Results, verdict: str) -> dict[str, Any]:
+    """Everything but the table, as plain values that JSON can hold: settings, versions, what was read and left out,
+    tests, advice. Parts whose simulations were not run are None."""
+    simulated, compared = results.simulated, results.analysis.nearest
+    return {
+        "format": FORMAT,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+        },
+        "settings": _settings(results),
+        "files": _files(results),
+        "left_out": _left_out(results),
+        "notes": [*results.used.reports.notes, *results.used.collected.notes],
+        "simulations": None
+        if simulated is None
+        else {"seed": SEED, "asked": simulated.fit.requested, "done": simulated.fit.done},
+        "fit": None
+        if simulated is None
+        else {**_fit(simulated.fit), "rejected": results.rejects_epsilon if results.epsilon_test else None},
+        "plausible_epsilon": None
+        if simulated is None or simulated.plausible is None
+        else asdict(simulated.plausible),
+        "advice": {"verdict": verdict, "preferred": results.recommended_estimator, **asdict(compared)},
+        "intervals": (
+            "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
+            "they are cut at 0 and 1. The repaired estimates have no intervals of their own."
+        ),
+    }
+
+
+def strict_json(value: Any, indent: int | None = None) -> str:
+    """JSON that every reader takes: numbers that are not finite become null."""
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _settings(results: Results) -> dict[str, Any]:
+    used, mechanism = results.used, results.used.mechanism
+    return {
+        "epsilon": mechanism.epsilon,
+        "p": mechanism.p,
+        "q": mechanism.q,
+        "privacy_given_as": used.settings.privacy_kind,
+        "k": mechanism.k,
+        "n": used.n,
+        "level": results.level,
+        "target": results.target,
+        "domain": used.settings.domain,
+        "counted_as": dict(used.settings.names.counted_as),
+        "swapped": used.settings.swapped,
+        "test_level": results.analysis.above.level,
+    }
+
+
+def _files(results: Results) -> dict[str, Any]:
+    reports = results.used.reports
+    return {
+        "name": results.used.name,
+        "layout": reports.layout,
+        "category_column": reports.category_name,
+        "count_column": reports.count_name,
+        "sha256": reports.sha256,
+        "read": [{"name": file.name, "rows": file.rows, "reports": file.reports} for file in reports.files],
+        "merged_rows": reports.merged,
+    }
+
+
+def _left_out(results: Results) -> dict[str, Any]:
+    collected = results.used.collected
+    return {
+        "rows": [asdict(dropped) for dropped in results.used.reports.dropped],
+        "reports_outside_domain": collected.outside_total,
+        "outside_domain": [{"category": label, "reports": count} for label, count in collected.outside],
+        "categories_without_reports": collected.unreported,
+    }
+
+
+def _fit(test: FitTest) -> dict[str, Any]:
+    return {
+        "statistic": test.statistic,
+        "dropped": test.dropped,
+        "score": test.score,
+        "p_value": test.p_value,
+        "asked": test.requested,
+        "done": test.done,
+        "floor": test.floor,
+        "lowest": test.lowest,
+        "below": test.below,
+        "ceiling": test.ceiling,
+        "extremes": asdict(test.extremes),
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    if isinstance(value, np.ndarray):
+        plain = value.dtype.kind != "f" or bool(np.isfinite(value).all())
+        return value.tolist() if plain else _finite(value.tolist())
+    if isinstance(value, np.generic):
+        return _finite(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _script_settings(results: Results) -> str:
+    used, simulated = results.used, results.simulated
+    reports, mechanism = used.reports, used.mechanism
+    domain = used.settings.domain or "seen"
+    written = domain == "listed" and mechanism.k <= MOST_WRITTEN
+    lines = [
+        f"FILES: list[str] = {[file.name for file in reports.files]!r}",
+        f"CATEGORY: str = {reports.category_name!r}",
+        f"COUNT: str | None = {reports.count_name!r}",
+        f'DOMAIN: Literal["seen", "size", "listed"] = {domain!r}',
+        f"LISTED: list[str] | None = {_listed(used.collected.labels.tolist()) if written else None}",
+        f"LEFT_OUT: list[str] = {list(used.settings.names.left_out)!r}",
+        f"COUNTED_AS: dict[str, str] = {dict(used.settings.names.counted_as)!r}",
+        f"SWAPPED: bool = {used.settings.swapped}",
+        f"PRIVACY: float = {mechanism.p if used.settings.privacy_is_p else mechanism.epsilon!r}",
+        f"IS_P: bool = {used.settings.privacy_is_p}",
+        f"LEVEL: float = {results.level!r}",
+        f'USERS: Literal["fixed", "sampled"] = {results.analysis.users!r}',
+        f"REPLICATES = {test.done if (test := results.epsilon_test) is not None else 0}",
+        f"SEED = {SEED}",
+        f"SEARCH_EPSILON: bool = {simulated is not None and simulated.plausible is not None}",
+        f"APP_K, APP_N = {mechanism.k}, {used.n}",
+        f"APP_SHA256: str = {reports.sha256!r}",
+    ]
+    if domain == "listed" and not written:
+        lines.insert(
+            4, "# The list is long: download the categories as well, and save them beside this script."
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _listed(labels: list[str]) -> str:
+    return "[\n" + "".join(f"    {label!r},\n" for label in labels) + "]"
+
+
+def _arrow(columns: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: pa.array(values, pa.string()) if name == "category" else _numbers(values)
+        for name, values in columns.items()
+    }
+
+
+def _numbers(values: NDArray[Any]) -> pa.Array:
+    return pa.array(values)

@@ -1,0 +1,178 @@
+"""Everything that is known about one set of collected reports: what was read, the settings, the analysis, the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core.comparison import Target
+from rr_core.io.domain import AS_WRITTEN, Collected, Names
+from rr_core.io.reports import Reports
+from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS
+from rr_core.reports.analysis import Analysis
+from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon
+from rr_core.reports.intervals import Interval
+
+DomainKind = Literal["seen", "size", "listed"]
+PrivacyKind = Literal["epsilon", "p", "redraw"]
+Rows = NDArray[np.intp] | slice
+
+ALL_ROWS = slice(None)
+REJECTION_LEVEL = 0.05  # p-value up to which the stated epsilon counts as rejected
+LEAST_COLLECTIONS = 100  # simulated collections, below which a test that was stopped decides nothing
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """How private the reports are, and which categories there were to choose from, as a person entered it.
+
+    Attributes:
+        privacy: as typed.
+        privacy_kind: what that is: epsilon, p, or the chance of a uniform redraw.
+        domain: how the categories are known: all "seen" in the files, by their number ("size"), or "listed".
+        size: K, for "size".
+        listed: the list as pasted, for "listed".
+        names: which names are left out, and which are counted as others.
+        swapped: whether the two answers are exchanged (K = 2, p below one half).
+    """
+
+    privacy: str = ""
+    privacy_kind: PrivacyKind = "epsilon"
+    domain: DomainKind | None = None
+    size: int | None = None
+    listed: str = ""
+    names: Names = AS_WRITTEN
+    swapped: bool = False
+
+    @property
+    def privacy_is_p(self) -> bool:
+        """Whether the mechanism was made from p, which is exact then."""
+        return self.privacy_kind == "p"
+
+
+@dataclass(frozen=True, eq=False)
+class ReportsInUse:
+    """The reports that are analysed.
+
+    Attributes:
+        reports: as they were read.
+        collected: counts over the whole domain.
+        mechanism: with the epsilon or p of the settings.
+        settings: as entered.
+        name: of the files, or what else the reports are.
+        key: differs from that of any other reports in use in the session.
+    """
+
+    reports: Reports
+    collected: Collected
+    mechanism: RandomizedResponse
+    settings: ReportSettings
+    name: str
+    key: int
+
+    @property
+    def n(self) -> int:
+        """Reports inside the domain."""
+        return self.collected.total
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The k category names."""
+        return tuple(self.collected.labels)
+
+    @cached_property
+    def by_reports(self) -> NDArray[np.intp]:
+        """(k,) categories from the most to the least reported, ties in the order of the domain."""
+        return np.argsort(-self.collected.counts, kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulations:
+    """The test of epsilon; and the search for one that fits, None when it was not needed or not begun."""
+
+    fit: FitTest
+    plausible: PlausibleEpsilon | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing was cut short."""
+        return self.fit.done == self.fit.requested and (self.plausible is None or self.plausible.finished)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The analysis of the reports in use, for one level of confidence and one target.
+
+    Attributes:
+        used: the reports.
+        level: of the intervals, for example 0.95.
+        target: whose shares: "users", these very people, or "population", whom they were drawn from.
+        analysis: estimates, intervals, tests.
+        simulated: the test of epsilon, which depends on neither level nor target; None when it was not run.
+    """
+
+    used: ReportsInUse
+    level: float
+    target: Target
+    analysis: Analysis
+    simulated: Simulations | None
+
+    @property
+    def none_above_zero(self) -> bool:
+        """Whether no category's share is significantly above zero."""
+        return not self.analysis.above.above.any()
+
+    @property
+    def epsilon_test(self) -> FitTest | None:
+        """The test of epsilon; None when it was not run, or stopped so early that it decides nothing."""
+        test = self.simulated.fit if self.simulated is not None else None
+        return test if test is not None and test.done >= LEAST_COLLECTIONS else None
+
+    @property
+    def rejects_epsilon(self) -> bool:
+        """Whether the test of epsilon was made and rejects the stated one."""
+        test = self.epsilon_test
+        return test is not None and test.rejects(REJECTION_LEVEL)
+
+    @property
+    def leading_estimator(self) -> str:
+        """The estimator shown first: the one estimated to be nearest to the truth, but Inv where no share is
+        significantly above zero, because the other three can then be far more even than the truth."""
+        return "inv" if self.none_above_zero else self.analysis.nearest.preferred
+
+    @property
+    def recommended_estimator(self) -> str | None:
+        """The estimator to report; None where epsilon is to be settled first."""
+        return None if self.rejects_epsilon else self.leading_estimator
+
+    def cut_interval(self, *, simultaneous: bool) -> Interval:
+        """The (k,) interval of Inv cut to [0, 1], shown beside every estimate: of each category, or of all at once."""
+        return (self.analysis.simultaneous if simultaneous else self.analysis.interval).cut()
+
+    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
+        """The table of results: named columns of these categories (by default of all), at full precision.
+
+        ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
+        the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
+        repaired estimates have no intervals of their own.
+        """
+        collected, analysis = self.used.collected, self.analysis
+        columns: dict[str, NDArray[Any]] = {
+            "category": collected.labels[rows],
+            "reports": collected.counts[rows],
+        }
+        columns |= {name: analysis.estimates[name][rows] for name in ESTIMATORS}
+        for ending, limits in (("", analysis.interval), ("_all", analysis.simultaneous)):
+            for kind, ends in (("", limits), ("_cut", limits.cut())):
+                columns[f"inv_low{ending}{kind}"] = ends.low[rows]
+                columns[f"inv_high{ending}{kind}"] = ends.high[rows]
+        columns |= {f"people_{name}": analysis.estimates[name][rows] * self.used.n for name in ESTIMATORS}
+        columns["p_value"] = analysis.above.p_values[rows]
+        columns["p_holm"] = analysis.above.adjusted[rows]
+        columns["above_zero"] = analysis.above.above[rows]
+        return columns

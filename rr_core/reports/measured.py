@@ -1,0 +1,125 @@
+"""How often the intervals of Inv hold the truth, and how often the test of epsilon rejects, as measured.
+
+Both tables are CSV files in `rr_core.data`; the tests measure parts of them again.
+
+COVERAGE: percent of 2,000 simulated collections in which the intervals of 95% held the truth, one row per setting and
+kind of category. A share is small when it is below 3 standard deviations of Inv for an empty category, large otherwise.
+Cut to [0, 1], the intervals hold a share of zero more often, and the others just as often.
+
+REJECTIONS: percent of collections in which the test of epsilon (199 simulated collections for each test) had a p-value
+of 5% or less, one row per setting and stated epsilon. At the true epsilon it should be 5%, or less (the size of the
+test); at a stated epsilon 20% below, much more (its power); one 20% above cannot be found. Where hardly any category
+stands out from the noise, or where all of them do, the test rejects less often than 5%, whatever epsilon is stated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.data import read_csv
+from rr_core.errors import Users, variance_at
+from rr_core.mechanism import RandomizedResponse
+from rr_core.populations import uniform, zipf
+
+CATEGORIES = ("empty", "small", "large", "all")
+NOMINAL_COVERAGE = 95.0  # percent
+COVERAGE_COLLECTIONS = 2000
+REJECTION_LEVEL = 0.05
+SIZE_COLLECTIONS = 2000  # at the true epsilon
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One number of the table of coverage.
+
+    Attributes:
+        population: "falling" (`falling_shares`), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
+        k, n, epsilon, users: the setting.
+        categories: "empty", "small" or "large" shares, each on its own; or "all" of them at once.
+        percent: of COVERAGE_COLLECTIONS in which the intervals held the truth; NOMINAL_COVERAGE is intended.
+    """
+
+    population: str
+    k: int
+    n: int
+    epsilon: float
+    users: Users
+    categories: str
+    percent: float
+
+
+@dataclass(frozen=True)
+class Rejections:
+    """One number of the table of the test of epsilon.
+
+    Attributes:
+        k, n, epsilon, users: the setting; epsilon is the true one.
+        population: "half", "point", "zipf" or "uniform" (`shares`).
+        stated: the tested epsilon as a multiple of the true one.
+        percent: of the collections in which it was rejected.
+        collections: how many were simulated.
+    """
+
+    k: int
+    n: int
+    epsilon: float
+    users: Users
+    population: str
+    stated: float
+    percent: float
+    collections: int
+
+
+def falling_shares(k: int) -> Array:
+    """(k,) shares of the population "falling": proportional to 1/rank in the first half, zero in the second."""
+    weights = np.zeros(k)
+    weights[: k // 2] = 1 / np.arange(1, k // 2 + 1)
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+def category_kinds(shares: Array, n: int, mechanism: RandomizedResponse) -> NDArray[np.intp]:
+    """(k,) index in CATEGORIES of each share: 0 empty, 1 small, 2 large."""
+    deviation = np.sqrt(variance_at(np.zeros(1), n, mechanism))
+    return np.where(shares == 0, 0, np.where(shares < 3 * deviation, 1, 2))
+
+
+def shares(population: str, k: int) -> Array:
+    """(k,) shares of a population of REJECTIONS: "half" of the categories equal and the others empty, all users at one
+    "point", "zipf" with s = 2.5, or "uniform"."""
+    if population == "zipf":
+        return zipf(k, 2.5)
+    if population == "uniform":
+        return uniform(k)
+    theta = np.zeros(k)
+    theta[: k // 2 if population == "half" else 1] = 1.0
+    theta /= theta.sum()
+    return theta
+
+
+def coverage_range() -> tuple[float, float]:
+    """The lowest and the highest number of COVERAGE, in percent."""
+    percents = [row.percent for row in COVERAGE]
+    return min(percents), max(percents)
+
+
+def _coverage(row: dict[str, str]) -> Coverage:
+    users = cast("Users", row["users"])
+    k, n, epsilon = int(row["k"]), int(row["n"]), float(row["epsilon"])
+    return Coverage(row["population"], k, n, epsilon, users, row["categories"], float(row["percent"]))
+
+
+def _rejections(row: dict[str, str]) -> Rejections:
+    users = cast("Users", row["users"])
+    k, n, epsilon = int(row["k"]), int(row["n"]), float(row["epsilon"])
+    stated, percent = float(row["stated"]), float(row["percent"])
+    return Rejections(k, n, epsilon, users, row["population"], stated, percent, int(row["collections"]))
+
+
+COVERAGE: tuple[Coverage, ...] = tuple(map(_coverage, read_csv("reports_interval_coverage.csv")))
+REJECTIONS: tuple[Rejections, ...] = tuple(map(_rejections, read_csv("reports_fit_test.csv")))

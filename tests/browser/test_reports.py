@@ -1,0 +1,190 @@
+"""Collected reports in a browser: from the files to every download, hostile names, and a run that is stopped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from playwright.sync_api import expect
+
+from rr_core import RandomizedResponse
+from rr_core.io.csv_files import csv_cell
+from rr_core.reports.analysis import analyse
+from tests.browser.files import HOSTILE, hostile_file, real_file
+from tests.browser.lab import PATIENCE
+from tests.browser.server import ROOT
+
+EPSILON = 3.0
+
+
+def randomised(name: str) -> tuple[list[str], np.ndarray, RandomizedResponse]:
+    """A real file's categories and the reports of its people."""
+    rows = list(csv.DictReader(io.StringIO(real_file(name).decode("utf-8"))))
+    mechanism = RandomizedResponse(len(rows), EPSILON)
+    counts = mechanism.randomize_histogram([int(row["count"]) for row in rows], 8)
+    return [row["category"] for row in rows], counts, mechanism
+
+
+def as_csv(labels: list[str], counts: np.ndarray) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerows([("category", "count"), *zip(labels, counts.tolist(), strict=True)])
+    return out.getvalue().encode("utf-8")
+
+
+def give(lab, name: str, data: bytes) -> None:
+    with lab.rerun():
+        lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(
+            {"name": name, "mimeType": "text/csv", "buffer": data}
+        )
+
+
+def say(lab, epsilon: str, domain: str) -> None:
+    """Type the privacy and choose how the categories are known."""
+    box = lab.page.get_by_role("textbox", name="Value of ε", exact=True)
+    if box.input_value() != epsilon:
+        box.fill(epsilon)
+        with lab.rerun():
+            box.press("Enter")
+    choice = lab.page.get_by_role("radio", name=domain)
+    if not choice.is_checked():
+        with lab.rerun():
+            choice.locator("xpath=ancestor::label").click(delay=80)
+
+
+def finish(lab, button: str) -> None:
+    """Press a button that starts simulations, and wait for their end: the page says what they say of epsilon."""
+    lab.page.get_by_role("button", name=button, exact=True).click(delay=80)
+    expect(lab.page.get_by_test_id("stAlert").filter(has_text="against ε")).to_be_visible(
+        timeout=4 * PATIENCE
+    )
+    lab.settle()
+
+
+def saved(lab, label: str) -> bytes:
+    return lab.download(label)
+
+
+@pytest.mark.parametrize("name", ["adult_native_country.csv", "kosarak_first_item_100k.csv"])
+def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
+    labels, counts, mechanism = randomised(name)
+    lab = open_lab("/your_reports")
+    give(lab, name, as_csv(labels, counts))
+    say(lab, "3", "All of them are in the files")
+    finish(lab, "Analyse these reports")
+    found = analyse(counts, mechanism)
+    assert f"{counts.sum():,} reports, K = {len(labels):,}, ε = 3" in lab.words()
+    assert lab.chart("your_reports").count() == lab.chart("reports_floor").count() == 1
+    assert "against ε = 3" in lab.words()
+
+    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
+    assert [row["category"] for row in table] == [csv_cell(label) for label in labels]
+    for column in ("inv", "inv_n", "inv_p", "mle_star"):
+        assert [float(row[column]) for row in table] == found.estimates[column].tolist()
+    parquet = pq.read_table(io.BytesIO(saved(lab, "Table (Parquet)")))
+    assert parquet["category"].to_pylist() == labels
+    assert parquet["inv_high_all_cut"].to_numpy().tolist() == [
+        float(row["inv_high_all_cut"]) for row in table
+    ]
+    facts = json.loads(saved(lab, "Everything (JSON)"))
+    assert facts["settings"]["epsilon"] == EPSILON
+    with lab.rerun():
+        lab.page.get_by_role("radio", name="Their population").click(delay=80)
+    assert "against ε = 3" in lab.words()
+    other = json.loads(saved(lab, "Everything (JSON)"))
+    assert other["settings"]["target"] == "population"
+    assert other["fit"] == facts["fit"] is not None
+    top = int(counts.argmax())
+
+    report = tmp_path / "report.html"
+    report.write_bytes(saved(lab, "Report (HTML)"))
+    must_open_offline(report, profiles(), labels[top])
+
+    (tmp_path / name).write_bytes(as_csv(labels, counts))
+    (tmp_path / "categories.txt").write_bytes(saved(lab, "Categories (TXT)"))
+    (tmp_path / "recompute.py").write_bytes(saved(lab, "Script (Python)"))
+    run = subprocess.run(
+        [sys.executable, "recompute.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert run.returncode == 0, run.stderr
+    assert f"{found.estimates['mle_star'][top]:.10g}"[:9] in run.stdout, run.stdout[:3000]
+
+
+def must_open_offline(report, profile, word: str) -> None:
+    """The report as a file, without a network: charts drawn, the word in its table, no complaint."""
+    page, said = profile.new_page(), []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    profile.set_offline(True)
+    try:
+        page.goto(report.as_uri())
+        expect(page.locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+        assert word in page.locator("table").first.inner_text()
+    finally:
+        profile.set_offline(False)
+        page.close()
+    assert said == []
+
+
+def test_hostile_names_stay_names(open_lab):
+    lab = open_lab("/your_reports")
+    give(lab, "<b>evil</b> [x](http://evil.example).csv", hostile_file())
+    say(lab, "ln 5", "All of them are in the files")
+    lab.press("Analyse these reports")
+    assert "<b>evil</b>" in lab.words()
+    assert "<img src=x" in lab.words()  # the most reported one, in the answer
+    main = lab.page.get_by_test_id("stMain")
+    assert main.locator("img, iframe").count() == 0
+    assert main.locator("a[href*=evil], a[href*=javascript]").count() == 0
+    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
+    assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
+    assert len(rows) == len(HOSTILE)
+    lab.press("Other reports or settings")
+    before = lab.figure("your_reports")
+    give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
+    assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
+    assert lab.figure("your_reports") == before
+
+
+@pytest.mark.journey
+def test_odd_names_with_markup_stay_names(open_lab):
+    lab = open_lab("/your_reports")
+    counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
+    give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
+    say(lab, "1", "All of them are in the files")
+    main = lab.page.get_by_test_id("stMain")
+    for text in (
+        "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
+        "<IMG SRC=X ONERROR=ALERT(1)>",
+        ":RED[ALARM]",
+    ):
+        assert text in lab.words().replace("\u2060", "")
+    assert main.locator("img, iframe").count() == 0
+    assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
+    assert "Leave out (not categories)" in lab.words()
+    lab.must_be_fine()
+
+
+def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
+    lab = open_lab("/your_reports?dist=zipf&k=50000&s=1.1&eps=4&n=1000000&seed=3")
+    lab.page.get_by_role("button", name="Use simulated reports", exact=True).click(delay=80)
+    expect(lab.page.get_by_test_id("stProgress")).to_contain_text(
+        re.compile(r"\d+ of 1,000 simulated"), timeout=PATIENCE
+    )
+    with lab.rerun():
+        lab.page.locator(".st-key-your_reports_stop button").click(delay=80)
+    assert lab.chart("your_reports").count() == 1
+    assert lab.page.get_by_test_id("stProgress").count() == 0
+    assert lab.page.get_by_role("button", name="Simulate 1,000 collections").count() == 1

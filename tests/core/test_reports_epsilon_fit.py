@@ -1,0 +1,233 @@
+"""The test of a stated epsilon: its statistic by definition, its size and power, and what it cannot say."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rr_core import RandomizedResponse, mle_star
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.profile import profile, table_size
+from rr_core.reports.epsilon_fit import (
+    fit_test,
+    likelihood_ratio,
+    normal_score,
+    null_shares,
+    plausible_epsilon,
+)
+
+HISTOGRAMS = st.lists(st.integers(0, 500), min_size=2, max_size=12).filter(any)
+
+
+def half(k):
+    """The first half of the categories share everything equally; nobody has the others."""
+    shares = np.zeros(k)
+    shares[: k // 2] = 2 / k
+    return shares
+
+
+def ratio(counts, mechanism):
+    rows = np.array([counts])
+    values, dropped = likelihood_ratio(profile(rows, table_size(rows)), mechanism)
+    return values[0], dropped[0]
+
+
+@settings(max_examples=50)
+@given(HISTOGRAMS, st.floats(0.05, 8))
+def test_the_ratio_by_its_definition(counts, epsilon):
+    mechanism = RandomizedResponse(len(counts), epsilon)
+    counts = np.array(counts)
+    theta = mle_star(counts, mechanism)
+    seen = counts > 0
+    expected = counts.sum() * mechanism.expected(theta)
+    direct = 2 * (counts[seen] * np.log(counts[seen] / expected[seen])).sum()
+    value, dropped = ratio(counts, mechanism)
+    assert value == pytest.approx(direct, rel=1e-9, abs=1e-9 * counts.sum())
+    assert dropped == (theta == 0).sum()
+
+
+@settings(max_examples=50)
+@given(HISTOGRAMS, st.floats(0.05, 8), st.floats(1.001, 3))
+def test_a_larger_epsilon_never_fits_worse(counts, epsilon, factor):
+    # The floor N q falls, so that whatever was allowed is still allowed.
+    k = len(counts)
+    lower = ratio(counts, RandomizedResponse(k, epsilon))[0]
+    higher = ratio(counts, RandomizedResponse(k, epsilon * factor))[0]
+    assert higher <= lower * (1 + 1e-9) + 1e-9
+
+
+def test_the_rows_of_a_batch_and_long_rows_agree():
+    mechanism, rng = RandomizedResponse(3000, 2.0), np.random.default_rng(1)
+    rows = rng.multinomial(20_000, mechanism.expected(half(3000)), size=3)
+    values, dropped = likelihood_ratio(profile(rows, table_size(rows)), mechanism)
+    for row, value, size in zip(rows, values, dropped, strict=True):
+        assert (value, size) == pytest.approx(ratio(row, mechanism))
+
+
+def test_the_score_is_that_of_a_chi_square():
+    for freedom in (1, 3, 10, 500):
+        for chance in (0.2, 0.05, 0.001):
+            score = normal_score(
+                np.array([stats.chi2.isf(chance, freedom)]), np.array([freedom], dtype=np.int64)
+            )
+            assert score[0] == pytest.approx(stats.norm.isf(chance), abs=0.06)
+    assert normal_score(np.zeros(1), np.zeros(1, dtype=np.int64))[0] == -6
+    assert np.isfinite(normal_score(np.array([1e9]), np.array([5]))).all()
+
+
+def test_only_what_is_clearly_above_zero_is_simulated():
+    mechanism, n = RandomizedResponse(5, 1.0), 10_000
+    limit = min(0.05 / 5, stats.norm.sf(math.sqrt(math.log(n))))
+    just = int(stats.binom.isf(limit, n, mechanism.q)) + 1  # the fewest reports with a chance of at most that
+    under = just - 1
+    assert stats.binom.sf(just - 1, n, mechanism.q) <= limit < stats.binom.sf(under - 1, n, mechanism.q)
+    low = math.floor(n * mechanism.q) - 30
+    counts = np.array([n - just - under - 2 * low, just, under, low, low])
+    shares = null_shares(counts, mechanism)
+    best = mle_star(counts, mechanism)
+    assert (shares > 0).tolist() == [True, True, False, False, False]
+    assert shares.sum() == pytest.approx(1)
+    assert shares[0] / shares[1] == pytest.approx(best[0] / best[1])
+    assert best[2] > 0
+
+
+def test_where_nothing_is_clear_the_most_reported_are_simulated():
+    shares = null_shares(np.array([3, 3, 1, 2]), RandomizedResponse(4, 0.2))
+    np.testing.assert_allclose(shares, [0.5, 0.5, 0, 0])
+
+
+def rejected(k, n, epsilon, stated, collections, replicates=99):
+    """Share of collections from half-empty populations for which ``stated`` is rejected at 5%."""
+    rng, truth = np.random.default_rng(17), RandomizedResponse(k, epsilon)
+    rows = rng.multinomial(n, truth.expected(half(k)), size=collections)
+    mechanism = RandomizedResponse(k, stated)
+    tests = [fit_test(row, mechanism, replicates, seed=i) for i, row in enumerate(rows)]
+    return np.mean([test.p_value <= 0.05 for test in tests])
+
+
+def test_size_and_power():
+    error = math.sqrt(0.05 * 0.95 / 250)
+    assert abs(rejected(20, 100_000, 1.0, 1.0, 250) - 0.05) < 0.01 + 3 * error
+    assert rejected(20, 100_000, 1.0, 0.8, 20) > 0.9
+    assert rejected(20, 100_000, 1.0, 1.2, 20) <= 0.1  # too large an epsilon cannot be refuted
+
+
+def test_an_interior_population_is_never_rejected():
+    counts = np.random.default_rng(2).multinomial(10_000, np.full(8, 1 / 8))
+    test = fit_test(counts, RandomizedResponse(8, 2.0), 50)
+    assert (test.statistic, test.dropped, test.p_value) == (0, 0, 1)
+
+
+def test_the_parts_of_a_result():
+    counts = np.array([900, 500, 30, 8, 2, 60])
+    mechanism = RandomizedResponse(6, 1.0)
+    test = fit_test(counts, mechanism, 150, seed=4)
+    assert test.null.shape == test.null_lowest.shape == (150,)
+    assert test.p_value == (1 + (test.null >= test.score).sum()) / 151
+    assert test.p_value == 1 / 151
+    assert test.floor == pytest.approx(1500 * mechanism.q)
+    assert (test.lowest, test.below, test.done, test.requested) == (2, 4, 150, 150)
+    value, dropped = ratio(counts, mechanism)
+    assert (test.statistic, test.dropped) == (value, dropped)
+    assert test.score == normal_score(np.array([value]), np.array([dropped]))[0]
+    # Empty categories: the mean of the fewest of 5 is below N q, but not by 5 deviations.
+    spread = math.sqrt(test.floor * (1 - mechanism.q))
+    assert test.floor - 2.5 * spread < test.null_lowest.mean() < test.floor - 0.5 * spread
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon"), [(20, 40, 6.0), (10, 20, 5.0), (300, 1500, 12.0), (100, 40, 5.14), (50, 64, 3.39)]
+)
+@pytest.mark.parametrize("population", ["uniform", "half", "zipf"])
+def test_a_right_epsilon_fits_where_hardly_any_report_is_noise(k, n, epsilon, population):
+    # N q is from 0.003 to 0.8. By the normal score up to 100% of these were rejected.
+    zipf = 1 / np.arange(1, k + 1)
+    mechanism, shares = (
+        RandomizedResponse(k, epsilon),
+        {"uniform": np.ones(k), "half": half(k), "zipf": zipf}[population],
+    )
+    seen = mechanism.expected(shares / shares.sum())
+    rows = np.random.default_rng(9).multinomial(n, seen / seen.sum(), size=50)
+    rejected = np.mean([fit_test(row, mechanism, 99).rejects(0.05) for row in rows])
+    assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 50)
+
+
+def test_a_seed_gives_one_result_and_fewer_replicates_a_part_of_it():
+    counts, mechanism = np.array([90, 40, 10, 3]), RandomizedResponse(4, 1.5)
+    long = fit_test(counts, mechanism, 200, seed=9)
+    np.testing.assert_array_equal(fit_test(counts, mechanism, 70, seed=9).null, long.null[:70])
+    assert (fit_test(counts, mechanism, 200, seed=10).null != long.null).any()
+
+
+def test_a_run_can_be_stopped():
+    test = fit_test([90, 40, 10, 3], RandomizedResponse(4, 1.5), 1000, progress=lambda done: True)
+    assert test.done == test.null.size
+    assert 0 < test.done <= 1000
+
+
+def test_nothing_plausible_is_found_below_what_was_rejected():
+    counts = np.array([41, 55, 63, 64, 65, 65, 66, 82, 236, 263])  # the p-value falls again at epsilon = 2
+    assert plausible_epsilon(counts, 10, replicates=300).low < 2
+    found = plausible_epsilon(counts, 10, above=2.0, replicates=300)
+    assert 2 < found.low < 2.3
+    assert not found.none
+    assert plausible_epsilon(counts, 10, above=50.0, replicates=20).none
+
+
+@settings(max_examples=12)
+@given(HISTOGRAMS)
+def test_the_smallest_plausible_epsilon_is_the_edge_of_the_test(counts):
+    k = len(counts)
+    result = plausible_epsilon(counts, k, replicates=40)
+    assert result.high == math.inf
+    assert EPSILON_APP_MIN <= result.low <= EPSILON_APP_MAX
+    assert result.finished
+    rejected = fit_test(counts, RandomizedResponse(k, result.low), 40).rejects(0.05)
+    assert rejected == result.none
+
+
+def test_the_true_epsilon_is_plausible():
+    truth = RandomizedResponse(20, 1.0)
+    rows = np.random.default_rng(8).multinomial(50_000, truth.expected(half(20)), size=12)
+    low = [plausible_epsilon(row, 20, seed=i, replicates=40).low for i, row in enumerate(rows)]
+    assert sum(one > 1.0 for one in low) <= 3  # four of 12 have probability 0.002
+    assert np.median(low) > 0.8  # and the range says something
+
+
+def test_one_report_contradicts_nothing():
+    result = plausible_epsilon([1, 0], 2, replicates=30)
+    assert (result.low, result.none) == (EPSILON_APP_MIN, False)
+
+
+def test_a_stopped_search_says_so():
+    calls = []
+
+    def stop(done):
+        calls.append(done)
+        return len(calls) == 4
+
+    result = plausible_epsilon(10 * half(20) * 20_000, 20, replicates=60, progress=stop)
+    assert calls == sorted(calls)
+    assert not result.finished
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 20.0])
+@pytest.mark.parametrize("counts", [[1, 0, 0], [10**9, 0, 0], [5, 5, 5], [10**9, 10**9 - 5]])
+def test_extremes(counts, epsilon):
+    test = fit_test(counts, RandomizedResponse(len(counts), epsilon), 20)
+    assert 0 < test.p_value <= 1
+    assert test.statistic >= 0
+    assert np.isfinite(test.null).all()
+
+
+def test_wrong_arguments():
+    mechanism = RandomizedResponse(2, 1.0)
+    with pytest.raises(ValueError, match="replicates must be an integer >= 1, got 0"):
+        fit_test([1, 2], mechanism, 0)
+    with pytest.raises(ValueError, match="seed must be an integer >= 0, got -1"):
+        fit_test([1, 2], mechanism, seed=-1)
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 2"):
+        plausible_epsilon([1, 2], 2, 2)

@@ -1,0 +1,110 @@
+"""Charts of collected reports: what they draw is what was computed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, zipf
+from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
+from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.view import bars, rank_order
+from rr_core.registry import ESTIMATORS
+from rr_core.reports.analysis import Analysis, analyse
+from rr_core.reports.low_counts import floor
+from tests.figures.samples import named, values
+from tests.figures.test_every_figure import check
+
+SIZES = (2, 200, 20_000)
+
+
+@cache
+def analysed(k: int) -> Analysis:
+    mechanism = RandomizedResponse(k, 2.0)
+    users = np.round(30_000 * zipf(k, 1.5)).astype(np.int64)
+    return analyse(mechanism.randomize_histogram(users, 3), mechanism)
+
+
+def chart(k: int, chosen: str = "inv", most: int = 20):
+    found = analysed(k)
+    view = bars(rank_order(found.counts), [f"<b>{i}</b>" for i in range(k)], "Most reported", most)
+    return with_intervals(found.estimates, chosen, found.interval.cut(), found.above.above, found.n, view)
+
+
+@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("chosen", ESTIMATORS)
+def test_intervals_are_drawn_where_they_lie(k, chosen):
+    found, figure = analysed(k), chart(k, chosen)
+    check(figure)
+    order = rank_order(found.counts)[:20]
+    trace = named(figure, QUANTITIES[chosen].name)
+    np.testing.assert_array_equal(values(trace), found.estimates[chosen][order])
+    filled = [colour == QUANTITIES[chosen].colour for colour in trace.marker.color]
+    np.testing.assert_array_equal(filled, found.above.above[order])
+    low, high, gap = values(named(figure, "interval of Inv, cut at 0 and 1")).reshape(-1, 3).T
+    np.testing.assert_array_equal(low, np.clip(found.interval.low, 0, 1)[order])
+    np.testing.assert_array_equal(high, np.clip(found.interval.high, 0, 1)[order])
+    assert np.isnan(gap).all()
+    assert len(figure.data) == len(ESTIMATORS) + 1
+    assert "<b>" not in str(figure.to_json())
+
+
+def test_zoom_shows_every_interval_but_the_largest():
+    found = analysed(12)
+    view = bars(rank_order(found.counts), None, "Most reported", 12)
+    figure = with_intervals(
+        found.estimates, "inv", found.interval.cut(), found.above.above, found.n, view, zoom=True
+    )
+    check(figure)
+    low, high = figure.layout.yaxis.range
+    rest = rank_order(found.counts)[1:]
+    assert low < 0
+    assert found.interval.high[rest].max() < high < found.estimates["inv"].max()
+    assert not is_dominated(view, found.estimates["inv"], found.interval)
+    single = analyse(np.array([90_000, 310, 300, 305]), RandomizedResponse(4, 5.8))
+    assert is_dominated(bars(np.arange(4), None, "", 4), single.estimates["inv"], single.interval)
+
+
+def test_the_sentence_is_about_the_first_category_shown():
+    found = analysed(12)
+    first = int(np.argmax(found.counts))
+    text = reading(chart(12))
+    assert f"{found.estimates['inv'][first] * 100:.3g}%" in text
+    assert f"{found.interval.low[first] * 100:.3g}% to {found.interval.high[first] * 100:.3g}%" in text
+    assert f"Told from zero (filled): {int(found.above.above.sum())} of 12 categories" in text
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_floor_shows_the_ranks_and_what_is_too_few(k):
+    found = analysed(k)
+    fits = floor(found.counts, found.mechanism)
+    figure = reports_floor(fits)
+    check(figure)
+    np.testing.assert_array_equal(values(named(figure, "reports of this rank")), fits.reports)
+    np.testing.assert_array_equal(values(named(figure, "too few by chance")), np.maximum(fits.lowest, 0))
+    assert values(named(figure, "N·q, expected if nobody is there"))[0] == pytest.approx(
+        found.n * found.mechanism.q
+    )
+
+
+def test_floor_says_how_many_ranks_are_too_low():
+    counts = RandomizedResponse(20, 2.0).randomize_histogram(np.eye(1, 20, dtype=int)[0] * 30_000, 3)
+    found = floor(counts, RandomizedResponse(20, 1.6))
+    assert found.too_few > 5
+    assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
+
+
+def test_no_number_is_called_too_few_where_none_is():
+    # Ten reports over ten categories: even none at all is no wonder.
+    found = floor(np.array([3, 2, 2, 1, 1, 1, 0, 0, 0, 0]), RandomizedResponse(10, 1.0))
+    assert (found.lowest < 0).any()
+    said = named(reports_floor(found), "too few by chance").customdata
+    for low, text in zip(found.lowest, said, strict=True):
+        some = "1 report or fewer would" if low == 1 else f"{low} reports or fewer would"
+        assert text == (some if low >= 0 else "no number of reports would")
+
+
+def test_few_ranks_are_labelled_once_each():
+    assert reports_floor(floor(np.array([300, 700]), RandomizedResponse(2, 1.0))).layout.xaxis.dtick == 1
