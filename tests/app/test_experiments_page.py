@@ -59,6 +59,7 @@ def curves_of(result, preset):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", PAPER_FIGURES)
 def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
     page, result, preset = (
@@ -126,6 +127,7 @@ def test_an_unknown_sweep_in_a_link_is_one_sentence():
     assert not page.warning
 
 
+@pytest.mark.slow
 def test_a_link_restores_what_is_shown():
     page = opened("experiments", "sweep=main&map=n-k&metric=nll&at_s=2.5&at_eps=3")
     assert page.button_group(key="exp_map_of_main").value == "n-k"
@@ -274,6 +276,7 @@ def test_others_wait_with_their_place_told(house):
     assert seen(second).result.same(own(2))
 
 
+@pytest.mark.slow
 def test_the_same_sweep_is_run_once_and_leaving_it_stops_it_for_oneself_only(house):
     first, second, third = (started(house) for _ in range(3))
     assert seen(first).job is seen(second).job is seen(third).job
@@ -339,6 +342,7 @@ def test_a_wrong_value_is_refused_in_a_sentence():
     assert may_run(page)
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_run_and_comes_back_by_link(house):
     page = opened("experiments", "sweep=own")
     typed(page, "Populations", "1.3")
@@ -399,6 +403,7 @@ def shares_drawn(page):
     return np.rint(values(one["y"]) * 79).tolist()
 
 
+@pytest.mark.slow
 def test_a_saved_histogram_sweep_comes_back_with_and_without_the_histogram(house):
     page = press(with_fruit(), "Run")
     gate = house.gate(0, 10)
@@ -429,6 +434,7 @@ def part(done):
     return SweepResult(own().sweep, own().cells[:done])
 
 
+@pytest.mark.slow
 def test_a_saved_sweep_looks_the_same_in_another_session(house):
     first = started(house)
     house.finish(0, seen(first).job)
@@ -443,6 +449,7 @@ def test_a_saved_sweep_looks_the_same_in_another_session(house):
     assert uploader.value is None  # ready for the next one
 
 
+@pytest.mark.slow
 def test_a_part_that_was_saved_goes_on_elsewhere(house):
     page = bring(opened("experiments", "sweep=3"), "part.csv", files.csv_file(part(5)))
     assert "Stopped after 5 of 8 cells" in words(page)
@@ -453,6 +460,7 @@ def test_a_part_that_was_saved_goes_on_elsewhere(house):
     assert seen(page).result.same(own())
 
 
+@pytest.mark.slow
 def test_a_file_of_a_sweep_of_the_paper_goes_to_its_place():
     stored = stored_result(CELLS["1a"])
     page = bring(opened("experiments", "sweep=own"), "1a.parquet", files.parquet_file(stored))
@@ -472,6 +480,7 @@ def test_a_file_of_a_sweep_of_the_paper_goes_to_its_place():
     assert widget(page, "Numbers from").value == 0
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_one_sentence_and_what_was_there_stays():
     page = opened("experiments", "sweep=1a")
     before = charts(page)
@@ -496,6 +505,7 @@ def test_a_broken_file_is_one_sentence_and_what_was_there_stays():
 # Side by side
 
 
+@pytest.mark.slow
 def test_an_equal_run_is_the_same_bit_for_bit_and_another_differs_by_chance(house):
     page = started(house)
     house.finish(0, seen(page).job)
@@ -521,6 +531,7 @@ def test_an_equal_run_is_the_same_bit_for_bit_and_another_differs_by_chance(hous
     assert widget(page, "Numbers from").options[-1] == "Run 3: 4 collections, seed 2"
 
 
+@pytest.mark.slow
 def test_a_run_that_measured_something_else_is_named_as_it_is():
     page = bring(opened("experiments", "sweep=3"), "all.csv", files.csv_file(own()))
     bring(page, "x [evil](http://evil.example).csv", files.csv_file(own(metrics=("tv",))))
@@ -532,6 +543,7 @@ def test_a_run_that_measured_something_else_is_named_as_it_is():
     assert "[evil](" in said.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_only_so_many_runs_are_kept_and_one_under_way_is_never_dropped(house, monkeypatch):
     assert runs._MOST_RUNS == 8
     monkeypatch.setattr(runs, "_MOST_RUNS", 3)

@@ -198,6 +198,7 @@ def test_only_the_latest_results_are_kept(house):
     assert list(house.queue._finished) == sweeps[2:]
 
 
+@pytest.mark.slow
 def test_processes_of_their_own():
     """The real pool: the same numbers, of low priority, gone at once when ended."""
     made = SweepQueue(queue.start_workers, queue.end_workers)
@@ -233,6 +234,7 @@ def test_ending_with_cancelled_work_is_quiet(caplog):
             os.kill(pid, 0)
 
 
+@pytest.mark.slow
 def test_results_and_exceptions_are_passed_on():
     executor = queue.start_workers()
     assert executor.submit(divmod, 7, 2).result() == (3, 1)

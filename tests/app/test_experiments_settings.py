@@ -180,6 +180,7 @@ def test_settings_are_passed_on():
     assert asked.sweep(HERE).settings == wanted
 
 
+@pytest.mark.slow
 def test_a_server_takes_so_many_cells():
     just = OwnSweep("0, 1", "2-51", "1-20", "10")
     assert len(just.sweep(HERE).cells) == MOST_CELLS == 2000

@@ -111,6 +111,7 @@ def test_a_first_look():
     assert "**Try:**" in page.markdown[-1].value
 
 
+@pytest.mark.slow
 def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page = opened(at_s="2.5", at_k="77")
     assert "Categories K “77”" in page.warning[0].value.replace("\\", "")
@@ -139,6 +140,7 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
 
 
+@pytest.mark.slow
 def test_a_part_drawn_again_keeps_what_was_chosen():
     """While a run goes on, the map is drawn again within the arrival that opened the page."""
     page = opened(at_s="2.5", at_k="77")
@@ -172,6 +174,7 @@ def test_an_address_that_lags_behind_has_no_say():
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 1,000")
 
 
+@pytest.mark.slow
 def test_the_mark_says_what_of_the_scenario_differs():
     other = opened(k="12", s="1.5", eps="2", n="1000").markdown[-1].value
     assert "which has Zipf s = 1.5 and K = 12 and not what this map holds fixed" in other

@@ -61,12 +61,14 @@ def test_the_check_sees_what_the_browser_does_not_set():
     assert not loose("    a\n\n    $$\n    x\n    $$\n")
 
 
+@pytest.mark.slow
 def test_every_displayed_formula_of_the_sources():
     found = list(texts_with_formulas())
     assert len(found) >= 4
     assert [(where, loose(text)) for where, text in found if loose(text)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["repeat", "one line", "paper", "mse"])
 def test_what_a_search_of_the_reference_shows(wanted):
     page = AppTest.from_file(str(ROOT / "pages" / "reference.py"), default_timeout=60)

@@ -48,6 +48,7 @@ def shown(values):
     return [percent(float(value), 4) for value in values]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ENDS)
 def test_every_end_of_every_range_says_something(query):
     page = opened("geometry", query)
@@ -181,6 +182,7 @@ def test_a_pick_outlives_epsilon_and_nothing_else():
     assert rows_of(page)["Observed φ"] != before["Observed φ"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["1,2", "a,b,c", "0,0,0", "-1,2,3", "1e400,1,1", ""])
 def test_a_wrong_phi_in_the_link_is_said_once(text):
     page = opened("geometry", f"{WORKED}&phi={text}")
@@ -204,6 +206,7 @@ def test_layers_can_be_switched():
         assert names().count("two zeros") == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["own", "edge", "corner"])
 def test_the_table_of_biases(where):
     page = opened("geometry", WORKED)
@@ -212,6 +215,7 @@ def test_the_table_of_biases(where):
     assert len(text.partition("\n\n")[0].splitlines()) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", ["k=2&n=1", "k=12&seed=5", "k=1000&n=1000000000&eps=0.01", "k=3&eps=5&n=1000"]
 )

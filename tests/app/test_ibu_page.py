@@ -51,6 +51,7 @@ def one_by_one(start, tolerance, last=10_000):
         yield int(np.argmax(measure <= tolerance)) if (measure <= tolerance).any() else None
 
 
+@pytest.mark.slow
 def test_answer_is_the_first_iteration_of_all():
     page = opened("ibu", LINK)
     assert iterations_said(page) == list(one_by_one(Start(), 1e-6))
@@ -74,6 +75,7 @@ def last_frame(page):
     return film["frames"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["reports", "leaning", "zero", "random"])
 def test_every_start_runs(kind):
     page = opened("ibu", LINK)
@@ -86,6 +88,7 @@ def test_every_start_runs(kind):
         assert "started at **zero**" in page.warning[0].value
 
 
+@pytest.mark.slow
 def test_typed_start_and_what_cannot_be_used():
     page = opened("ibu", "k=3&n=500")
     (box,) = [one for one in page.selectbox if one.label == "Start from"]
@@ -107,6 +110,7 @@ def test_large_k_offers_only_starts_with_few_levels():
     assert "Uniform" in box.options
 
 
+@pytest.mark.slow
 def test_several_epsilons_run_and_stay():
     page = opened("ibu", LINK.replace("seed=7", "seed=70"))  # nobody has run this one yet
     alone = len(charts(page))
@@ -117,6 +121,7 @@ def test_several_epsilons_run_and_stay():
     assert len(charts(page)) == alone  # a result of another scenario is not shown
 
 
+@pytest.mark.slow
 def test_paper_figure_4_has_four_panels():
     page = opened("ibu", LINK)
     checked(page.button_group(key="ibu_compare").set_value("The paper's Figure 4").run())
@@ -129,6 +134,7 @@ def test_paper_figure_4_has_four_panels():
     assert charts(page)[alone]["layout"]["yaxis"].get("type") is None
 
 
+@pytest.mark.slow
 def test_costs_are_measured_when_asked_for():
     page = opened("ibu", LINK)
     assert not [one for one in page.markdown if one.value.startswith("| Way")]
@@ -156,6 +162,7 @@ def test_record_as_csv():
         np.testing.assert_array_equal([float(row[name]) for row in rows], getattr(path, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [Start(), Start("zero", 3), Start("typed", weights=tuple(range(1, 51)))])
 def test_script_prints_the_record(start, tmp_path):
     script = script_text(SCENARIO) + _SCRIPT.format(last=200, start=start)
@@ -177,6 +184,7 @@ def test_the_triangle_is_there_for_three_categories_alone():
     assert "The way through the triangle" not in headings[4]
 
 
+@pytest.mark.slow
 def test_a_start_with_several_zeros_is_told_of_all_of_them():
     page = opened("ibu", "k=3&n=500&s=0")
     (box,) = [one for one in page.selectbox if one.label == "Start from"]

@@ -93,6 +93,7 @@ def test_a_report_that_is_not_frequent_is_not_drawn_as_one_that_is(k):
     assert charts(page)[1]["layout"]["xaxis"]["title"]["text"] == names[k]
 
 
+@pytest.mark.slow
 def test_another_person_starts_over_and_nobody_answers_for_ever():
     page = opened("noisy_histogram", "eps=20")
     for _ in range(19):
@@ -104,6 +105,7 @@ def test_another_person_starts_over_and_nobody_answers_for_ever():
     assert not widget(page, "Answer again").disabled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "k=1000&s=5&n=1000000000", "k=500&s=1.3&n=10000", "k=2&eps=20&n=1"])
 def test_negatives_to_expect_are_those_of_the_law(query):
     page = opened("inv_negatives", query)
@@ -136,6 +138,7 @@ def test_more_users_are_not_said_to_be_no_help_where_they_help():
     assert "For one that nobody has, in the end no." in text
 
 
+@pytest.mark.slow
 def test_what_was_seen_carries_the_error_of_its_number_of_looks():
     """With 1.4 million categories there may be a single look, which is all or nothing."""
     page = opened("inv_negatives", "k=1423000&s=0&n=1000000000&eps=1")

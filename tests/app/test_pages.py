@@ -50,6 +50,7 @@ def test_page_runs_and_its_charts_are_small_and_named(name, query):
     assert not page.warning
 
 
+@pytest.mark.slow
 @EVERY_PAGE
 def test_sidebar_has_the_promised_labels(name):
     assert sorted(labels(opened(name))) == sorted(LABELS)
@@ -123,6 +124,7 @@ def test_error_table_shows_the_cores_numbers(target):
     assert tuple(best) == result.best("mse")
 
 
+@pytest.mark.slow
 def test_same_scenario_gives_the_same_figure_on_every_visit():
     assert charts(opened("estimators", LINK)) == charts(opened("estimators", LINK))
     assert charts(opened("estimators", LINK)) != charts(
@@ -130,6 +132,7 @@ def test_same_scenario_gives_the_same_figure_on_every_visit():
     )
 
 
+@pytest.mark.slow
 @EVERY_PAGE
 def test_new_draw_reset_and_preset(name):
     page = opened(name, LINK)
@@ -159,6 +162,7 @@ def test_both_views_of_epsilon_and_of_n_stay_in_step():
     assert widget(page, "Exact N").value == 10**9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "n", "s"), [("2.13", "13", "1.234"), ("0.011", "1", "0.001"), ("19.99", "999999999", "4.999")]
 )
@@ -186,6 +190,7 @@ def test_zipf_exponent_is_there_for_zipf_alone():
     assert widget(page, "Categories K").disabled
 
 
+@pytest.mark.slow
 @EVERY_PAGE
 @pytest.mark.parametrize(
     ("query", "word"),
@@ -212,6 +217,7 @@ def test_unknown_parameters_are_left_alone():
     assert not opened("", "utm_source=mail&embed=true").warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["k=2&n=1", "k=12&seed=21", "k=1000&n=1000000000&eps=0.01"])
 def test_repeated_collections(query):
     page = opened("estimators", query)

@@ -40,6 +40,7 @@ def test_map_as_csv(kind):
     assert len(rows) == 6
 
 
+@pytest.mark.slow
 def test_the_map_of_the_largest_error_as_csv_is_worked_out_and_not_interpolated():
     """On the page's own map, corners included."""
     guess, settings = Guess.of(1000, zipf(1000, 1.0)), PlanSettings("max", 1.0)
@@ -54,6 +55,7 @@ def test_the_map_of_the_largest_error_as_csv_is_worked_out_and_not_interpolated(
         assert exact * (1 - 1e-12) <= float(row["achieved"]) <= exact * (1 + 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -44,6 +44,7 @@ def target_of(kind):
     return Target(kind, value, 0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_answers_all_three_questions(kind):
     target = target_of(kind)
@@ -62,6 +63,7 @@ def test_every_kind_answers_all_three_questions(kind):
     assert said <= value if kind == "top" else said >= value * (1 - 1e-12)
 
 
+@pytest.mark.slow
 def test_the_answer_follows_the_sidebar():
     page, target = opened("plan", f"{LINK}&target=top&value=3"), Target("top", 3)
     for label, value, scenario in (
@@ -81,6 +83,7 @@ def test_the_answer_follows_the_sidebar():
         assert number_in(answer(page), r"\*\*ε = ([\d.]+) is enough") == rounded_up(least)
 
 
+@pytest.mark.slow
 def test_use_puts_the_answer_into_the_scenario():
     page = opened("plan", f"{LINK}&target=max&value=2.5")
     users = required_n(Target("max", 0.025), 40, 2.0, theta())
@@ -94,6 +97,7 @@ def test_use_puts_the_answer_into_the_scenario():
     assert widget(page, "Exact ε").value == shown
 
 
+@pytest.mark.slow
 def test_more_users_than_the_app_has_are_said_and_not_used():
     page = opened("plan", "k=12&eps=0.01&target=max&value=1")
     assert "8.96 billion users" in answer(page)
@@ -103,6 +107,7 @@ def test_more_users_than_the_app_has_are_said_and_not_used():
     assert simulated.endswith("around ε = 0.01, N = 1,000,000,000, the most users that the app has.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -119,6 +124,7 @@ def test_what_is_out_of_reach_is_said(query, reason):
     assert not [button for button in page.button if button.label.startswith("Use this")]
 
 
+@pytest.mark.slow
 def test_worst_case_needs_more_and_is_none_for_a_ranking():
     page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
     users = required_n(Target("max", 0.025), 40, 2.0, None)
@@ -177,6 +183,7 @@ def test_a_link_holds_every_setting(settings):
     assert PlanSettings.from_query(settings.to_query()) == (settings, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -193,12 +200,14 @@ def test_ends_of_the_ranges(query):
     assert not page.warning
 
 
+@pytest.mark.slow
 def test_no_more_categories_are_ranked_than_there_are_others():
     page = opened("plan", "k=3&eps=2&n=5000&target=top&value=5")
     assert widget(page, "How many categories").value == 2
     assert "2 largest categories" in answer(page)
 
 
+@pytest.mark.slow
 def test_an_upload_is_the_population():
     page = opened("plan", f"{LINK}&target=top&value=2&find=value&eps=1")
     checked(widget(page, "Distribution").set_value("upload").run())

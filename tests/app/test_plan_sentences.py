@@ -262,6 +262,7 @@ def _step(bits):
     return int(whole[0]) if whole.size else 1
 
 
+@pytest.mark.slow
 def test_what_fixed_users_have_is_whole_people():
     """A share that no number of them has is no answer, and every number with the share that is told is told."""
     for n, k, epsilon in ((3, 2, 9.0), (10, 5, 6.0), (37, 2, 9.0), (80, 12, 3.0), (300, 3, 1.0)):
@@ -363,6 +364,7 @@ def test_fewer_than_one_person_is_said_at_any_number_of_users():
         )
 
 
+@pytest.mark.slow
 def test_more_users_may_keep_less_where_these_people_are_counted_exactly():
     """51 and 49 of 100 are two apart; of 101 the same shares are no whole people. Users worked out stay enough."""
     settings, guess = PlanSettings("top", 1, 85.0, "value"), Guess.of(2, np.array([51.0, 49.0]))

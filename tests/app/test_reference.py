@@ -57,6 +57,7 @@ def test_it_opens_on_the_symbols():
     assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", PARTS)
 def test_every_part_shows_its_entries(parts, key):
     assert PARTS[key].name in parts[key]

@@ -89,6 +89,7 @@ def test_right_epsilon_fits_and_a_wrong_one_does_not(finished):
     assert "plausible under ε of" in text
 
 
+@pytest.mark.slow
 def test_neither_target_nor_level_drops_anything_that_was_computed():
     page = analysed(give(opened(), ("travel.csv", NEGATIVE)))
     one(page.button_group, "Estimator").set_value("inv_p")
@@ -125,6 +126,7 @@ def test_raw_rows_in_two_files_and_a_list_of_categories():
     assert "other" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("privacy", "domain", "sentence"),
     [
@@ -140,6 +142,7 @@ def test_what_is_missing_or_impossible_gets_its_sentence(privacy, domain, senten
     assert not charts(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])  # p below and above one half
 def test_p_instead_of_epsilon(epsilon):
     page = give(opened(), ("travel.csv", TABLE))
@@ -154,6 +157,7 @@ def test_p_instead_of_epsilon(epsilon):
     assert f"K = 6, ε = {epsilon:g}.**" in said(page)
 
 
+@pytest.mark.slow
 def test_bad_file_says_so_and_what_was_there_stays():
     page = analysed(give(opened(), ("travel.csv", TABLE)))
     before = charts(page)[0]
@@ -167,6 +171,7 @@ def test_bad_file_says_so_and_what_was_there_stays():
     assert charts(page)[0] == before
 
 
+@pytest.mark.slow
 def test_settings_are_remembered_and_can_change_without_the_file():
     page = analysed(give(opened(), ("travel.csv", TABLE)), privacy="ln 5")
     press(page, "Other reports or settings")
@@ -192,6 +197,7 @@ def test_ticked_rows_and_searched_names_are_drawn(finished):
     checked(page.run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("label", "source"), [("Table", "FROM reports"), ("Column", "SELECT report ")])
 def test_a_blank_name_of_a_table_or_a_column_is_no_name(label, source):
     page = opened()
@@ -199,6 +205,7 @@ def test_a_blank_name_of_a_table_or_a_column_is_no_name(label, source):
     assert source in checked(page.run()).code[0].value
 
 
+@pytest.mark.slow
 def test_ten_million_rows_are_not_called_a_limit():
     rows = b"report\n" + b"a\nb\nb\n" * 3_500_000
     assert read_reports([Source("r.csv", rows)], layout="values", has_header=True).rows == 10_500_000
@@ -238,6 +245,7 @@ def offer(page, case: Hostile) -> None:
     checked(page.run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_file_says_why_and_what_was_there_stays(name, in_use):
     page = in_use
@@ -251,6 +259,7 @@ def test_refused_file_says_why_and_what_was_there_stays(name, in_use):
     assert said(page).count("4,000 reports, K = 6") == answer == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 def test_odd_but_good_file_is_read(name):
     page, case = opened(), READ[name]

@@ -124,6 +124,7 @@ def save(folder: Path, *sources: tuple[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
+@pytest.mark.slow
 def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
     file = ('it\'s "x" <b>.csv', counts_csv() + b"\nelsewhere,1\n")
     listed = Listed(np.array([*HOSTILE, "nobody"], dtype=object))
@@ -167,6 +168,7 @@ def test_all_seen_in_a_list_without_a_header(tmp_path):
     check(run(report_files.script(found), tmp_path), found)
 
 
+@pytest.mark.slow
 def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
     values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
     out = io.BytesIO()
@@ -204,6 +206,7 @@ def test_a_script_of_an_earlier_version_still_runs(tmp_path):
     check(run(script.replace(now, before), tmp_path), found)
 
 
+@pytest.mark.slow
 def test_names_left_out_and_counted_as_others(tmp_path):
     source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
     names = Names(("NA", "it's"), (("Bus", "bus"),))
@@ -214,6 +217,7 @@ def test_names_left_out_and_counted_as_others(tmp_path):
         check(run(report_files.script(found), tmp_path), found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "says"),
     [

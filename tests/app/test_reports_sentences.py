@@ -197,6 +197,7 @@ def telling_reports() -> list[tuple[Results, np.ndarray]]:
     return made
 
 
+@pytest.mark.slow
 def test_what_is_called_nearer_is_nearer():
     told = 0
     for found, truth in [*random_reports(), *telling_reports()]:

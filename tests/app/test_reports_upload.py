@@ -150,6 +150,7 @@ def test_p_below_one_half_asks_to_swap_two_answers():
     assert "“yes” and “no” were swapped, because p = 0.3 is below 1/2" in said(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privacy", ["0.5", "0", "1"])
 def test_p_that_says_nothing_or_everything_is_refused(privacy):
     page = prepared("answer\n" + "yes\n" * 62 + "no\n" * 38, privacy, kind="p, true report")
@@ -158,6 +159,7 @@ def test_p_that_says_nothing_or_everything_is_refused(privacy):
     assert len(page.error) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "r"), [("0.25", 0.25), ("25%", 0.25), ("1/3", 1 / 3)])
 def test_the_chance_of_a_uniform_redraw(typed, r):
     page = prepared(as_rows(COUNTS), typed, kind="r, uniform redraw")
@@ -173,6 +175,7 @@ def test_the_chance_of_a_uniform_redraw(typed, r):
     assert one(page.text_input, "Value of r").value == typed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "words"),
     [("1", "lies between 0 and 1"), ("120%", "lies between 0 and 1"), ("x", "not a number")],

@@ -98,6 +98,7 @@ def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path)
     check(printed(script_text(scenario), tmp_path), scenario.draw())
 
 
+@pytest.mark.slow
 def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
     population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
     with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
@@ -106,6 +107,7 @@ def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
     check(printed(script_text(scenario), tmp_path), scenario.draw(population))
 
 
+@pytest.mark.slow
 def test_script_of_an_upload_reads_shares_too(tmp_path):
     (tmp_path / "distribution.csv").write_text("category,count\na,0.5\nb,0.25\nc,0.25\n", "utf-8")
     scenario = Scenario("upload", 3, 1.0, 2.0, 500, 5)
@@ -115,6 +117,7 @@ def test_script_of_an_upload_reads_shares_too(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_script_of_an_upload_reads_the_data_csv_of_the_app(tmp_path):
     names = ["apple", "plum", "fig"]
     population = Population.from_weights([500, 300, 200], names)
@@ -135,6 +138,7 @@ NAMED_NUMBERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text", "order"), NAMED_NUMBERS, ids=[row[0] for row in NAMED_NUMBERS])
 def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, text, order, tmp_path):
     data = text.encode("utf-8-sig")
@@ -152,6 +156,7 @@ def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, te
     check(printed(script, tmp_path, parquet=name.endswith(".parquet")), scenario.draw(population))
 
 
+@pytest.mark.slow
 def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
     script = script_text(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))

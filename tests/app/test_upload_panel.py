@@ -128,6 +128,7 @@ def test_a_link_with_another_number_of_categories_than_the_file_says_so(k):
     assert [note.value.replace("\\", "") for note in page.warning] == [said]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.about)
 def test_every_broken_file_gets_its_sentence_and_loses_nothing(broken):
     page = panel()

@@ -62,7 +62,6 @@ def estimate(iteration):
     return ibu_path(draw.counts, draw.mechanism, [iteration]).estimate(0)
 
 
-@pytest.mark.journey
 def test_play_pause_step_back_without_the_server(film):
     assert film.iteration == 0
     np.testing.assert_allclose(film.bars, 1 / 30, rtol=1e-6)

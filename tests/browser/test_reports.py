@@ -158,7 +158,6 @@ def test_hostile_names_stay_names(open_lab):
     assert lab.figure("your_reports") == before
 
 
-@pytest.mark.journey
 def test_odd_names_with_markup_stay_names(open_lab):
     lab = open_lab("/your_reports")
     counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}

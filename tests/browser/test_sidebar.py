@@ -87,7 +87,6 @@ def tab_to(lab, name, most=60):
     raise AssertionError(f"Tab does not reach {name}")
 
 
-@pytest.mark.journey
 def test_keyboard_alone(open_lab):
     lab = open_lab(f"/estimators?{LINK}")
     figure = lab.figure("estimators")

@@ -61,6 +61,7 @@ def test_equal_supports_are_collinear_with_mle_star_strictly_between():
         assert place.position == pytest.approx(position, rel=1e-9, abs=1e-14 / distance)
 
 
+@pytest.mark.slow
 def test_position_is_keep_times_one_plus_nu_over_the_mass_of_the_support():
     for histogram, mechanism, place in random_cases(200, 2, same_support=True):
         raw, support = inv(histogram, mechanism), mle_star(histogram, mechanism) > 0
@@ -173,6 +174,7 @@ def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each
         np.testing.assert_array_equal(together.supports[index], alone.supports)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
     k = len(histogram)

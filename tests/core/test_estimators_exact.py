@@ -47,6 +47,7 @@ def test_large_k_is_exact_on_both_sides_of_the_long_row_switch(name, k, epsilon)
         check(name, chosen[family], mechanism, channel)
 
 
+@pytest.mark.slow
 @given(counts(), epsilons)
 def test_any_counts_at_any_epsilon_are_exact(histogram, epsilon):
     mechanism, channel = (
@@ -67,6 +68,7 @@ def test_any_counts_at_any_p_are_exact(histogram, fraction):
         check(name, histogram, mechanism, channel)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1e300), min_size=2, max_size=9).filter(lambda x: max(x) > 0), epsilons)
 def test_any_floats_at_any_epsilon_are_exact(histogram, epsilon):
     mechanism, channel = (
@@ -76,6 +78,7 @@ def test_any_floats_at_any_epsilon_are_exact(histogram, epsilon):
         check(name, histogram, mechanism, channel)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [2, 5, 40, 300])
 def test_each_entry_is_exact_on_the_scale_of_its_own_terms(name, k):

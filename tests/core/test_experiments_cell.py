@@ -45,6 +45,7 @@ def off_by(mean, error, expected):
     return abs(mean - expected) / max(error, 1e-300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_inv_has_its_closed_form_error_in_every_cell(users):
     settings = replace(INV, users=users)
@@ -113,6 +114,7 @@ def test_every_mean_is_the_exact_one(expected):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("part", ["base", "slope", "cut"])
 def test_a_mistake_in_any_estimator_shows(monkeypatch, expected, name, part):

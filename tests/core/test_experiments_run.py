@@ -65,6 +65,7 @@ def test_the_order_of_the_cells_does_not_matter(whole):
         assert whole.by_cell[cell].same(backwards.by_cell[cell])
 
 
+@pytest.mark.slow
 def test_over_processes(whole, monkeypatch):
     """Tasks of another size than usual, too."""
     monkeypatch.setattr(run_module, "_PER_TASK", 0.01)

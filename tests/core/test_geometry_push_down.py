@@ -45,6 +45,7 @@ def check(found, histogram, category, mechanism):
         assert found.positive[index].tolist() == [share > 0 for share in estimates]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(counts(max_k=9, largest=300), everyday_epsilons, st.data())
 def test_every_count_agrees_with_the_full_histogram(histogram, epsilon, data):

@@ -120,6 +120,7 @@ def one_by_one(draw, times):
     return tally, off
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: f"{scenario.k}")
 def test_counts_are_those_of_the_collections_one_by_one(scenario):
     draw = scenario.draw()

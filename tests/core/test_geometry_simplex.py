@@ -243,6 +243,7 @@ def test_what_is_wrong_with_other_texts_is_said_in_one_sentence(text, words):
 shares = st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda values: sum(values) > 1e-3)
 
 
+@pytest.mark.slow
 @given(shares, st.integers(0, 2), st.floats(0, 100))
 def test_a_slider_sets_one_share_and_rescales_the_others_in_proportion(values, category, percents):
     phi = np.array(values) / sum(values)
@@ -263,6 +264,7 @@ def test_a_slider_stays_inside_its_range():
     assert [slider_percent(share) for share in (1 + 1e-12, 1e-9, 0.12345)] == [100.0, 0.0, 12.3]
 
 
+@pytest.mark.slow
 @given(everyday_epsilons)
 def test_the_example_has_one_negative_and_its_repairs_differ(epsilon):
     mechanism = RandomizedResponse(3, epsilon)

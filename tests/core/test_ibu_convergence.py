@@ -104,6 +104,7 @@ def plain_iterations(histogram, mechanism, start, last):
     return np.array(rows)
 
 
+@pytest.mark.slow
 def test_random_runs_against_iterating_one_by_one():
     """Corners of the ranges and random histograms, starts with zeros among them: the first iteration by each measure,
     and what is said to be never is not within a longer run."""
@@ -197,6 +198,7 @@ def test_an_estimate_that_passes_its_limit_has_not_settled():
     assert settling_times(path, tolerance).iterations[1] > crossing + 2
 
 
+@pytest.mark.slow
 def test_the_last_to_settle_are_at_the_border_of_the_support():
     draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 1).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(400_000))
@@ -239,6 +241,7 @@ def level_jacobian(path):
     return (reduced @ basis)[:-1], levels
 
 
+@pytest.mark.slow
 @given(
     counts(max_k=9),
     everyday_epsilons,

@@ -236,6 +236,7 @@ def test_the_first_iterations_are_those_of_rational_arithmetic(histogram, start,
         assert_near(path.estimate(t), rational(histogram, channel, given, t), 1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5, 9])
 def test_every_kind_of_histogram_and_mechanism(k):
     marks = (1, 2, 7)
@@ -296,6 +297,7 @@ def test_a_single_report(k, epsilon):
         assert_near(path.estimate(index), truth[index - 1])
 
 
+@pytest.mark.slow
 def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
     """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""
     rng = np.random.default_rng(0)

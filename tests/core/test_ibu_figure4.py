@@ -60,6 +60,7 @@ def test_iterations_to_a_distance():
     assert np.isfinite(found[:, 1]).sum() not in (0, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("s", "n", "epsilon", "distances"),
     [
@@ -78,6 +79,7 @@ def test_the_quick_part_of_the_table_comes_out_again(s, n, epsilon, distances):
         assert row.certificate == pytest.approx(stored.certificate, rel=0.06)
 
 
+@pytest.mark.slow
 def test_a_slow_seed_lies_inside_the_table():
     path = figure4.run(4, log_spaced(60_000, 200))
     found = figure4.iterations_to(path, [IMPLIED_DISTANCE])[:, 0]

@@ -29,6 +29,7 @@ assert type(path) is rr_core.IBUPath and pickle.loads(pickle.dumps(ibu)) is ibu
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", IMPORTS)
 def test_the_function_and_the_package_in_a_fresh_interpreter(first: str) -> None:
     code = "\n".join([first, *(line for line in IMPORTS[::-1] if line != first), CHECKS])

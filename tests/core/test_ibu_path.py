@@ -124,6 +124,7 @@ def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
     np.testing.assert_allclose(path.estimate(1).reshape(-1, shape[-1])[-1], theta, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.booleans())
 def test_certificate_gap_and_likelihood_from_any_start(histogram, epsilon, seed, zeros):
     """The certificate bounds the gap at every recorded iteration, and the likelihood never falls."""
@@ -160,6 +161,7 @@ def test_the_gap_where_mle_star_is_zero_and_epsilon_large():
     assert path.log_likelihood_gap[0] == pytest.approx(np.log(1.5), rel=1e-12)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_the_limit_from_a_start_with_zeros(histogram, epsilon, seed):
     """Among distributions with those zeros it is the most likely: every factor is at most one where the

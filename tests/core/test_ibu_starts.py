@@ -24,6 +24,7 @@ def test_each_kind():
     )
 
 
+@pytest.mark.slow
 @given(
     some.sampled_from([kind for kind in START_KINDS if kind not in ("uniform", "typed")]),
     some.integers(0, 3),
@@ -86,6 +87,7 @@ def test_typed_shares_that_cannot_be_used(text, sentence):
         parse_weights(text, 3)
 
 
+@pytest.mark.slow
 def test_budget_shortens_only_what_is_dear():
     few, many = np.arange(12), np.arange(1_000_000)
     assert affordable_iterations(few, 10_000) == 10_000

@@ -17,6 +17,7 @@ def project(point):
     return np.maximum(point - thresholds[size], 0)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_inv_p_is_the_textbook_projection(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
@@ -44,6 +45,7 @@ def test_a_general_optimiser_finds_nothing_nearer(k):
         assert squared_error(theta, point) <= found.fun + 1e-12
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_no_other_distribution_is_nearer_to_inv(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)

@@ -61,6 +61,7 @@ def test_the_law_of_long_binomials_is_the_exact_convolution():
     assert sum(law[value] for value in range(201) if value not in values) < 1e-30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("t", "k", "epsilon"), [(0, 4, 1.0), (90, 4, 1.0), (300, 2, 0.2), (200, 30, 3.0)])
 def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
     """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound for 1 in 10^6."""
@@ -170,6 +171,7 @@ def test_a_band_stays_between_none_and_all(epsilon):
     assert report_band([5, 0], 5, RandomizedResponse(2, 5000)).high.tolist() == [5, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, math.log(3), 3.0, 20.0])
 @pytest.mark.parametrize("k", [2, 3, 10, 1000])
 def test_the_chance_of_a_negative_is_the_exact_sum(k, epsilon):
@@ -256,6 +258,7 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
     assert negative_chance([1, 10**9], RandomizedResponse(5, 5000)).tolist() == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(2, 0.5, 30), (3, 1.0, 13), (12, 1.0, 40), (5, 4.0, 25), (40, 9.0, 60)]
 )

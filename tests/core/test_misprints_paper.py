@@ -37,6 +37,7 @@ def variances(true_counts, channel):
     return [(t * p * (1 - p) + (n - t) * q * (1 - q)) / (n * channel.keep) ** 2 for t in true_counts]
 
 
+@pytest.mark.slow
 def test_every_check_is_reproducible():
     first = all_checks()
     assert str(first) == str(all_checks())
@@ -119,6 +120,7 @@ def test_the_listing_divides_by_zero_where_its_assertion_passes():
         RandomizedResponse.from_p(4, 0.25)
 
 
+@pytest.mark.slow
 def test_the_listing_drifts_at_the_industrial_size():
     """Subtracting 1.4 million frequencies one by one leaves the sum of the estimate off by more than 1e-11;
     on the profile of integer counts it is one to the last digit."""

@@ -27,6 +27,7 @@ def noisy(k, n, s, mechanism, seed):
     return mechanism.randomize_histogram(sampling.multinomial(n, zipf(k, s), rng), rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0, 8.0])
 @pytest.mark.parametrize(("k", "n"), [(2, 50), (8, 200), (60, 3000)])
 def test_a_long_ibu_run_ends_at_mle_star(k, n, epsilon):

@@ -13,6 +13,7 @@ from rr_core.populations import uniform, zipf
 TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), Target("top", 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 def test_the_map_is_what_is_achieved(target):
     guess = Guess.of(50, zipf(50, 1.0))

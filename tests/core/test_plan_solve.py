@@ -75,6 +75,7 @@ def test_the_largest_error_keeps_the_exact_union_bound_and_is_hardly_larger_than
     assert outside(theta, n, mechanism, value - 1.01 * report) > 0.1 * (1 - 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(("epsilon", "n"), [(0.5, 30), (2.0, 100), (6.0, 1000), (2.0, 10**6)])
 def test_the_worst_population_at_k_3_by_brute_force(epsilon, n, users):
@@ -133,6 +134,7 @@ def test_the_exact_chance_of_a_wrong_ranking_at_k_3():
     assert got >= 1 - 1.3 * (1 - float(right))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "known"),
     [(t, known) for t in TARGETS for known in (True, False) if known or not t.about.needs_population],
@@ -186,6 +188,7 @@ def test_users_for_the_rmse_by_another_route():
     assert required_n(Target("rmse", 0.01), 7, 1.2, None) == math.ceil(math.exp(free))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.sampled_from(TARGETS),
@@ -242,6 +245,7 @@ def test_wrong_arguments_are_named():
             call()
 
 
+@pytest.mark.slow
 def test_the_largest_k():
     guess = Guess.of(1_500_000, zipf(1_500_000, 1.3))
     for target in (TARGETS[1], TARGETS[2], TARGETS[4]):
@@ -337,6 +341,7 @@ def test_a_named_share_is_the_usual_z_squared_times_the_variance():
     assert fixed <= required_n(target, 25, 2.0, None) <= 1.02 * fixed
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.sampled_from(["max", "share", "smallest", "top"]),

@@ -11,6 +11,7 @@ from rr_core import Population, populations, zipf
 KS = (2, 3, 5, 9, 10, 12, 1000, 1_500_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [0, 1, 2, 5])
 @pytest.mark.parametrize("k", [2, 3, 50, 400])
 def test_zipf_is_rank_to_the_minus_s(k, s):
@@ -25,6 +26,7 @@ def test_zipf_takes_any_exponent():
     assert zipf(3, 500)[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", populations.SHAPES)
 @pytest.mark.parametrize("k", KS)
 def test_every_shape_is_a_distribution_at_every_k(shape, k):

@@ -14,6 +14,7 @@ from tests.core import exact
 RUNS = 30_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon", "truth"), [(2, 0.3, 0), (5, 1.0, 4), (12, 2.5, 6)])
 def test_answers_follow_their_row_of_the_channel_and_the_coin_its_chance(k, epsilon, truth):
     mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(1)
@@ -62,6 +63,7 @@ def priors(k):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-12, 0.1, math.log(3), 4.0, 40.0, 740.0, 5000.0])
 @pytest.mark.parametrize("k", [2, 3, 40])
 def test_the_belief_is_that_of_bayes_rule(k, epsilon):

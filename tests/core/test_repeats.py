@@ -72,6 +72,7 @@ def test_the_first_collections_are_the_same_however_many_follow():
     np.testing.assert_array_equal(short.empty_negative, long.empty_negative[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target):
     draw, times = SOME_TIES.draw(), 120
@@ -124,6 +125,7 @@ def test_every_collection_has_a_best_and_a_worst_or_is_a_tie(scenario):
     assert result.worst["above"]["mle_star"] == 0
 
 
+@pytest.mark.slow
 def test_bias_and_variance_are_those_of_the_estimates(many):
     _, result, estimates = many
     for index, (name, estimate) in enumerate(estimates.items()):
@@ -156,6 +158,7 @@ def test_inv_has_no_bias_and_the_variance_of_the_formula(many):
         assert result.bias2(name) > 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
 
 
+@pytest.mark.slow
 def test_new_users_add_their_own_sampling_variance():
     """At eps = 3 the users' own variance is most of the total, so that the two targets cannot be mixed up."""
     draw, times = Scenario("zipf", 6, 1.2, 3.0, 200, 2).draw(), 3000
@@ -235,6 +238,7 @@ def test_an_order_of_means_is_told_only_beyond_the_paired_standard_error():
     assert repeated(np.ones((50, 3))).least_mean("mse") == VALID
 
 
+@pytest.mark.slow
 def test_an_order_of_equals_is_called_as_rarely_as_promised():
     """Three errors with one mean: a name alone may come out in about two of 1,000 runs; ten in 1,000 has a chance
     below 1e-4."""

@@ -138,6 +138,7 @@ def test_the_parts_of_a_result():
     assert test.floor - 2.5 * spread < test.null_lowest.mean() < test.floor - 0.5 * spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "n", "epsilon"), [(20, 40, 6.0), (10, 20, 5.0), (300, 1500, 12.0), (100, 40, 5.14), (50, 64, 3.39)]
 )

@@ -30,6 +30,7 @@ def at_least(j: int, k: int, f: Fraction) -> Fraction:
     return sum((comb(k, i) * f**i * (1 - f) ** (k - i) for i in range(j, k + 1)), Fraction(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 1.0, 12), (7, 0.5, 40), (12, 2.0, 60)])
 def test_lowest_is_the_last_number_that_is_too_few(k, epsilon, n):
     mechanism = RandomizedResponse(k, epsilon)
@@ -60,6 +61,7 @@ def test_any_of_the_ranks_is_too_low_with_the_chance_that_was_asked_for(k, ranks
     assert abs((uniform <= low).any(axis=1).mean() - FLOOR_CHANCE) < 4 * spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon"), [(12, 5.0), (40, 1.0), (40, 6.0)])
 def test_any_rank_is_below_as_seldom_as_promised(k, epsilon):
     mechanism, rng, times = RandomizedResponse(k, epsilon), np.random.default_rng(7), 1500
@@ -80,6 +82,7 @@ def test_too_little_noise_shows():
     assert floor(counts, RandomizedResponse(200, 2.5)).too_few == 0
 
 
+@pytest.mark.slow
 def test_a_million_categories():
     counts = RandomizedResponse(1_423_000, 8.0).randomize_histogram(
         np.eye(1, 1_423_000, dtype=int)[0] * 1000, 3

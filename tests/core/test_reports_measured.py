@@ -89,6 +89,7 @@ def test_size_and_power_are_as_printed(row):
     assert abs(found - p) < 4 * math.sqrt(max(p * (1 - p), 0.02) / times) + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_the_size_is_kept_where_many_empty_categories_get_few_reports(users):
     # With categories set to zero by sqrt(log N) standard deviations alone a right epsilon was rejected in 8% here.

@@ -77,6 +77,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
@@ -105,6 +106,7 @@ def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
     assert wrong / times <= 0.01 + 3 * math.sqrt(0.01 / times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 def test_a_fixed_pair_is_compared_without_bias_over_all_collections(users):
     # Exactly, by enumeration: 40 reports over 3 categories, of users (30, 10, 0) or of their population.
@@ -150,6 +152,7 @@ def test_the_best_estimate_is_named_where_it_is_far_better():
 COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=12).filter(any)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(COUNTS, st.floats(0.01, 20), st.sampled_from(USERS))
 @example([5, 5, 5], 1.0, "fixed")

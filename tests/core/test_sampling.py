@@ -147,6 +147,7 @@ def test_multinomial_has_its_exact_law():
     check_moments(np.delete(samples, 1, axis=1), *_moments(n, np.delete(share, 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1000, 10**9])
 def test_multinomial_keeps_its_moments_on_very_unequal_weights(n):
     weights = np.array([1.0, 1e-3, 1e-3, 0, 2e-2, 0.5])

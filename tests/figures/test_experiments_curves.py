@@ -38,6 +38,7 @@ def curves(figure, name):
     return [t for t in figure.data if t.mode == "lines+markers" and t.name == QUANTITIES[name].name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["mse", "tv", "nll"])
 @pytest.mark.parametrize("along", ["n", "epsilon"])
 def test_every_panel_is_where_it_belongs(metric, along):

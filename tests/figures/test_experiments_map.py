@@ -42,6 +42,7 @@ def by_place(trace, what):
     return {(int(x), round(y)): one for x, y, one in zip(trace.x, centres, what, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", MAP_KINDS)
 @pytest.mark.parametrize("metric", ["mse", "nll"])
 def test_map_is_valid_whatever_has_been_run(key, metric):

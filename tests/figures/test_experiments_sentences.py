@@ -356,6 +356,7 @@ def told(text, pattern):
     return int(match[1].replace(",", "")) if match else 0
 
 
+@pytest.mark.slow
 def test_random_sweeps_say_what_their_numbers_mean():
     rng, read = np.random.default_rng(20), 0
     for _ in range(300):
@@ -496,6 +497,7 @@ CORNERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 2, 5])
 def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
     """One collection settles nothing; and nothing is a number that is none."""

@@ -54,6 +54,7 @@ def off_the_line(counts, mechanism):
     return length, off if off > 1e-7 * length + 1e-14 else 0.0
 
 
+@pytest.mark.slow
 def test_the_plane_says_where_mle_star_is():
     seen = set()
     for counts, mechanism in histograms(1, 500):
@@ -102,6 +103,7 @@ def test_shares_of_draws_on_the_line_are_those_of_the_estimates():
         assert f"In {percent(1 - np.mean(off))} of 50" in reading(alignment_shares(found))
 
 
+@pytest.mark.slow
 def test_the_supports_are_counted_and_nested():
     for counts, mechanism in histograms(2, 300):
         place = collinearity(counts, mechanism)
@@ -119,6 +121,7 @@ def test_the_supports_are_counted_and_nested():
             assert [int(x) for x in re.findall(r"keeps \(([\d,]+)\)", said)] == sizes
 
 
+@pytest.mark.slow
 def test_the_triangle_says_where_mle_star_is():
     for counts, mechanism in histograms(3, 300, most_k=4):
         if mechanism.k != 3:
@@ -252,6 +255,7 @@ def said_of(found):
     return reading(cloud_panels(found, ["a", "b", "c"], cloud_frame(found)))
 
 
+@pytest.mark.slow
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
     for (n, epsilon), where in itertools.product(

@@ -235,6 +235,7 @@ def test_way_through_the_triangle():
         np.testing.assert_allclose([x[i], y[i]], [b * side + c * side / 2, c * height], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_whether_more_privacy_is_slower_is_told_from_the_runs():
     """Iterations to the tolerance by ε in increasing order; "more than" where a run did not arrive."""
     for epsilons, tolerance in itertools.product(([0.5, 1, 2], [4, 8, 16], [0.01]), TOLERANCES):

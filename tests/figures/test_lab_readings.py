@@ -60,6 +60,7 @@ def holds_as_share(shown, true):
     assert 1 - true > 1e-3 or 1 - true < 1e-11 or 0.4 < (1 - shown) / (1 - true) < 2.5, (shown, true)
 
 
+@pytest.mark.slow
 def test_how_often_one_answer_is_the_truth(draws):
     said = set()
     for draw, _ in draws:
@@ -85,6 +86,7 @@ def test_a_chance_that_is_not_one_half_is_not_called_so():
         assert (percents(text)[0] == 0.5) == (p == 0.5), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 20.0])
 @pytest.mark.parametrize("k", [2, 12, 201, 1000, 100_000])
 def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
@@ -142,6 +144,7 @@ def test_the_truth_is_rarer_with_a_smaller_epsilon_and_with_more_answers():
     assert percent(RandomizedResponse(12, 1.0).keep) == "12.5%"
 
 
+@pytest.mark.slow
 def test_home_tells_who_is_nearer_only_where_one_is(draws):
     said = set()
     for draw, result in draws:
@@ -206,6 +209,7 @@ def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(d
     assert checked > 200
 
 
+@pytest.mark.slow
 def test_expected_counts_lie_between_truth_and_even_share_and_draw_together(draws):
     for draw, _ in draws[::7]:
         k, n = draw.scenario.k, draw.scenario.n
@@ -217,6 +221,7 @@ def test_expected_counts_lie_between_truth_and_even_share_and_draw_together(draw
         assert np.abs(expected).max() <= 0.0051 * n
 
 
+@pytest.mark.slow
 def test_the_chance_that_an_empty_category_goes_negative(draws):
     for i, (draw, _) in enumerate(draws):
         scenario, mechanism = draw.scenario, draw.mechanism
@@ -298,6 +303,7 @@ def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
     assert said == {"four", "three", "differ"}
 
 
+@pytest.mark.slow
 def test_what_an_onlooker_believes_after_one_report_and_after_several(draws):
     for i, (draw, _) in enumerate(draws[::2]):
         scenario, prior = draw.scenario, draw.population.probabilities

@@ -42,6 +42,7 @@ def drawn(target, found=(1.0, 50_000.0)):
     return plan_map(landscape_of(target), target, frontier_of(target), HERE, found)
 
 
+@pytest.mark.slow
 @EVERY
 def test_map_is_valid_and_says_itself(target):
     for place in (None, (0.01, 1.0), (20.0, 1e12)):
@@ -54,6 +55,7 @@ def test_map_is_valid_and_says_itself(target):
     )
 
 
+@pytest.mark.slow
 @EVERY
 def test_border_is_the_users_needed(target):
     line = named(drawn(target), "users needed")
@@ -131,6 +133,7 @@ def test_what_cannot_be_told_is_no_share():
     assert list(named(figure, "click anywhere").text) == ["none", "none", "100%", "25%"]
 
 
+@pytest.mark.slow
 @EVERY
 def test_lines_join_places_of_equal_value(target):
     lines = [trace for trace in drawn(target).data if trace.name.endswith("%")]

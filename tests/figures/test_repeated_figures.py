@@ -108,6 +108,7 @@ def test_a_smallest_mean_is_named_only_where_it_is_settled(metric):
     assert said >= ({1, 2} if metric == "above" else {0, 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", RANKED)
 def test_a_most_frequent_winner_is_named_only_beyond_chance(metric):
     for result in many():

@@ -43,6 +43,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(COUNTS, st.booleans(), st.fixed_dictionaries(FORMS))
 def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, Any]) -> None:
@@ -64,6 +65,7 @@ def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, An
     assert (found.total, found.dropped, found.merged) == (sum(counts.values()), (), 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.lists(LABELS, min_size=1, max_size=40).filter(lambda v: len(set(v)) > 1), st.booleans())
 def test_values_survive(values: list[str], as_parquet: bool) -> None:
@@ -93,6 +95,7 @@ def test_shares_survive(rows: list[tuple[str, float]]) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(
     st.binary(max_size=200) | st.text(st.sampled_from('ab,;\t\n\r" 1.-eN\x00<{')).map(str.encode),

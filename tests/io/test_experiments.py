@@ -46,6 +46,7 @@ def an_ending(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_there_and_back(way, ending):
     result = computed(WAYS[way])
@@ -248,6 +249,7 @@ def test_whole_numbers_and_decimals_are_numbers_too():
     assert files.read("a.parquet", data).same(RESULT)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.integers(0, len(CSV)), st.integers(0, 60), st.binary(max_size=6), st.booleans())
 def test_no_damage_is_a_traceback(at, width, bytes_, of_csv):
