@@ -89,6 +89,7 @@ def test_a_figure_of_the_paper_opens_with_the_stored_numbers(key):
     assert not widget(page, "Run").disabled
 
 
+@pytest.mark.slow
 def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
     page, result = opened("experiments"), stored_result(CELLS["main"])
     cells = [one for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 1000)]
@@ -141,6 +142,7 @@ def test_a_link_restores_what_is_shown():
     assert "17" in note.value
 
 
+@pytest.mark.slow
 def test_numbers_of_collections_and_seeds_stay_and_are_run(house):
     page = opened("experiments", "sweep=1b")
     for seeds in (20, 30):  # each of them counts, not every other one
@@ -219,6 +221,7 @@ def test_one_run_at_a_time_whatever_is_pressed(house, monkeypatch):
     assert not may_run(page)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_while_another_sweep_is_on_screen(house):
     page = started(house)
     checked(widget(page, "Sweep").set_value("1a").run())
@@ -256,6 +259,7 @@ def test_what_breaks_off_is_said_and_can_be_resumed(house, caplog):
 # Several sessions
 
 
+@pytest.mark.slow
 def test_others_wait_with_their_place_told(house):
     first = started(house)
     second, third = (started(house, f"{OWN}&draw={draw}") for draw in (2, 3))
@@ -294,6 +298,7 @@ def test_the_same_sweep_is_run_once_and_leaving_it_stops_it_for_oneself_only(hou
     assert len(house.gates) == 1
 
 
+@pytest.mark.slow
 def test_what_others_run_is_told(house):
     started(house, "sweep=1a")
     house.gate(0, 25).step()
@@ -371,6 +376,7 @@ def with_fruit(query="sweep=3"):
     return press(page, "Use this distribution")
 
 
+@pytest.mark.slow
 def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
     page = with_fruit()
     assert "About your file fruit.csv: 10 cells, 20 collections in each" in words(page)

@@ -135,6 +135,7 @@ def test_a_run_that_is_being_stopped_is_not_joined(house):
     assert house.queue.join(SWEEP, "b") is not job
 
 
+@pytest.mark.slow
 def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
     lonely = house.queue.join(SWEEP, "a")
     house.gate(0, 8)

@@ -112,6 +112,7 @@ def test_at_most_so_many_values():
     assert len(parse_numbers("1-100", FIELD["n"], 100)[0]) == 100
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(alphabet="0123456789.,;-–+x×*^e lnog()_²", max_size=25) | st.text(max_size=20))
 def test_whatever_is_typed_is_read_or_refused(text):

@@ -94,6 +94,7 @@ def test_what_a_link_cannot_have_is_said(query, notes):
     assert asked.metric in MAIN.settings.metrics
 
 
+@pytest.mark.slow
 def test_a_first_look():
     page = opened()
     assert [box.value for box in page.warning] == []
@@ -167,6 +168,7 @@ def test_a_strip_by_link_with_another_map():
         assert (asked.key, len(notes)) == (key, 1)
 
 
+@pytest.mark.slow
 def test_an_address_that_lags_behind_has_no_say():
     page = opened(at_s="2.5")
     page.query_params["at_k"] = "50"

@@ -191,6 +191,7 @@ def test_a_wrong_phi_in_the_link_is_said_once(text):
     assert rows_of(page) == rows_of(opened("geometry", WORKED))
 
 
+@pytest.mark.slow
 def test_layers_can_be_switched():
     page = opened("geometry", WORKED + "&phi=62,33,5")
 
@@ -227,6 +228,7 @@ def test_many_draws(query):
     assert not page.info
 
 
+@pytest.mark.slow
 def test_pushing_down_begins_on_the_line_and_leaves_it():
     page = opened("geometry", "k=500&s=1.3&eps=1&n=10000&seed=1")
     assert "exactly on the line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
@@ -240,6 +242,7 @@ def test_pushing_down_begins_on_the_line_and_leaves_it():
     assert "off their line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
 
 
+@pytest.mark.slow
 def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections():
     plain, picked = (opened("geometry", WORKED + more) for more in ("", "&phi=62,33,5"))
     assert [chart["data"] for chart in charts(plain)[1:]] == [chart["data"] for chart in charts(picked)[1:]]

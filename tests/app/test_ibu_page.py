@@ -63,6 +63,7 @@ def test_answer_is_the_first_iteration_of_all():
     assert iterations_said(page) == [t if t <= 100 else "more than 100 iterations" for t in found]
 
 
+@pytest.mark.slow
 def test_a_start_without_a_category_never_arrives():
     page = opened("ibu", LINK)
     (box,) = [one for one in page.selectbox if one.label == "Start from"]
@@ -102,6 +103,7 @@ def test_typed_start_and_what_cannot_be_used():
     assert charts(page)[0]["data"] == good  # what was there before is still there
 
 
+@pytest.mark.slow
 def test_large_k_offers_only_starts_with_few_levels():
     page = opened("ibu", "k=5000&n=100000")
     (box,) = [one for one in page.selectbox if one.label == "Start from"]
@@ -145,6 +147,7 @@ def test_costs_are_measured_when_asked_for():
     assert all("times as long" in row for row in rows[1:])
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_long_is_offered():
     query = "k=20000&n=1000000000&eps=12&s=0.3"
     page = opened("ibu", query)
@@ -178,6 +181,7 @@ def test_script_prints_the_record(start, tmp_path):
     assert len(lines) - begin == len(path.iterations)
 
 
+@pytest.mark.slow
 def test_the_triangle_is_there_for_three_categories_alone():
     headings = {k: [one.value for one in opened("ibu", f"k={k}&n=500").subheader] for k in (3, 4)}
     assert "The way through the triangle" in headings[3]

@@ -82,6 +82,7 @@ def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     assert f"Reported before: {reports[0] + 1}." in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [30, 5000])
 def test_a_report_that_is_not_frequent_is_not_drawn_as_one_that_is(k):
     page = opened("noisy_histogram", f"k={k}&eps=0.01")
@@ -174,6 +175,7 @@ def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
     assert 24 <= np.unique(preset.draw().counts).size <= 60
 
 
+@pytest.mark.slow
 def test_a_new_draw_of_a_tables_own_people_changes_the_noise_alone():
     table, sample = "dist=schooling&n=32561", "dist=schooling&n=32560"
     for query, said in ((table, "for other noise:"), (sample, "for other users and other noise:")):

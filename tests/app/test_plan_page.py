@@ -139,6 +139,7 @@ def test_worst_case_needs_more_and_is_none_for_a_ranking():
     assert not page.button_group(key="plan_guess").disabled
 
 
+@pytest.mark.slow
 def test_whose_shares_matter_for_the_rmse():
     query = f"{LINK}&target=rmse&value=0.1&eps=8"
     needed = [
@@ -230,6 +231,7 @@ def test_map_shows_the_scenario_and_the_plan():
     assert f"{users:,}" in lead["alt"]
 
 
+@pytest.mark.slow
 def test_simulation_runs_and_is_about_these_settings():
     page = opened("plan", "dist=zipf&k=12&s=1&eps=1&n=3000&find=value&seed=71")
     checked(widget(page, "Simulate").click().run())

@@ -83,6 +83,7 @@ def miss(kind, k, epsilon, n, value, users, share=0.2):
 CHECKED = [(k, e, u) for k in (2, 5, 25) for e in (0.5, 2.0, 5.0) for u in ("fixed", "sampled")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon", "users"), CHECKED)
 @pytest.mark.parametrize("kind", ["max", "share", "smallest", "top"])
 def test_the_users_that_are_enough_are_and_hardly_fewer_would_do(kind, k, epsilon, users):

@@ -59,6 +59,7 @@ def finished() -> AppTest:
     return analysed(give(opened(), ("travel.csv", TABLE)))
 
 
+@pytest.mark.slow
 def test_answer_and_table_are_those_of_the_core(finished):
     found = analyse(COUNTS, MECHANISM)
     text = said(finished)
@@ -81,6 +82,7 @@ def test_every_chart_has_its_sentence(finished):
     assert all(len(chart["alt"]) > 40 for chart in found)
 
 
+@pytest.mark.slow
 def test_right_epsilon_fits_and_a_wrong_one_does_not(finished):
     assert "speaks against ε = 2" in said(finished)
     wrong = analysed(give(opened(), ("travel.csv", TABLE)), privacy="0.9")
@@ -108,6 +110,7 @@ def test_neither_target_nor_level_drops_anything_that_was_computed():
         assert page.session_state["_your_reports_result"][1] is simulated
 
 
+@pytest.mark.slow
 def test_raw_rows_in_two_files_and_a_list_of_categories():
     rows = [label for label, count in zip(LABELS, COUNTS, strict=True) for _ in range(count)]
     page = give(
@@ -182,6 +185,7 @@ def test_settings_are_remembered_and_can_change_without_the_file():
     assert "4,000 reports, K = 6, ε = 2.**" in said(page)
 
 
+@pytest.mark.slow
 def test_simulated_reports_of_the_scenario():
     page = press(opened(), "Use simulated reports")
     assert "**2,000 reports, K = 12, ε = 1.**" in said(page)

@@ -133,6 +133,7 @@ def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
     check(run(report_files.script(found), tmp_path), found)
 
 
+@pytest.mark.slow
 def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
     rng = np.random.default_rng(3)
     names = [" apple ", "pl\x07um", "", "\u00a0fig", "y" * 230, "y" * 240, "not reported 2"]
@@ -159,6 +160,7 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
     check_table(everything, found, np.arange(26))
 
 
+@pytest.mark.slow
 def test_all_seen_in_a_list_without_a_header(tmp_path):
     text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
     source = ("reports.txt", text.encode())
@@ -240,6 +242,7 @@ def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected
     assert says in "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_swapped_answers(tmp_path):
     source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
     found = analysed([source], AllSeen(), p=1 - 0.3)
@@ -254,6 +257,7 @@ def test_swapped_answers(tmp_path):
     assert "no,620," in "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_long_list_is_a_file_of_its_own(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
     found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))

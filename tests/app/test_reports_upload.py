@@ -72,6 +72,7 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     assert "12 reports of 3 names were counted under another name" in text
 
 
+@pytest.mark.slow
 def test_the_person_decides_on_each_name():
     page = prepared(as_rows(COUNTS | ODD), "1")
     leave, twins = (

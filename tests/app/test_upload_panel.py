@@ -79,6 +79,7 @@ def test_dropped_rows_are_told():
     assert "line 3" in told
 
 
+@pytest.mark.slow
 def test_more_people_than_users_are_drawn_only_where_the_link_gave_no_number():
     many = b"fruit,count\napple,5000000000\nplum,3000000000\nfig,1234567\n"
     page = give(panel(), many)

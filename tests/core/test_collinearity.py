@@ -33,6 +33,7 @@ def random_cases(how_many, seed, *, same_support):
     return found
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_supports_are_nested(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
@@ -82,6 +83,7 @@ def test_residual_and_position_of_unequal_supports_are_the_projection():
         assert place.residual == pytest.approx(residual, rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.slow
 @given(counts(max_k=7), everyday_epsilons)
 def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):
     k = len(histogram)
@@ -107,6 +109,7 @@ def theorem2_cases(how_many, seed):
             yield histogram, mechanism, phi
 
 
+@pytest.mark.slow
 def test_theorem_2_puts_mle_star_at_one_over_t():
     for histogram, mechanism, phi in theorem2_cases(200, 5):
         place = collinearity(histogram, mechanism)
@@ -192,6 +195,7 @@ def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
         assert math.isnan(found.t)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
@@ -213,6 +217,7 @@ def test_equality_is_decided_on_integers(histogram, below, enough):
     assert (found.below, found.enough) == (below, enough)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_length_and_cut_off_are_those_of_the_estimates(histogram, epsilon):
     k = len(histogram)
@@ -234,6 +239,7 @@ def test_a_zero_without_a_negative_is_nothing_to_repair():
         assert math.isnan(place.position)
 
 
+@pytest.mark.slow
 def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
     """The argument of the page: 1/(p-q) > (p-q+mq)/((p-q) Phi) > 1/((1+nu)(p-q)), the slopes against phi."""
     for histogram, mechanism, place in random_cases(100, 8, same_support=True):

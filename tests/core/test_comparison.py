@@ -77,6 +77,7 @@ def test_mle_star_is_never_less_likely_than_the_other_repairs(draw):
     assert "mle_star" in compare(draw).best("above")
 
 
+@pytest.mark.slow
 @given(st.integers(2, 40), everyday_epsilons, st.integers(1, 5000), st.integers(0, 1000))
 def test_mle_star_is_likeliest_in_any_small_scenario(k, epsilon, n, seed):
     result = compare(Scenario("zipf", k, 1.0, epsilon, n, seed).draw())

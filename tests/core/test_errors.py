@@ -33,6 +33,7 @@ def test_distances_are_their_sums():
     assert squared_error([3, 0], np.array([1, 2], dtype=np.uint8)) == 8
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_the_likelihood_of_counts_is_summed_over_reports_and_of_frequencies_is_per_report(histogram, epsilon):
     k, n = len(histogram), sum(histogram)

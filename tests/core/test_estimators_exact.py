@@ -57,6 +57,7 @@ def test_any_counts_at_any_epsilon_are_exact(histogram, epsilon):
         check(name, histogram, mechanism, channel)
 
 
+@pytest.mark.slow
 @given(counts(), st.floats(0, 1, exclude_min=True, exclude_max=True))
 def test_any_counts_at_any_p_are_exact(histogram, fraction):
     k = len(histogram)

@@ -49,6 +49,7 @@ class Manual(Executor):
         return future
 
 
+@pytest.mark.slow
 def test_in_place(whole):
     assert whole.finished
     assert [result.cell for result in whole.cells] == list(CELLS)

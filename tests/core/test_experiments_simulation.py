@@ -154,6 +154,7 @@ def test_an_uploaded_histogram_is_its_own_people():
     assert Collector.of(cell, Settings(users="sampled"), {uploaded.key: uploaded}).people is None
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     rows=hnp.arrays(

@@ -151,6 +151,7 @@ def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     assert storage.from_columns(columns | {"nll_best": inv}, storage.metadata(result)).same(result)
 
 
+@pytest.mark.slow
 def test_two_thousand_cells_are_a_short_text_and_read_back():
     some = run(Sweep(CELLS[:1], Settings(2))).cells[0]
     cells = over(s=range(5), k=range(6, 16), epsilon=range(1, 11), n=range(1, 5))

@@ -38,6 +38,7 @@ REPAIRS = ("inv_n", "mle_star", "inv_p")
 points = st.lists(st.floats(-50, 50), min_size=2, max_size=2)
 
 
+@pytest.mark.slow
 @given(points, points)
 def test_distances_are_those_of_three_dimensions(first, second):
     a, b = (np.array([*point, 1 - sum(point)]) for point in (first, second))

@@ -68,6 +68,7 @@ def test_a_channel_with_more_reports_than_truths():
     assert ibu_channel([5, 0, 0], np.eye(3), 10).tolist() == [1, 0, 0]
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_the_likelihood_never_falls_and_the_certificate_bounds_the_gap(histogram, epsilon):
     path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(0, 40, 2))
@@ -76,6 +77,7 @@ def test_the_likelihood_never_falls_and_the_certificate_bounds_the_gap(histogram
     assert (path.certificate >= path.log_likelihood_gap - 1e-12).all()
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_iterates_are_distributions(histogram, epsilon):
     theta = ibu(histogram, RandomizedResponse(len(histogram), epsilon), 50)
@@ -146,6 +148,7 @@ def test_a_huge_epsilon_converges_at_once():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["uniform", "by halves"])
 def test_a_million_categories_are_a_few_dozen_levels(start):
     k = 1_000_000

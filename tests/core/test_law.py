@@ -202,6 +202,7 @@ def one_count(count, n, mechanism):
     return inv([count, n - count, *[0] * (mechanism.k - 2)], mechanism)[0]
 
 
+@pytest.mark.slow
 def test_at_n_q_reports_inv_is_zero_and_zero_is_not_negative():
     """Also where N q in doubles lies a rounding above the whole number, as for k = 2, eps = log 6, N = 7."""
     for mechanism, n, edge in whole_edges():

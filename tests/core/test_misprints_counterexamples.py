@@ -50,6 +50,7 @@ def test_rr_is_not_optimal_among_all_mechanisms():
     assert abs(simulated.mean() * n - found.subset_selection) < 5 * n * simulated.std() / math.sqrt(draws)
 
 
+@pytest.mark.slow
 def test_mle_star_is_sometimes_the_worst_in_one_draw():
     """Paper, section 6.2 and the conclusion. Of the 6,050 single draws with negatives here it is the worst in squared
     error in 36, 1 in 168. The share varies with the family of settings and the error, from about 1 in 90 (total

@@ -116,6 +116,7 @@ def test_optimality_conditions_hold_at_the_industrial_size(epsilon):
     check_optimality_conditions(noisy(k, 1_664_500, 1.3, mechanism, 1), mechanism)
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_no_other_distribution_is_more_likely(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
@@ -127,6 +128,7 @@ def test_no_other_distribution_is_more_likely(histogram, epsilon):
     assert best <= negative_log_likelihood(histogram, rivals, mechanism).min() * (1 + 1e-13) + 1e-12
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_every_estimate_is_monotone_in_the_counts(histogram, epsilon):
     """Theorem 6 for MLE*, and the same of the others; equal counts get equal estimates."""

@@ -12,6 +12,7 @@ from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
 
 
+@pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.3, 1.0, 30.0]))
 def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spread):
     mechanism = RandomizedResponse(len(histogram), epsilon)

@@ -40,6 +40,7 @@ def test_a_small_map_is_not_interpolated():
             assert shown.values[i, j] == pytest.approx(achieved(TARGETS[1], 50, epsilon, n, None), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 def test_the_frontier_is_the_users_required(target):
     guess, epsilons = Guess.of(50, zipf(50, 1.0)), [0.1, 1.0, 2.5, 10.0]

@@ -169,6 +169,7 @@ def law_of_two(n, t, a, b):
 CHANCE = st.floats(1e-4, 1 - 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fine", [False, True])
 @settings(max_examples=150)
 @given(st.integers(1, 600), st.floats(0, 1), CHANCE, CHANCE, st.floats(0.01, 1))
@@ -200,6 +201,7 @@ def test_the_bound_is_close_to_the_tail(fine, most):
             assert exact * (1 - 1e-9) <= bound(n, t / n, a, b, (c - mean) / n, fine) <= exact * most
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     st.floats(0, 9),

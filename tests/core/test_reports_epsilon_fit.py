@@ -108,6 +108,7 @@ def rejected(k, n, epsilon, stated, collections, replicates=99):
     return np.mean([test.p_value <= 0.05 for test in tests])
 
 
+@pytest.mark.slow
 def test_size_and_power():
     error = math.sqrt(0.05 * 0.95 / 250)
     assert abs(rejected(20, 100_000, 1.0, 1.0, 250) - 0.05) < 0.01 + 3 * error

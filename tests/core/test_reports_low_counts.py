@@ -43,6 +43,7 @@ def test_lowest_is_the_last_number_that_is_too_few(k, epsilon, n):
     assert found.level == pytest.approx(n * mechanism.q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "half"), [(2, 2), (5, 5), (10, 10), (11, 10), (30, 15), (1000, 500)])
 def test_it_shows_the_lower_half_and_at_least_ten(k, half):
     counts = np.random.default_rng(1).permutation(k) + 3
@@ -102,6 +103,7 @@ def of(epsilon):
     return lambda k: RandomizedResponse(k, epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 300, 0.5), (12, 2000, 1.0), (100, 20_000, 3.0)])
 def test_of_real_categories_hardly_one_is_called_a_stray(k, n, epsilon):
     mechanism = RandomizedResponse(k, epsilon)

@@ -31,6 +31,7 @@ def test_a_link_restores_the_scenario_to_the_last_digit(scenario):
     assert Scenario.from_query(query) == (scenario, ())
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*PARAMETERS, "other"]), st.text(max_size=30)))
 def test_no_text_in_a_link_raises_and_each_bad_value_gets_one_sentence(query):
     scenario, notes = Scenario.from_query(query)
@@ -147,6 +148,7 @@ def test_the_users_depend_on_the_seed_and_not_on_the_privacy():
     assert (other.true_counts != low.true_counts).any()
 
 
+@pytest.mark.slow
 def test_users_noise_and_repeats_come_from_independent_streams():
     """Correlations over 1,000 seeds stay within six standard errors of zero. Two categories and few users: each
     count is one binomial, so that two uses of one stream would show."""

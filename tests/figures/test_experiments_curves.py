@@ -205,6 +205,7 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
     assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["1a", "1b", "2a", "2b", "5", "10"])
 def test_presets_are_small_enough_and_start_on_screen(key):
     """With one number in the place of a long run."""

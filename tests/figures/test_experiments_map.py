@@ -201,6 +201,7 @@ def test_the_scenario_is_marked_near_where_it_lies():
         assert not [t for t in map_figure(plain, outside).data if t.name.startswith("your")]
 
 
+@pytest.mark.slow
 def test_the_mark_hides_no_words_and_no_name():
     """From every place of maps with names at many places: words fill the middle of a cell, names are two thirds wide."""
     rng = np.random.default_rng(8)
@@ -318,6 +319,7 @@ def test_a_name_lies_between_rows_and_beside_no_other():
     assert border_path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
 
 
+@pytest.mark.slow
 def test_a_large_map_has_no_words_but_is_small():
     cells = over(s=1.0, k=10, epsilon=np.linspace(0.1, 4, 40), n=np.arange(10, 30))
     figure = map_figure(seen([(1, 3, 2)] * 800, cells=cells))

@@ -60,6 +60,7 @@ def test_every_figure_is_valid_small_and_says_itself(k):
     check(compared_runs(compare_epsilons(drawn(k), [0.5, 1, 8], 300), "these users", 1e-6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", SIZES)
 def test_frames_are_the_estimates_themselves(k):
     figure, path, view = film(k), run(k), shown(k)

@@ -76,6 +76,7 @@ def test_the_sentence_is_about_the_first_category_shown():
     assert f"Told from zero (filled): {int(found.above.above.sum())} of 12 categories" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", SIZES)
 def test_floor_shows_the_ranks_and_what_is_too_few(k):
     found = analysed(k)

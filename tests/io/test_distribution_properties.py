@@ -79,6 +79,7 @@ def test_values_survive(values: list[str], as_parquet: bool) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(LABELS, st.floats(0, 1e6)), min_size=2, max_size=30, unique_by=lambda row: row[0]))
 def test_shares_survive(rows: list[tuple[str, float]]) -> None:

@@ -251,6 +251,7 @@ def test_results_cannot_be_changed() -> None:
                 array[0] = array[1]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(
     st.dictionaries(LABELS, st.integers(0, 100), min_size=2, max_size=12).filter(lambda c: any(c.values())),

@@ -299,6 +299,7 @@ PIECES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from([LABELS, UNQUOTED]).flatmap(
