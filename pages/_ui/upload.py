@@ -14,8 +14,8 @@ from pages._ui import link, state
 from pages._ui.safe_text import markdown
 from pages._ui.upload_script import origin
 from rr_core import limits
-from rr_core.figures.labels import plain
 from rr_core.io import EXTENSIONS, Distribution, Preview, UnreadableFile, inspect, read_distribution
+from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"

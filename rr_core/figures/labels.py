@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.plain_text import plain as plain
+from rr_core.plain_text import plain
 
 
 def display(label: str, max_length: int = 40) -> str:

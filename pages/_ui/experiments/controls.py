@@ -32,10 +32,10 @@ from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.experiments_names import METRIC_NAMES, population_name
-from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, duration
 from rr_core.figures.wording import counted
 from rr_core.limits import SEED_MAX, SEED_MIN
+from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario

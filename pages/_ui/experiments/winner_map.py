@@ -25,7 +25,7 @@ from rr_core.experiments.winner_map import (
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
 from rr_core.figures.experiments_names import METRIC_NAMES, population_name
-from rr_core.figures.labels import plain
+from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 

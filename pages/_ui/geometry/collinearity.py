@@ -16,10 +16,10 @@ from rr_core.figures.geometry_line import (
     repairs_plane,
     support_sizes,
 )
-from rr_core.figures.labels import plain
 from rr_core.figures.style import number, percent
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
+from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw
 

@@ -15,7 +15,7 @@ from pages._ui.geometry import picked_reports
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.labels import display, plain
+from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.geometry.contours import distance_circles, likelihood_curves
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
@@ -33,6 +33,7 @@ from rr_core.geometry.simplex import (
     to_plane,
     zero_regions,
 )
+from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
 

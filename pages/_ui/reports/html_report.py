@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
 from pages._ui.reports import sentences
-from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, reading
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
+from rr_core.plain_text import plain
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
 _LONGEST_NAME = 200

@@ -13,7 +13,6 @@ from pages._ui import link, state
 from pages._ui.reports import session
 from pages._ui.work import work
 from rr_core import typed
-from rr_core.figures.labels import plain
 from rr_core.figures.style import number
 from rr_core.io import (
     AllSeen,
@@ -33,6 +32,7 @@ from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.report_results import ReportSettings
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
+from rr_core.plain_text import plain
 from rr_core.scenario import Draw
 
 _MOST_NAMED = 3

@@ -18,12 +18,12 @@ from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
-from rr_core.figures.labels import plain
 from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.view import Bars, bars, find
 from rr_core.io import report_files
 from rr_core.io.report_results import Results
+from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.exact_tests import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.figures.labels import plain
 from rr_core.figures.style import QUANTITIES, number, percent, whole
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
+from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.epsilon_fit import FitTest
 from rr_core.reports.intervals import too_few_reports

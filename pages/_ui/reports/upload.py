@@ -16,7 +16,6 @@ from pages._ui.reports import reading, session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
 from pages._ui.upload import form
-from rr_core.figures.labels import plain
 from rr_core.figures.style import number
 from rr_core.io import (
     BITS_LEAST,
@@ -34,6 +33,7 @@ from rr_core.io import (
 )
 from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.plain_text import plain
 
 _DOMAINS: dict[DomainKind, str] = {
     "seen": "All of them are in the files",
