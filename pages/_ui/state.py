@@ -24,7 +24,7 @@ class Origin:
         file: its name.
         category: the column of names; without a header "Column 1" and so on.
         count: the column of numbers; None when every row is one person.
-        shares: whether the numbers are shares even if all are whole.
+        has_header: whether the first line names the columns; None: found out, or Parquet.
         order: of the categories: "file", "count" or "name".
         sha256: of the file, "" when that is not known.
     """
@@ -32,7 +32,7 @@ class Origin:
     file: str = "distribution.csv"
     category: str = "category"
     count: str | None = "count"
-    shares: bool = False
+    has_header: bool | None = None
     order: str = "file"
     sha256: str = ""
 

@@ -16,12 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.counting import Counts, add_up
-from rr_core.io.distribution import open_table
-from rr_core.io.errors import WrongDomain, quote
+from rr_core.io.columns import CATEGORY_WORDS, suggest
+from rr_core.io.decoding import WrongDomain, quote
 from rr_core.io.labels import clean, difference, factorize, near
 from rr_core.io.reports import Reports, Source
-from rr_core.io.schema import CATEGORY_WORDS, suggest
+from rr_core.io.tables import Counts, add_up, open_table, read_columns
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN
 
@@ -112,7 +111,7 @@ def _column(source: Source) -> tuple[Any, tuple[str, ...]]:
         notes = (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes = (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
-    return table.read([index]).arrays[0], notes
+    return read_columns(table, [index]).arrays[0], notes
 
 
 def from_column(column: Any, notes: tuple[str, ...]) -> Listed:

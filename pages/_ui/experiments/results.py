@@ -45,7 +45,7 @@ from rr_core.figures.experiments_sentences import (
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import counted
 from rr_core.io import experiments as files
-from rr_core.io.errors import UnreadableFile
+from rr_core.io.decoding import UnreadableFile
 from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE, Scenario
 
