@@ -12,9 +12,8 @@ from itertools import groupby
 from typing import Literal
 
 import numpy as np
-from scipy import special
 
-from rr_core.comparison import TIE, mean_rounding
+from rr_core.comparison import TIE, exceeds_chance, mean_rounding
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.run import SweepResult
@@ -68,8 +67,7 @@ def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second:
     if cell.seeds < 2 or error <= TIE * difference:
         return None
     level = FAMILY_LEVEL / (2 * len(VALID) * len(result.sweep.cells))
-    settled = difference > -special.stdtrit(cell.seeds - 1, level) * error
-    return by_means if settled else None
+    return by_means if exceeds_chance(difference, error, cell.seeds, level) else None
 
 
 @dataclass(frozen=True)

@@ -28,17 +28,20 @@ class BatchLevels:
     level at multiplicity 0, which follow that level through every iteration and weigh nothing.
 
     Attributes:
-        counts, multiplicities, start: (rows, levels) reports of one category, how many categories, and
-            the probability that one of them starts with.
-        keys: (rows, k) what tells the levels apart: the counts, or numbers of (count, start) pairs.
-        ordered_keys: (rows, levels) the key of each level, in decreasing order.
+        counts, start: (rows, levels) reports of one category, and the probability that it starts with.
+        rows: (rows, k) what tells the levels apart: the counts, or numbers of (count, start) pairs.
+        profile: of these rows, with equal values merged.
     """
 
     counts: Array
-    multiplicities: Array
     start: Array
-    keys: Rows
-    ordered_keys: Array
+    rows: Rows
+    profile: Profile
+
+    @property
+    def multiplicities(self) -> Array:
+        """(rows, levels) number of categories of each level."""
+        return self.profile.multiplicities
 
     @property
     def phi(self) -> Array:
@@ -48,29 +51,16 @@ class BatchLevels:
     @cached_property
     def level_of(self) -> NDArray[np.intp]:
         """(rows, k) the level of each category."""
-        size = table_size(self.keys)
-        level = np.empty(self.keys.shape, dtype=np.intp)
-        for row, (keys, ordered, sizes) in enumerate(
-            zip(self.keys, self.ordered_keys, self.multiplicities, strict=True)
-        ):
-            real = ordered[sizes > 0]
-            if size is None:
-                level[row] = real.size - 1 - np.searchsorted(real[::-1], keys)
-            else:
-                table = np.zeros(size, dtype=np.intp)
-                table[real.astype(np.intp)] = np.arange(real.size)
-                level[row] = table[keys]
-        return level
+        return self.profile.level_of(self.rows)
 
     def row(self, index: int) -> BatchLevels:
         """The levels of one row, without padding."""
         real = self.multiplicities[index] > 0
         return BatchLevels(
             self.counts[index, real][None],
-            self.multiplicities[index, real][None],
             self.start[index, real][None],
-            self.keys[index][None],
-            self.ordered_keys[index, real][None],
+            self.rows[index][None],
+            Profile(self.profile.values[index, real][None], self.multiplicities[index, real][None]),
         )
 
 
@@ -82,10 +72,8 @@ def batch_levels(histogram: NDArray[Any], start: ArrayLike | None) -> BatchLevel
     """
     rows, k = as_rows(histogram), histogram.shape[-1]
     if start is None:
-        merged = _merged_profile(rows)
-        return BatchLevels(
-            merged.values, merged.multiplicities, np.full(merged.values.shape, 1 / k), rows, merged.values
-        )
+        of_counts = profile(rows, table_size(rows)).merged()
+        return BatchLevels(of_counts.values, np.full(of_counts.values.shape, 1 / k), rows, of_counts)
     given = checked_distribution("start", start, k)
     if given.shape not in (histogram.shape, (k,)):
         raise ValueError(
@@ -94,11 +82,9 @@ def batch_levels(histogram: NDArray[Any], start: ArrayLike | None) -> BatchLevel
     counts, count_of = np.unique(rows, return_inverse=True)
     starts, start_of = np.unique(given.reshape(-1, k), return_inverse=True)
     pairs = count_of.reshape(rows.shape) * starts.size + start_of.reshape(-1, k)
-    merged = _merged_profile(pairs)
-    count_at, start_at = np.divmod(merged.values.astype(np.intp), starts.size)
-    return BatchLevels(
-        counts[count_at].astype(np.float64), merged.multiplicities, starts[start_at], pairs, merged.values
-    )
+    of_pairs = profile(pairs, table_size(pairs)).merged()
+    count_at, start_at = np.divmod(of_pairs.values.astype(np.intp), starts.size)
+    return BatchLevels(counts[count_at].astype(np.float64), starts[start_at], pairs, of_pairs)
 
 
 def checked_distribution(name: str, values: ArrayLike, k: int) -> Array:
@@ -111,17 +97,3 @@ def checked_distribution(name: str, values: ArrayLike, k: int) -> Array:
             f"with sum {np.ravel(sums)[np.argmax(np.abs(sums - 1))]:.12g}"
         )
     return array
-
-
-def _merged_profile(rows: Rows) -> Profile:
-    """The profile of each row with equal values merged, which `profile` leaves apart in short rows."""
-    unmerged = profile(rows, table_size(rows))
-    values, multiplicities = unmerged.values, unmerged.multiplicities
-    level = np.zeros(values.shape, dtype=np.intp)
-    np.cumsum(values[:, 1:] != values[:, :-1], axis=-1, out=level[:, 1:])
-    shape = (len(rows), int(level.max(initial=0)) + 1)
-    merged = np.repeat(values[:, -1:], shape[1], axis=-1)
-    np.put_along_axis(merged, level, values, axis=-1)
-    place = level + shape[1] * np.arange(len(rows))[:, None]
-    sizes = np.bincount(place.ravel(), weights=multiplicities.ravel(), minlength=shape[0] * shape[1])
-    return Profile(merged, sizes.reshape(shape).astype(np.float64))

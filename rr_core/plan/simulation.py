@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,14 +16,13 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plan.solve import Channels, checked_epsilon, value_function
 from rr_core.plan.targets import Guess, Target
 from rr_core.registry import ESTIMATORS
+from rr_core.sampling import Counts
+from rr_core.simulate import Collector, Progress, multinomial_reports, simulate
 from rr_core.streams import Stream
 
 Along = Literal["epsilon", "n"]
-Progress = Callable[[int], bool]
 METRICS = ("rmse", "max", "tv")
 
-# Seconds of work between two calls of a progress callback.
-_EVERY = 0.05
 # Collections drawn together: a part of the law of the results, hence fixed by k alone.
 _CELLS_PER_BLOCK, _MOST_PER_BLOCK = 50_000, 64
 
@@ -111,86 +108,48 @@ def simulate_curve(
     weights = _validate.histogram(theta, k)
     replicates = _validate.integer("replicates", replicates, 1)
     epsilon, n = _settings(along, points, fixed_value)
-    settings = [
-        _Setting.of(RandomizedResponse(k, e), weights / weights.sum(), int(size), users)
-        for e, size in zip(epsilon, n, strict=True)
+    rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), weights / weights.sum()
+    collectors = [
+        _collector(RandomizedResponse(k, e), shares, int(size), users, rows, seed, point)
+        for point, (e, size) in enumerate(zip(epsilon, n, strict=True))
     ]
     sums = np.zeros((2, len(METRICS), len(ESTIMATORS), n.size))
     done = np.zeros(n.size, dtype=np.int64)
-    for point, errors in _blocks(settings, replicates, seed, progress, done):
-        sums[0, ..., point] += errors.sum(axis=-1)
-        sums[1, ..., point] += (errors**2).sum(axis=-1)
+    for block in simulate(collectors, replicates, progress=progress):
+        errors = _errors(collectors[block.point], block.reports)[..., : block.wanted]
+        sums[0, ..., block.point] += errors.sum(axis=-1)
+        sums[1, ..., block.point] += (errors**2).sum(axis=-1)
+        done[block.point] += block.wanted
     mean, error = _summary(sums, done)
     shape = np.asarray(n if along == "n" else epsilon, dtype=np.float64)
     return SimulatedCurve(along, shape, _by_name(mean), _by_name(error), done, replicates, float(fixed_value))
 
 
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """One point: whose reports are drawn, and what the estimates are held against."""
-
-    mechanism: RandomizedResponse
-    n: int
-    truth: Array
-    people: NDArray[np.int64] | None
-
-    @classmethod
-    def of(cls, mechanism: RandomizedResponse, theta: Array, n: int, users: Users) -> _Setting:
-        check_users(users)
-        if users == "sampled":
-            return cls(mechanism, n, theta, None)
-        people = sampling.whole_users(theta, n)
-        return cls(mechanism, n, people / n, people)
-
-    def reports(self, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        if self.people is not None:
-            people = np.broadcast_to(self.people, (rows, self.people.size))
-            return sampling.noisy_histogram(people, self.mechanism.keep, rng)
-        seen = self.mechanism.expected(self.truth)
-        # The reports of sampled users are a sample from the distribution of reports. NumPy's sampler is quicker
-        # for many rows, and exact enough while k is small.
-        if rows > 1:
-            return rng.multinomial(self.n, seen, rows)
-        return sampling.multinomial(self.n, seen, rng)[None]
-
-    def errors(self, rows: int, rng: np.random.Generator) -> Array:
-        """(metrics, estimators, rows); the mean squared error in the place of the RMSE."""
-        reports, k = self.reports(rows, rng), self.mechanism.k
-        measured = []
-        for estimator in ESTIMATORS.values():
-            estimate = estimator(reports, self.mechanism)
-            measured.append(
-                (
-                    squared_error(estimate, self.truth) / k,
-                    max_error(estimate, self.truth),
-                    total_variation(estimate, self.truth),
-                )
-            )
-        return np.array(measured).transpose(1, 0, 2)
+def _collector(
+    mechanism: RandomizedResponse, theta: Array, n: int, users: Users, rows: int, seed: int, point: int
+) -> Collector:
+    """The collector of one point."""
+    check_users(users)
+    return Collector(
+        mechanism=mechanism,
+        n=n,
+        theta=theta,
+        true_counts=sampling.whole_users(theta, n) if users == "fixed" else None,
+        stream=lambda number: streams.generator(seed, Stream.PLAN, point, number * rows),
+        rows=rows,
+        sampler=multinomial_reports,
+    )
 
 
-def _blocks(
-    settings: list[_Setting],
-    replicates: int,
-    seed: int,
-    progress: Progress | None,
-    done: NDArray[np.int64],
-) -> Iterator[tuple[int, Array]]:
-    """(point, errors) of block after block of collections, every point in turn; counts what is ``done``."""
-    block = min(max(_CELLS_PER_BLOCK // settings[0].mechanism.k, 1), _MOST_PER_BLOCK)
-    called = time.perf_counter()
-    for first in range(0, replicates, block):
-        for point, setting in enumerate(settings):
-            rng = streams.generator(seed, Stream.PLAN, point, first)
-            # A block is drawn whole, so that its collections do not depend on how many are wanted.
-            errors = setting.errors(block, rng)[..., : replicates - first]
-            done[point] += errors.shape[-1]
-            yield point, errors
-            last = int(done.sum()) == replicates * len(settings)
-            if progress is not None and (last or time.perf_counter() - called >= _EVERY):
-                if progress(int(done.sum())):
-                    return
-                called = time.perf_counter()
+def _errors(collector: Collector, reports: Counts) -> Array:
+    """(metrics, estimators, rows); the mean squared error in the place of the RMSE."""
+    truth, k, measured = collector.truth, collector.mechanism.k, []
+    for estimator in ESTIMATORS.values():
+        estimate = estimator(reports, collector.mechanism)
+        measured.append(
+            (squared_error(estimate, truth) / k, max_error(estimate, truth), total_variation(estimate, truth))
+        )
+    return np.array(measured).transpose(1, 0, 2)
 
 
 def _summary(sums: Array, done: NDArray[np.int64]) -> tuple[Array, Array]:

@@ -1,16 +1,13 @@
-"""Collected reports: the check of the counts, and their distinct values."""
+"""Collected reports: the check of the counts, and their levels."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling
-from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.profile import table_size
+from rr_core.profile import Profile, profile, table_size
 
 Counts = sampling.Counts
 
@@ -33,28 +30,9 @@ def checked_level(level: float) -> float:
     return number
 
 
-@dataclass(frozen=True, eq=False)
-class DistinctCounts:
-    """The distinct counts of one histogram: what depends on the count alone is computed once for each of them.
-
-    Attributes:
-        values: (m,) distinct counts, increasing.
-        multiplicities: (m,) number of categories with each of them.
-        index: (k,) position in ``values`` of the count of each category.
-    """
-
-    values: Array
-    multiplicities: NDArray[np.int64]
-    index: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, counts: Counts) -> DistinctCounts:
-        """O(k) where the counts are small enough for a table, else a sort."""
-        if table_size(counts[None]) is None:
-            values, index, multiplicities = np.unique(counts, return_inverse=True, return_counts=True)
-            return cls(values.astype(np.float64), multiplicities, index)
-        occurrences = np.bincount(counts)
-        values = np.flatnonzero(occurrences)
-        place = np.zeros(occurrences.size, dtype=np.intp)
-        place[values] = np.arange(values.size)
-        return cls(values.astype(np.float64), occurrences[values], place[counts])
+def counts_profile(counts: Counts) -> tuple[Profile, NDArray[np.intp]]:
+    """The profile of one (k,) histogram, and the (k,) level of each category: what depends on the count alone is computed
+    once for each level."""
+    rows = counts[None]
+    levels = profile(rows, table_size(rows))
+    return levels, levels.level_of(rows)[0]

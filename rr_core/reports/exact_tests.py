@@ -16,7 +16,7 @@ from scipy import special
 
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.reports.counts import DistinctCounts, checked_counts, checked_level
+from rr_core.reports.counts import checked_counts, checked_level, counts_profile
 
 # Chance, at most, that a right epsilon is called wrong because of its largest or smallest count.
 EXTREME_CHANCE = 0.001
@@ -56,11 +56,10 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
     """
     checked = checked_counts(counts, mechanism)
     level = checked_level(level)
-    distinct = DistinctCounts.of(checked)
-    p_values = upper_tail(distinct.values, int(checked.sum()), mechanism.q)
-    adjusted = _holm(p_values, distinct.multiplicities, mechanism.k)
-    index = distinct.index
-    return AboveZero(p_values[index], adjusted[index], (adjusted <= level)[index], level)
+    levels, level_of = counts_profile(checked)
+    p_values = upper_tail(levels.values[0], int(checked.sum()), mechanism.q)
+    adjusted = _holm(p_values, levels.multiplicities[0], mechanism.k)
+    return AboveZero(p_values[level_of], adjusted[level_of], (adjusted <= level)[level_of], level)
 
 
 def upper_tail(counts: Array, n: int, chance: float) -> Array:
@@ -118,12 +117,12 @@ def extremes(counts: ArrayLike, mechanism: RandomizedResponse) -> Extremes:
     return Extremes(min(1.0, mechanism.k * many), min(1.0, mechanism.k * few))
 
 
-def _holm(p_values: Array, multiplicities: NDArray[np.int64], k: int) -> Array:
-    """(m,) Holm's adjusted p-values of m distinct p-values in decreasing order, each shared by so many of k categories.
+def _holm(p_values: Array, multiplicities: Array, k: int) -> Array:
+    """(m,) Holm's adjusted p-values of m distinct p-values in increasing order, each shared by so many of k categories.
 
     Of categories with one p-value the first has the largest factor, and the others get the same.
     """
-    below = multiplicities[::-1].cumsum() - multiplicities[::-1]
-    stepped = np.minimum(p_values[::-1] * (k - below), 1.0)
-    adjusted: Array = np.maximum.accumulate(stepped)[::-1]
+    below = multiplicities.cumsum() - multiplicities
+    stepped = np.minimum(p_values * (k - below), 1.0)
+    adjusted: Array = np.maximum.accumulate(stepped)
     return adjusted

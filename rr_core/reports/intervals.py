@@ -11,7 +11,7 @@ from scipy import special
 from rr_core._validate import Array
 from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
-from rr_core.reports.counts import DistinctCounts, checked_counts, checked_level
+from rr_core.reports.counts import checked_counts, checked_level, counts_profile
 
 # Fewest expected reports of a category that nobody has, N q, from which the intervals keep their level: from a level
 # of 95% on, and below.
@@ -89,13 +89,13 @@ def inv_interval(
     """
     checked = checked_counts(counts, mechanism)
     level = checked_level(level)
-    distinct = DistinctCounts.of(checked)
+    levels, level_of = counts_profile(checked)
     n = float(checked.sum())
     make = _exact if simultaneous else _score
     alpha = (1 - level) / mechanism.k if simultaneous else 1 - level
-    seen = make(distinct.values, n, alpha, mechanism, users)
+    seen = make(levels.values[0], n, alpha, mechanism, users)
     low, high = ((end - mechanism.q) / mechanism.keep for end in seen)
-    return Interval(low[distinct.index], high[distinct.index], level, simultaneous)
+    return Interval(low[level_of], high[level_of], level, simultaneous)
 
 
 def _variance(mechanism: RandomizedResponse, users: Users) -> tuple[float, float, float]:
