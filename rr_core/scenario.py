@@ -284,7 +284,7 @@ class Preset:
     why: str
 
 
-# Its users are (8, 1, 1, 0): `rr_core.misprints.counterexamples` counts the exact mean errors out.
+# Its users are (8, 1, 1, 0): `rr_core.misprints.paper` counts the exact mean errors out.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 22)
 
 PRESETS = (

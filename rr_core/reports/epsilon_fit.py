@@ -25,8 +25,15 @@ from rr_core.estimators import mle_rule, mle_star
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
-from rr_core.reports.counts import Counts, checked_counts, checked_level, counts_profile
-from rr_core.reports.exact_tests import Extremes, extremes, upper_tail
+from rr_core.reports.intervals import (
+    Counts,
+    Extremes,
+    checked_counts,
+    checked_level,
+    counts_profile,
+    extremes,
+    upper_tail,
+)
 from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 

@@ -7,8 +7,7 @@ from rr_core import RandomizedResponse, zipf
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import analyse
-from rr_core.reports.exact_tests import above_zero
-from rr_core.reports.intervals import inv_interval
+from rr_core.reports.intervals import above_zero, inv_interval
 from rr_core.reports.nearest_estimate import nearest
 
 

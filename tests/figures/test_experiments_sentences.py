@@ -13,12 +13,11 @@ from scipy import stats
 
 from pages._ui.experiments.results import answer_text
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star
-from rr_core.experiments.agreement import agreement
 from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.claims import claims, figure_claims
 from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
-from rr_core.experiments.ranking import sign
+from rr_core.experiments.ranking import agreement, sign
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
 from rr_core.experiments.winner_map import winner_map
