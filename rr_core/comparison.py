@@ -1,13 +1,18 @@
-"""The four estimators side by side on one draw: estimates, errors, zeros, certificate."""
+"""The estimators compared: their errors, which of them are the smallest and the largest, and the table for one draw.
+
+Single draws (`compare`), repeated ones (`rr_core.repeats`) and sweeps (`rr_core.experiments`) rank errors, share ties and
+test differences here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from rr_core._validate import Array
 from rr_core.errors import (
@@ -62,15 +67,15 @@ class Comparison:
 
     def best(self, metric: str) -> tuple[str, ...]:
         """The valid estimators with the smallest error, by a metric of RANKED; all three when they tie."""
-        return self._ranks(metric)[0]
+        return tuple(name for name, best in zip(VALID, self._ranks(metric).best, strict=True) if best)
 
     def worst(self, metric: str) -> tuple[str, ...]:
         """The valid estimators with the largest error; none when all three tie."""
-        return self._ranks(metric)[1]
+        return tuple(name for name, worst in zip(VALID, self._ranks(metric).worst, strict=True) if worst)
 
-    def _ranks(self, metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _ranks(self, metric: str) -> Ranks:
         valid = {one: np.array([self.errors[one][name] for name in VALID]) for one in RANKED}
-        return ranked(valid[metric], rounding(metric, valid))
+        return ranks(valid[metric], rounding(metric, valid))
 
 
 def truth_of(draw: Draw, target: Target) -> Array:
@@ -154,11 +159,53 @@ def mean_rounding(metric: str, errors: ArrayLike) -> Array:
     return slack
 
 
-def ranked(errors: Array, slack: Array) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Best and worst of the three valid estimators; errors that differ from the smallest or the largest by no more
-    than ``slack`` share, and a three-way tie has no worst. (3,) each."""
-    at_least, at_most = errors.min(), errors.max() - slack[errors.argmax()]
-    best = tuple(name for name, low in zip(VALID, errors - slack, strict=True) if low <= at_least)
-    if len(best) == len(VALID):
-        return best, ()
-    return best, tuple(name for name, error in zip(VALID, errors, strict=True) if error >= at_most)
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """The smallest and the largest of several errors, in each of many comparisons.
+
+    Attributes:
+        best, worst: (..., estimators) whether an error is the smallest or the largest, alone or shared; where all of
+            them tie nobody is the worst.
+        all_tied: (...) whether all of them tie.
+    """
+
+    best: NDArray[np.bool_]
+    worst: NDArray[np.bool_]
+    all_tied: NDArray[np.bool_]
+
+    def wins(self) -> Array:
+        """(..., estimators) one win a comparison, shared equally by the best; none where all tie."""
+        return self._shared(self.best)
+
+    def losses(self) -> Array:
+        """(..., estimators) as `wins`, for the worst."""
+        return self._shared(self.worst)
+
+    def _shared(self, among: NDArray[np.bool_]) -> Array:
+        shares: Array = among / np.maximum(among.sum(axis=-1, keepdims=True), 1)
+        shares[self.all_tied] = 0.0
+        return shares
+
+
+def ranks(errors: Array, slack: Array | float) -> Ranks:
+    """Rank the errors of some estimators (..., estimators). Those that differ from the smallest or the largest by no more
+    than their ``slack``, one for all or of the same shape, tie with it.
+
+    >>> ranks(np.array([[0.2, 0.1, 0.1], [0.3, 0.3, 0.3]]), np.full((2, 3), 1e-12)).wins().tolist()
+    [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]
+    """
+    least = errors - slack
+    best = least <= errors.min(axis=-1, keepdims=True)
+    all_tied = best.all(axis=-1)
+    largest = errors.argmax(axis=-1)[..., None]
+    worst = (errors >= np.take_along_axis(least, largest, axis=-1)) & ~all_tied[..., None]
+    return Ranks(best, worst, all_tied)
+
+
+def exceeds_chance(mean: Any, standard_error: Any, n: int, level: float) -> Any:
+    """Whether the mean of ``n`` differences is above zero by a t test at ``level``, one-sided; (...) as the mean.
+
+    >>> bool(exceeds_chance(0.3, 0.1, 50, 0.0005)), bool(exceeds_chance(0.3, 0.1, 50, 0.005))
+    (False, True)
+    """
+    return mean > -special.stdtrit(n - 1, level) * standard_error

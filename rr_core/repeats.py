@@ -12,13 +12,12 @@ from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.comparison import RANKED, Target, measure, ranked, rounding, truth_of
+from rr_core.comparison import RANKED, Ranks, Target, exceeds_chance, measure, ranks, rounding, truth_of
 from rr_core.law import most_negative
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import Draw
+from rr_core.simulate import Block, rows_per_step, simulate
 
-# Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
-_CELLS_PER_STEP = 400_000
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is told at all.
 _LEVEL, _FEWEST = 0.001, 10
 _ROUNDING = (
@@ -86,7 +85,7 @@ class Repeats:
             excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
             excess[np.abs(excess) <= slack] = 0.0
             mean, error = excess.mean(axis=0), excess.std(axis=0, ddof=1) / math.sqrt(self.done)
-            settled = mean > -special.stdtrit(self.done - 1, _LEVEL / 2) * error
+            settled = exceeds_chance(mean, error, self.done, _LEVEL / 2)
         return tuple(name for name, above in zip(VALID, settled.tolist(), strict=True) if not above)
 
     def _rounding(self, metric: str) -> Array:
@@ -127,14 +126,15 @@ def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats
     times = _validate.integer("times", times, 1)
     truth = truth_of(draw, target)
     result = Repeats(target, truth, _deviation=np.zeros((len(ESTIMATORS), draw.scenario.k)))
-    step = max(1, min(times, _CELLS_PER_STEP // draw.scenario.k))
-    for first in range(0, times, step):
-        _add(result, draw, first, min(step, times - first))
+    collector = draw.collector(new_users=target == "population")
+    for block in simulate(collector, times, step=rows_per_step(draw.scenario.k)):
+        _add(result, draw, block)
         yield result
 
 
-def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
-    truths, reports = draw.repeat(first, how_many, new_users=result.target == "population")
+def _add(result: Repeats, draw: Draw, block: Block) -> None:
+    truths, reports = block.true_counts, block.reports
+    assert truths is not None
     estimates = {name: estimator(reports, draw.mechanism) for name, estimator in ESTIMATORS.items()}
     measured = [
         measure(reports, estimate, estimates["mle_star"], result.truth, draw.mechanism)
@@ -146,22 +146,18 @@ def _add(result: Repeats, draw: Draw, first: int, how_many: int) -> None:
     valid = {metric: of_all[:, 1:] for metric, of_all in errors.items()}
     for metric in RANKED:
         result.errors[metric] = np.concatenate([result.errors[metric], errors[metric]])
-        for row, slack in zip(valid[metric], rounding(metric, valid), strict=True):
-            _score(result, metric, row, slack)
+        _count_wins(result, metric, ranks(valid[metric], rounding(metric, valid)))
     below = reports <= most_negative(draw.scenario.n, draw.mechanism)
     result.with_negatives += int(below.any(axis=-1).sum())
     result.empty_negative = np.concatenate([result.empty_negative, _share_of_empty(below, truths == 0)])
-    result.done += how_many
+    result.done += block.wanted
 
 
-def _score(result: Repeats, metric: str, errors: Array, slack: Array) -> None:
-    best, worst = ranked(errors, slack)
-    if not worst:
-        result.tied[metric] += 1
-        return
-    for tally, names in ((result.best, best), (result.worst, worst)):
-        for name in names:
-            tally[metric][name] += 1 / len(names)
+def _count_wins(result: Repeats, metric: str, placed: Ranks) -> None:
+    result.tied[metric] += int(placed.all_tied.sum())
+    for tally, shares in ((result.best, placed.wins()), (result.worst, placed.losses())):
+        for name, total in zip(VALID, shares.sum(axis=0).tolist(), strict=True):
+            tally[metric][name] += total
 
 
 def _share_of_empty(below: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Array:

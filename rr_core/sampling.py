@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -21,6 +22,11 @@ Counts = NDArray[np.int64]
 # Below this many users per category, throwing users one by one into k boxes beats splitting the total
 # down a tree of binomials (measured; the law is the same either way).
 _USERS_PER_BOX = 8
+# How far below the total the Poisson counts aim, in standard deviations: 3 rows in 100,000 are above it and drawn anew.
+_MARGIN = 4.0
+# Rates and numbers of draws for which looking up a table beats NumPy's Poisson sampler (measured).
+_TABLE_RATE, _TABLE_DRAWS = 500.0, 20_000
+_GUIDE = 4096
 
 
 def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
@@ -64,6 +70,45 @@ def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> 
     else:
         rows = _split(flat, np.ones(k), rng)
     return rows.reshape(*totals.shape, k)
+
+
+def poissonised_multinomial(totals: Counts, k: int, rng: np.random.Generator) -> Counts:
+    """As `uniform_multinomial` for (rows,) totals, by way of Poisson counts: (rows, k).
+
+    Given their sum, k independent Poisson counts of equal rate are uniform multinomial, whatever the sum. So counts whose
+    sum is at most the total, and the users still missing thrown one by one, are uniform multinomial of the total.
+
+    >>> from rr_core.streams import Stream, generator
+    >>> poissonised_multinomial(np.array([50, 70]), 4, generator(1, Stream.NOISE)).sum(axis=1).tolist()
+    [50, 70]
+    """
+    least = float(totals.min())
+    rate = max(least - _MARGIN * np.sqrt(least), 0.0) / k
+    counts = poisson(rate, (totals.size, k), rng)
+    left = totals - counts.sum(axis=-1)
+    while (over := left < 0).any():
+        counts[over] = rng.poisson(rate, (int(over.sum()), k))
+        left = totals - counts.sum(axis=-1)
+    counts += uniform_multinomial(left, k, rng)
+    return counts
+
+
+def poisson(rate: float, shape: tuple[int, int], rng: np.random.Generator) -> Counts:
+    """Independent Poisson counts of one ``rate``. Many of a moderate rate are looked up in a table of the distribution
+    function, with a guide to the place in it where a uniform number falls."""
+    if rate > _TABLE_RATE or shape[0] * shape[1] < _TABLE_DRAWS:
+        return rng.poisson(rate, shape)
+    most = int(rate + 12 * np.sqrt(rate) + 40)
+    upto = special.pdtr(np.arange(most + 1), rate)
+    upto[-1] = 1.0
+    guide = np.searchsorted(upto, np.arange(_GUIDE) / _GUIDE, side="right")
+    uniform = rng.random(shape[0] * shape[1])
+    counts = guide[(uniform * _GUIDE).astype(np.intp)]
+    short = np.flatnonzero(uniform >= upto[counts])
+    while short.size:
+        counts[short] += 1
+        short = short[uniform[short] >= upto[counts[short]]]
+    return counts.reshape(shape)
 
 
 def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generator) -> Counts:

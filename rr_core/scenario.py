@@ -18,6 +18,7 @@ from rr_core import _validate, limits, sampling, streams
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
+from rr_core.simulate import Collector
 from rr_core.streams import Stream
 
 
@@ -154,27 +155,24 @@ class Draw:
         """Whether the users are the very people of the population's table: the same under every seed."""
         return self.scenario.n == self.population.total
 
-    def repeat(self, first: int, how_many: int, *, new_users: bool = False) -> tuple[NDArray, NDArray]:
-        """Further collections of the same scenario: true counts and reports, (how_many, k) each.
-
-        Collection number i is the same however the work is split into calls.
+    def collector(self, *, new_users: bool = False) -> Collector:
+        """Draws further collections of the same scenario, each from a random stream of its own.
 
         Args:
-            first: number of the first collection.
-            how_many: how many.
-            new_users: draw the users anew from the population each time, rather than keep them.
+            new_users: sample the users anew from the population each time, rather than let the same ones report again.
+
+        >>> block = Scenario("zipf", 3, 1.0, 1.0, 100, 5).draw().collector(new_users=True).draw(first=0, wanted=4)
+        >>> block.true_counts.sum(axis=1).tolist(), block.reports.sum(axis=1).tolist()
+        ([100, 100, 100, 100], [100, 100, 100, 100])
         """
-        truths = np.empty((how_many, self.scenario.k), dtype=np.int64)
-        reports = np.empty_like(truths)
-        for i in range(how_many):
-            rng = self.scenario.stream(Stream.REPEATS, first + i)
-            truths[i] = (
-                sampling.multinomial(self.scenario.n, self.population.probabilities, rng)
-                if new_users
-                else self.true_counts
-            )
-            reports[i] = self.mechanism.randomize_histogram(truths[i], rng)
-        return truths, reports
+        return Collector(
+            mechanism=self.mechanism,
+            n=self.scenario.n,
+            theta=self.population.probabilities,
+            true_counts=None if new_users else self.true_counts,
+            stream=lambda number: self.scenario.stream(Stream.REPEATS, number),
+            rows=1,
+        )
 
 
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -286,7 +284,7 @@ class Preset:
     why: str
 
 
-# Its users are (8, 1, 1, 0): `rr_core.misprints.counterexamples` counts the exact mean errors out.
+# Its users are (8, 1, 1, 0): `rr_core.misprints.paper` counts the exact mean errors out.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 22)
 
 PRESETS = (

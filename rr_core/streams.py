@@ -35,7 +35,7 @@ def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
     """The key of a stream.
 
     Args:
-        seed: from 0 to 2^32 - 1; a sweep has the four numbers of a text instead, see `rr_core.experiments.simulation`.
+        seed: from 0 to 2^32 - 1; a sweep has four numbers instead, see `rr_core.experiments.cell.cell_seed`.
         stream: what is drawn.
         numbers: what follows, integers >= 0, as the table says.
     """

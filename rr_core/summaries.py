@@ -12,6 +12,7 @@ from rr_core.comparison import ULPS
 from rr_core.errors import total_variation
 from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.scenario import Draw
+from rr_core.simulate import Collector
 from rr_core.streams import Stream
 
 # Empty categories looked at, and time spent, when the share of negatives is observed over draws.
@@ -84,9 +85,10 @@ def empty_negative_share(draw: Draw) -> EmptyShare:
         rarest = int(truth.argmin())
         moved, truth[rarest] = truth[rarest], 0
         truth[truth.argmax()] += moved
-    rng = draw.scenario.stream(Stream.EMPTY)
-    reports = draw.mechanism.randomize_histogram(np.broadcast_to(truth, (draws, truth.size)), rng)
-    below = reports[:, truth == 0] <= most_negative(draw.scenario.n, draw.mechanism)
+    collector = Collector.fixed(
+        truth, draw.mechanism, lambda _: draw.scenario.stream(Stream.EMPTY), rows=draws
+    )
+    below = collector.draw(0, draws).reports[:, truth == 0] <= most_negative(draw.scenario.n, draw.mechanism)
     return EmptyShare(int(below.sum()), int(below.size), emptied)
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rr_core import sampling, streams
 from rr_core._validate import Array
-from rr_core.comparison import mean_rounding
+from rr_core.comparison import mean_rounding, ranks
 from rr_core.errors import report_loss
 from rr_core.experiments.grid import Cell, Settings
-from rr_core.experiments.simulation import Collector, profile_of_rows
 from rr_core.populations import Population
-from rr_core.profile import Profile, table_size
+from rr_core.profile import Profile, shared_profile, table_size
 from rr_core.registry import RULES, VALID
 from rr_core.sampling import Counts
+from rr_core.simulate import Block, Collector, Progress, kept_then_poisson, simulate
+from rr_core.streams import Stream
 
 # Collections drawn together: part of what a cell's numbers are, hence fixed by k alone. Divisors of the usual numbers
 # of seeds, since a block is always drawn whole.
@@ -58,7 +61,7 @@ def simulate_cell(
     cell: Cell,
     settings: Settings,
     given: Mapping[str, Population] | None = None,
-    stopped: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
 ) -> SimulatedErrors | None:
     """Simulate ``settings.seeds`` collections, estimate from each and measure the errors.
 
@@ -68,22 +71,55 @@ def simulate_cell(
         cell: which cell.
         settings: how it is measured.
         given: uploaded populations, by key.
-        stopped: called after each block (some tens of milliseconds); True ends the simulation.
+        progress: as in `simulate`.
 
     Returns:
-        None when it was stopped.
+        None when it was stopped before its end.
 
     Raises:
         ValueError: naming the argument.
     """
-    collector = Collector.of(cell, settings, given or {})
-    measure = _Accumulator(settings, collector)
-    size = rows_per_block(cell.k)
-    for number, first in enumerate(range(0, settings.seeds, size)):
-        measure.add(collector.block(number, size), first)
-        if stopped is not None and stopped():
-            return None
-    return measure.result()
+    collector = cell_collector(cell, settings, given or {})
+    measure, done = _Accumulator(settings, collector), 0
+    for block in simulate(collector, settings.seeds, progress=progress):
+        measure.add(block)
+        done += block.wanted
+    return measure.result() if done == settings.seeds else None
+
+
+def cell_collector(cell: Cell, settings: Settings, given: Mapping[str, Population]) -> Collector:
+    """What draws the collections of a cell; ``given`` holds the uploaded populations."""
+    population, seed = cell.population(given), cell_seed(cell, settings)
+    return Collector(
+        mechanism=cell.mechanism,
+        n=cell.n,
+        theta=population.probabilities,
+        true_counts=None if settings.users == "sampled" else _fixed_users(cell, settings, population),
+        stream=lambda number: streams.generator(seed, Stream.NOISE, number),
+        rows=rows_per_block(cell.k),
+        sampler=kept_then_poisson,
+    )
+
+
+def cell_seed(cell: Cell, settings: Settings) -> streams.Key:
+    """The four numbers that stand for a seed in the random streams of a cell."""
+    return _key_of_text(f"{cell.key} {settings.users} {settings.people} seed={settings.seed}")
+
+
+def _fixed_users(cell: Cell, settings: Settings, population: Population) -> Counts:
+    if population.counts is not None and cell.n == population.total:
+        return population.counts
+    if settings.people == "rounded":
+        return sampling.whole_users(population.probabilities, cell.n)
+    # Without epsilon: along it the users stay the same.
+    rng = streams.generator(_key_of_text(f"{cell.source} n={cell.n} seed={settings.seed}"), Stream.USERS)
+    return sampling.multinomial(cell.n, population.probabilities, rng)
+
+
+def _key_of_text(text: str) -> streams.Key:
+    """Four 32-bit numbers of a text."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
 class _Accumulator:
@@ -100,11 +136,11 @@ class _Accumulator:
         self._concentration = float((collector.theta**2).sum())
         self._by_category = settings.bias or bool(set(settings.metrics) & set(PER_CATEGORY_METRICS))
 
-    def add(self, reports: Counts, first: int) -> None:
+    def add(self, block: Block) -> None:
         """Measure a block; what lies beyond the number of seeds is drawn but not counted."""
-        levels, size = profile_of_rows(reports), table_size(reports)
-        wanted = min(len(reports), self._settings.seeds - first)
-        at = slice(first, first + wanted)
+        reports, wanted = block.reports, block.wanted
+        levels, size = shared_profile(reports), table_size(reports)
+        at = slice(block.first, block.first + wanted)
         for index, name in enumerate(self._settings.estimators):
             rule = RULES[name](levels, self._mechanism)
             on_levels = rule.at(levels.values)
@@ -271,18 +307,14 @@ def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
     counts["tied"] = np.zeros(shape[:1])
     if not valid:
         return counts
-    ranked = errors[:, valid]
-    largest = np.abs(ranked).max(axis=1, keepdims=True)
-    slack = np.stack(
-        [mean_rounding(metric, part) for metric, part in zip(settings.metrics, largest, strict=True)]
-    )
-    best = ranked <= ranked.min(axis=1, keepdims=True) + slack
-    worst = ranked >= ranked.max(axis=1, keepdims=True) - slack
-    tie = best.all(axis=1, keepdims=True)
-    for name, held in (("best", best), ("worst", worst)):
-        counts[name][:, valid] = np.where(tie, 0.0, held / held.sum(axis=1, keepdims=True)).sum(axis=-1)
-    counts["beaten"][:, valid] = (~best).sum(axis=-1)
-    counts["tied"] = tie[:, 0].sum(axis=-1).astype(np.float64)
+    compared = np.moveaxis(errors[:, valid], 1, -1)  # (metrics, seeds, valid estimators)
+    largest = np.abs(compared).max(axis=-1, keepdims=True)
+    slack = [mean_rounding(metric, sizes) for metric, sizes in zip(settings.metrics, largest, strict=True)]
+    placed = ranks(compared, np.stack(slack))
+    counts["best"][:, valid] = placed.wins().sum(axis=1)
+    counts["worst"][:, valid] = placed.losses().sum(axis=1)
+    counts["beaten"][:, valid] = (~placed.best).sum(axis=1)
+    counts["tied"] = placed.all_tied.sum(axis=-1).astype(np.float64)
     return counts
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from rr_core.experiments.cell import CellResult, compute_cell, expected_cell_seconds, simulate_cell, summarise
 from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.populations import Population
+from rr_core.simulate import Progress
 
 # Seconds of work handed to an executor at a time, by `cost.seconds`: the smaller, the sooner a stop frees it.
 _PER_TASK = 0.2
@@ -172,25 +173,25 @@ class _Run:
 
     def in_place(self) -> None:
         for cell in self.waiting:
-            drawn = simulate_cell(cell, self.sweep.settings, self.given, self._stopper())
+            drawn = simulate_cell(cell, self.sweep.settings, self.given, self._within_cell())
             if drawn is None:
                 return
             self.keep(summarise(cell, self.sweep.settings, drawn))
             if self.tell():
                 return
 
-    def _stopper(self) -> Callable[[], bool]:
-        """Asks within a cell, every ``_EVERY`` seconds."""
-        asked = time.perf_counter()
+    def _within_cell(self) -> Progress:
+        """Tells how far the run is from within a cell, every ``_EVERY`` seconds."""
+        told = time.perf_counter()
 
-        def stopped() -> bool:
-            nonlocal asked
-            if time.perf_counter() - asked < _EVERY:
+        def progress(_: int) -> bool:
+            nonlocal told
+            if time.perf_counter() - told < _EVERY:
                 return False
-            asked = time.perf_counter()
+            told = time.perf_counter()
             return self.tell()
 
-        return stopped
+        return progress
 
     def over(self, executor: Executor) -> None:
         pending: set[Future[list[CellResult]]] = set()

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from rr_core.experiments.agreement import FAR_STANDARD_ERRORS, Agreement
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.claims import (
     CLOSE,
@@ -32,6 +31,8 @@ from rr_core.experiments.claims import (
 )
 from rr_core.experiments.grid import POINT, Cell
 from rr_core.experiments.ranking import (
+    FAR_STANDARD_ERRORS,
+    Agreement,
     Count,
     LeaderInterval,
     Standing,

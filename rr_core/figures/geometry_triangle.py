@@ -23,13 +23,13 @@ from rr_core.figures.style import (
     number,
     percent,
 )
-from rr_core.geometry.contours import Contours
 from rr_core.geometry.replicates import Cloud
 from rr_core.geometry.simplex import (
     CENTRE,
     CORNERS,
     PERCENT,
     STEPS,
+    Contours,
     Frame,
     ThreeEstimates,
     ZeroRegion,

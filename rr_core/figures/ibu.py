@@ -20,8 +20,7 @@ from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
 from rr_core.figures.style import BUTTON, QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
 from rr_core.figures.view import Bars, View
-from rr_core.geometry.contours import likelihood_curves
-from rr_core.geometry.simplex import ThreeEstimates, frame_around, to_plane
+from rr_core.geometry.simplex import ThreeEstimates, frame_around, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
 

@@ -15,9 +15,9 @@ from rr_core.figures.plan_sentences import budget, round_up
 from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
 from rr_core.figures.wording import alike, times
 from rr_core.plan.bounds import Bound, BoundCurves
+from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.protocols import Key, RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
-from rr_core.plan.simulation import SimulatedCurve
 from rr_core.registry import VALID
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.

@@ -17,6 +17,7 @@ from rr_core.collinearity import collinearity
 from rr_core.geometry.simplex import CORNERS, Frame, to_plane
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
+from rr_core.simulate import Collector, rows_per_step, simulate
 from rr_core.streams import Stream
 
 TruthPlace = Literal["own", "edge", "corner"]
@@ -107,9 +108,13 @@ def simulate_clouds(draw: Draw, where: TruthPlace = "own") -> dict[str, Cloud]:
     {'inv': False, 'inv_n': True, 'inv_p': True, 'mle_star': True}
     """
     users = cloud_true_counts(draw, where)
-    rng = draw.scenario.stream(Stream.CLOUDS, 1 + TRUTH_PLACES.index(where))
-    reports = draw.mechanism.randomize_histogram(np.broadcast_to(users, (N_COLLECTIONS, 3)), rng)
-    theta = users / users.sum()
+    collector = Collector.fixed(
+        users,
+        draw.mechanism,
+        lambda _: draw.scenario.stream(Stream.CLOUDS, 1 + TRUTH_PLACES.index(where)),
+        rows=N_COLLECTIONS,
+    )
+    reports, theta = collector.draw(0, N_COLLECTIONS).reports, collector.truth
     return {name: Cloud(estimate(reports, draw.mechanism), theta) for name, estimate in ESTIMATORS.items()}
 
 
@@ -132,10 +137,6 @@ def cloud_frame(clouds: Mapping[str, Cloud]) -> Frame:
     return Frame(
         (float(middle[0] - half), float(middle[0] + half)), (float(middle[1] - half), float(middle[1] + half))
     )
-
-
-# Categories worked on at once: some tens of milliseconds per step, so that a stop takes effect quickly.
-_CELLS_PER_STEP = 400_000
 
 
 @dataclass(eq=False)
@@ -183,15 +184,13 @@ def count_alignment(draw: Draw, times: int) -> Iterator[AlignmentCounts]:
     """
     times = _validate.integer("times", times, 1)
     result = AlignmentCounts()
-    step = max(1, min(times, _CELLS_PER_STEP // draw.scenario.k))
-    for first in range(0, times, step):
-        _, reports = draw.repeat(first, min(step, times - first))
-        alignment = collinearity(reports, draw.mechanism)
+    for block in simulate(draw.collector(), times, step=rows_per_step(draw.scenario.k)):
+        alignment = collinearity(block.reports, draw.mechanism)
         # At equality in Theorem 2's second condition InvP has one more zero, and the theorem still holds.
         theorem2 = alignment.theorem2_holds
         only_equal = alignment.cut_off & ~theorem2 & alignment.same_support
         unequal = alignment.cut_off & ~theorem2 & ~alignment.same_support
-        result.n_collections += len(reports)
+        result.n_collections += block.wanted
         result.nothing_cut_off += int((~alignment.cut_off).sum())
         result.theorem2 += int(theorem2.sum())
         result.only_equal_supports += int(only_equal.sum())

@@ -2,8 +2,7 @@
 
     engine        runs it: one histogram, many at once, any channel
     starts        distributions that it may start from
-    levels        categories that it cannot tell apart, and that it therefore works on as one
-    path          the record of a run, and its distances from MLE*
+    path          the levels that it works on, the record of a run, and its distances from MLE*
     convergence   when a tolerance is reached, which categories come last, the rate in the end, several ε side by side
     costs         seconds: of MLE* and three ways to iterate
     figure4       the paper's section 6.4 and Figure 4, and how many iterations were measured there

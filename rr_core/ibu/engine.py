@@ -15,8 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.ibu.levels import BatchLevels, batch_levels, checked_distribution
-from rr_core.ibu.path import IBUPath, build_path, truth_odds, weighted_sum
+from rr_core.ibu.path import (
+    BatchLevels,
+    IBUPath,
+    batch_levels,
+    build_path,
+    checked_distribution,
+    truth_odds,
+    weighted_sum,
+)
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
 

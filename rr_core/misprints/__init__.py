@@ -11,28 +11,26 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rr_core.misprints import lopuhaa
-from rr_core.misprints.counterexamples import (
-    histogram_law,
-    mle_star_not_between,
-    stopped_ibu,
-    subset_selection,
-    worst_average,
-    worst_in_single_draws,
-)
 from rr_core.misprints.paper import (
     EXAMPLE_COUNTS,
     blog_example,
     centre_of_reports,
     drop_condition,
     error_growth,
+    histogram_law,
     largest_shares,
     listing_drift,
+    mle_star_not_between,
     mle_threshold,
     poster_formula,
     slope_of_inv,
     squared_error_of_inv,
+    stopped_ibu,
+    subset_selection,
     theorem_8,
     variance_of_inv,
+    worst_average,
+    worst_in_single_draws,
 )
 
 __all__ = [

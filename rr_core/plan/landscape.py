@@ -1,21 +1,29 @@
-"""The value of a target over epsilon and N, the frontier where it is met, and the price of privacy in users."""
+"""The map of a target over epsilon and N: its frontier, and the price of privacy in users; and the error of each estimator
+along epsilon or along N, in closed form for Inv and simulated for all four."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import interpolate
 
+from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
-from rr_core.errors import Users
-from rr_core.limits import EPSILON_APP_MIN
+from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
+from rr_core.limits import EPSILON_APP_MIN, N_MAX, N_MIN
+from rr_core.mechanism import RandomizedResponse
 from rr_core.plan import solve
-from rr_core.plan.solve import Channels, ValueFunction
+from rr_core.plan.solve import Channels, ValueFunction, checked_epsilon, value_function
 from rr_core.plan.targets import Guess, Target
+from rr_core.registry import ESTIMATORS
+from rr_core.sampling import Counts
+from rr_core.simulate import Collector, Progress, multinomial_reports, simulate
+from rr_core.streams import Stream
 
 EPSILONS = np.geomspace(0.1, 10, 33)
 USERS = np.geomspace(1e2, 1e9, 33)
@@ -142,3 +150,165 @@ def price_per_bit(
     needed = frontier(target, k, theta, np.append(epsilons, epsilon), users=users)
     with np.errstate(invalid="ignore"):
         return Price(spent, epsilons, needed[:-1], needed[:-1] / needed[-1])
+
+
+Along = Literal["epsilon", "n"]
+METRICS = ("rmse", "max", "tv")
+
+# Collections drawn together: a part of the law of the results, hence fixed by k alone.
+_CELLS_PER_BLOCK, _MOST_PER_BLOCK = 50_000, 64
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedCurve:
+    """Errors over repeated collections at each point.
+
+    Attributes:
+        along: what the points are: "epsilon" or "n".
+        points: (m,) as asked for.
+        mean: by metric ("rmse" per category, "max", "tv"), then estimator: (m,) mean over the collections; for
+            "rmse" the root of the mean of the squared errors. nan where no collection was made.
+        standard_error: of those means, same shape; nan below two collections.
+        completed: (m,) collections made at each point; fewer than ``replicates`` when the run was stopped.
+        replicates: collections per point that were asked for.
+        fixed_value: the other one of epsilon and N.
+    """
+
+    along: Along
+    points: Array
+    mean: dict[str, dict[str, Array]]
+    standard_error: dict[str, dict[str, Array]]
+    completed: NDArray[np.int64]
+    replicates: int
+    fixed_value: float
+
+    @property
+    def finished(self) -> bool:
+        return bool((self.completed == self.replicates).all())
+
+
+def inv_curve(
+    k: int,
+    theta: ArrayLike | Guess | None,
+    along: Along,
+    points: ArrayLike,
+    fixed_value: float,
+    *,
+    users: Users = "fixed",
+) -> Array:
+    """RMSE per category of Inv, exact: (m,), one per point. Arguments as in `simulate_curve`; None for ``theta`` is
+    the worst case."""
+    guess = Guess.of(k, theta)
+    epsilon, n = _settings(along, points, fixed_value)
+    rmse = value_function(Target("rmse", 1.0), guess, users)
+    return rmse(Channels.of(guess.k, epsilon), n.astype(np.float64), 0.0)
+
+
+def simulate_curve(
+    k: int,
+    theta: ArrayLike,
+    along: Along,
+    points: ArrayLike,
+    fixed_value: float,
+    replicates: int,
+    *,
+    users: Users = "fixed",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SimulatedCurve:
+    """Collect ``replicates`` times at every point and measure the four estimators on the same reports.
+
+    Args:
+        k: number of categories.
+        theta: (k,) population, shares or counts.
+        along: what varies, "epsilon" or "n".
+        points: (m,) its values: epsilons from 0.01 to 20, or numbers of users from 1 to 1e9.
+        fixed_value: the other one.
+        replicates: collections per point, an integer >= 1.
+        users: "fixed": the same users each time, n theta rounded to whole people, and errors are against their own
+            shares; "sampled": drawn afresh from theta, and errors are against theta.
+        seed: collection i at point j is the same for the same seed, whatever ``replicates`` and however the run
+            was cut into pieces.
+        progress: called with the number of collections done at all points together, about every 50 ms and at the
+            end; returning True stops the run, which then returns what it has. One block of collections is
+            never cut: a single one from k = 50,000.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    k = _validate.integer("k", k, 2)
+    weights = _validate.histogram(theta, k)
+    replicates = _validate.integer("replicates", replicates, 1)
+    epsilon, n = _settings(along, points, fixed_value)
+    rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), weights / weights.sum()
+    collectors = [
+        _collector(RandomizedResponse(k, e), shares, int(size), users, rows, seed, point)
+        for point, (e, size) in enumerate(zip(epsilon, n, strict=True))
+    ]
+    sums = np.zeros((2, len(METRICS), len(ESTIMATORS), n.size))
+    done = np.zeros(n.size, dtype=np.int64)
+    for block in simulate(collectors, replicates, progress=progress):
+        errors = _errors(collectors[block.point], block.reports)[..., : block.wanted]
+        sums[0, ..., block.point] += errors.sum(axis=-1)
+        sums[1, ..., block.point] += (errors**2).sum(axis=-1)
+        done[block.point] += block.wanted
+    mean, error = _summary(sums, done)
+    shape = np.asarray(n if along == "n" else epsilon, dtype=np.float64)
+    return SimulatedCurve(along, shape, _by_name(mean), _by_name(error), done, replicates, float(fixed_value))
+
+
+def _collector(
+    mechanism: RandomizedResponse, theta: Array, n: int, users: Users, rows: int, seed: int, point: int
+) -> Collector:
+    """The collector of one point."""
+    check_users(users)
+    return Collector(
+        mechanism=mechanism,
+        n=n,
+        theta=theta,
+        true_counts=sampling.whole_users(theta, n) if users == "fixed" else None,
+        stream=lambda number: streams.generator(seed, Stream.PLAN, point, number * rows),
+        rows=rows,
+        sampler=multinomial_reports,
+    )
+
+
+def _errors(collector: Collector, reports: Counts) -> Array:
+    """(metrics, estimators, rows); the mean squared error in the place of the RMSE."""
+    truth, k, measured = collector.truth, collector.mechanism.k, []
+    for estimator in ESTIMATORS.values():
+        estimate = estimator(reports, collector.mechanism)
+        measured.append(
+            (squared_error(estimate, truth) / k, max_error(estimate, truth), total_variation(estimate, truth))
+        )
+    return np.array(measured).transpose(1, 0, 2)
+
+
+def _summary(sums: Array, done: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Means and their standard errors from the sums of errors and of their squares."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(done > 0, sums[0] / done, np.nan)
+        spread = np.maximum(sums[1] - done * mean**2, 0.0) / (done - 1)
+        error = np.where(done > 1, np.sqrt(spread / done), np.nan)
+        # The root of a mean has the relative error of the mean, halved.
+        root = np.sqrt(mean[0])
+        error[0] = np.where(root > 0, error[0] / (2 * root), error[0])
+        mean[0] = root
+    return mean, error
+
+
+def _by_name(values: Array) -> dict[str, dict[str, Array]]:
+    return {
+        metric: dict(zip(ESTIMATORS, rows, strict=True)) for metric, rows in zip(METRICS, values, strict=True)
+    }
+
+
+def _settings(along: Along, points: ArrayLike, fixed_value: float) -> tuple[Array, NDArray[np.int64]]:
+    """(epsilons, n), one of each per point."""
+    if along not in ("epsilon", "n"):
+        raise ValueError(f"along must be 'epsilon' or 'n', got {_validate.short(along)}")
+    varying = np.ravel(np.asarray(points))
+    fixed = np.full(varying.size, fixed_value)
+    epsilons, sizes = (varying, fixed) if along == "epsilon" else (fixed, varying)
+    epsilon = np.array([checked_epsilon(one) for one in epsilons])
+    return epsilon, np.array([_validate.integer("n", one, N_MIN, N_MAX) for one in sizes], dtype=np.int64)

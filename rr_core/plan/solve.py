@@ -1,7 +1,7 @@
 """Any two of epsilon, N and target give the third, for k-RR and Inv.
 
 The promises are about Inv, for which everything is known in closed form or by exact tails. The valid estimators are
-simulated instead (`rr_core.plan.simulation`). All four put the categories in the same order.
+simulated instead (`rr_core.plan.landscape`). All four put the categories in the same order.
 
 Everything is vectorised over pairs (epsilon, n). The targets that promise a probability rest on upper bounds of the
 chance to miss (`rr_core.plan.tails`). For users drawn from the population the reports of category i are Binomial(N, m_i),

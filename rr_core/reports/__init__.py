@@ -1,13 +1,12 @@
 """Statistics of collected reports, whose truth nobody knows.
 
     analysis          everything in closed form about one set of reports
-    intervals         intervals of Inv, of each category and of all at once
-    exact_tests       which categories somebody has; whether the largest or the smallest count speaks against epsilon
+    intervals         intervals of Inv, of each category and of all at once; exact tests: which categories somebody has,
+                      and whether the largest or the smallest count speaks against epsilon
     epsilon_fit       the simulated test of a stated epsilon, and the smallest epsilon that is plausible
     nearest_estimate  which of the four estimates is nearest to the truth
     low_counts        categories, and names in a file, with fewer reports than noise alone brings
     measured          how often intervals and test were right in simulated collections
-    counts            the check of the counts, and their distinct values
 
 The script that the app offers for download imports `analyse`, `Analysis`, `fit_test` and `plausible_epsilon` from here
 and reads the attributes of what they return: these names are promises to the people who have such a script.
@@ -15,8 +14,7 @@ and reads the attributes of what they return: these names are promises to the pe
 
 from rr_core.reports.analysis import Analysis, analyse
 from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon, fit_test, plausible_epsilon
-from rr_core.reports.exact_tests import AboveZero, above_zero
-from rr_core.reports.intervals import Interval, inv_interval
+from rr_core.reports.intervals import AboveZero, Interval, above_zero, inv_interval
 from rr_core.reports.nearest_estimate import Nearest, nearest
 
 __all__ = [

@@ -11,9 +11,7 @@ from rr_core.errors import Users
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
 from rr_core.registry import RULES
-from rr_core.reports.counts import Counts, checked_counts
-from rr_core.reports.exact_tests import AboveZero, above_zero
-from rr_core.reports.intervals import Interval, inv_interval
+from rr_core.reports.intervals import AboveZero, Counts, Interval, above_zero, checked_counts, inv_interval
 from rr_core.reports.nearest_estimate import Nearest, nearest
 
 

@@ -13,22 +13,28 @@ joint law, Multinomial(N; q, ..., q) over them and all others together, whether 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rr_core import _validate, sampling, streams
+from rr_core import _validate, streams
 from rr_core._validate import Array
 from rr_core.estimators import mle_rule, mle_star
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
-from rr_core.reports.counts import Counts, DistinctCounts, checked_counts, checked_level
-from rr_core.reports.exact_tests import Extremes, extremes, upper_tail
+from rr_core.reports.intervals import (
+    Counts,
+    Extremes,
+    checked_counts,
+    checked_level,
+    counts_profile,
+    extremes,
+    upper_tail,
+)
+from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 
 _ROUNDING = 8 * np.finfo(np.float64).eps
@@ -36,13 +42,8 @@ _NOTHING = -6.0  # the score where MLE* drops no category: below every other val
 _SPARSE = 1.0  # N q, below which the likelihood ratio serves as its own score
 _STEP = 1.002  # the smallest plausible epsilon is found to this factor
 
-
-Progress = Callable[[int], bool]
-Sampler = Callable[[np.random.Generator, int], Counts]  # (stream, how many) -> (how many, k) reports
-
 _LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
-_PROGRESS_SECONDS = 0.05  # between two calls of a progress function
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,13 +173,20 @@ def fit_test(
     seed = _validate.integer("seed", seed, 0)
     n = int(checked.sum())
     ratio, dropped, observed = _statistics(checked[None], mechanism)
-    sampler = new_users(null_shares(checked, mechanism), n, mechanism)
+    collector = Collector(
+        mechanism=mechanism,
+        n=n,
+        theta=null_shares(checked, mechanism),
+        true_counts=None,
+        stream=lambda number: streams.generator(seed, Stream.FIT, number),
+        rows=1 if mechanism.k >= _LONG_ROW else min(_ROWS, _CELLS // mechanism.k),
+        sampler=rescaled_reports,
+    )
     null, lowest, done = np.empty(replicates), np.empty(replicates, dtype=np.int64), 0
-    for block in simulate(sampler, mechanism.k, replicates, streams.key(seed, Stream.FIT), progress):
-        part = slice(done, done + len(block))
-        null[part] = _statistics(block, mechanism)[2]
-        lowest[part] = block.min(axis=-1)
-        done = part.stop
+    for block in simulate(collector, replicates, progress=progress):
+        reports, done = block.reports[: block.wanted], block.first + block.wanted
+        null[block.first : done] = _statistics(reports, mechanism)[2]
+        lowest[block.first : done] = reports.min(axis=-1)
     # Copies, so that a run that was stopped does not hold room for the rest.
     null, lowest = null[:done].copy(), lowest[:done].copy()
     return FitTest(
@@ -209,8 +217,8 @@ def null_shares(counts: Counts, mechanism: RandomizedResponse) -> Array:
     """
     n = int(counts.sum())
     limit = min(0.05 / mechanism.k, float(special.ndtr(-math.sqrt(math.log(n)))))
-    distinct = DistinctCounts.of(counts)
-    clear = (upper_tail(distinct.values, n, mechanism.q) <= limit)[distinct.index]
+    levels, level_of = counts_profile(counts)
+    clear = (upper_tail(levels.values[0], n, mechanism.q) <= limit)[level_of]
     if not clear.any():
         clear = counts == counts.max()
     shares: Array = np.where(clear, mle_star(counts, mechanism), 0.0)
@@ -270,58 +278,6 @@ def plausible_epsilon(
         if not stopped:
             low, high = (low, middle) if fine else (middle, high)
     return PlausibleEpsilon(high, math.inf, level, False, not stopped)
-
-
-def simulate(
-    sampler: Sampler,
-    k: int,
-    replicates: int,
-    stream: tuple[int, ...],
-    progress: Progress | None = None,
-) -> Iterator[Counts]:
-    """Collections (rows, k), block by block.
-
-    Collection i is the same whatever ``replicates`` is and whenever it stops: every block has its own stream
-    and is drawn whole.
-
-    Args:
-        sampler: draws the reports of a block.
-        k: number of categories.
-        replicates: how many collections, an integer >= 1.
-        stream: key of the random streams, integers >= 0.
-        progress: called with the number of collections done, about every 50 ms and after the last; True asks
-            to stop.
-    """
-    size = 1 if k >= _LONG_ROW else min(_ROWS, _CELLS // k)
-    reported_at = time.monotonic()
-    for first in range(0, replicates, size):
-        rng = np.random.default_rng((*stream, first // size))
-        yield sampler(rng, size)[: replicates - first]
-        done = min(first + size, replicates)
-        if progress is not None and (
-            done == replicates or time.monotonic() - reported_at >= _PROGRESS_SECONDS
-        ):
-            if progress(done):
-                return
-            reported_at = time.monotonic()
-
-
-def new_users(theta: Array, n: int, mechanism: RandomizedResponse) -> Sampler:
-    """New users from a population with shares ``theta`` report each time."""
-    seen = mechanism.expected(theta)
-    seen /= seen.sum()
-
-    def draw(rng: np.random.Generator, rows: int) -> Counts:
-        if rows > 1:
-            drawn: NDArray[np.int64] = rng.multinomial(n, seen, size=rows)
-            return drawn
-        # Long rows by the tree of binomials, which stays exact there; over the few that somebody has.
-        occupied = np.flatnonzero(theta)
-        users = np.zeros(mechanism.k, dtype=np.int64)
-        users[occupied] = sampling.multinomial(n, theta[occupied], rng)
-        return mechanism.randomize_histogram(users[None], rng)
-
-    return draw
 
 
 def _statistics(rows: Counts, mechanism: RandomizedResponse) -> tuple[Array, NDArray[np.int64], Array]:

@@ -27,7 +27,7 @@ from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, RULES, VALID
-from rr_core.reports.counts import Counts, checked_counts
+from rr_core.reports.intervals import Counts, checked_counts
 
 SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
 # Expected reports of a category that nobody has, below which the estimates are not compared.

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core import RandomizedResponse
-from rr_core.experiments.cell import CellResult
+from rr_core.experiments.cell import CellResult, cell_collector
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import expected_seconds, run
-from rr_core.experiments.simulation import Collector
 from tests.benchmarks.core import machine, table
 from tests.core import listing
 
@@ -74,8 +73,8 @@ def by_listing(phi: np.ndarray, mechanism: RandomizedResponse) -> list[np.ndarra
 
 def one_collection(cell: Cell, spent: Spent, rng: np.random.Generator) -> np.ndarray:
     """Adds the time of one collection of a cell; its three squared errors."""
-    mechanism, collector = cell.mechanism, Collector.of(cell, MAIN_SETTINGS, {})
-    values = np.repeat(np.arange(cell.k), collector.people)
+    mechanism, collector = cell.mechanism, cell_collector(cell, MAIN_SETTINGS, {})
+    values = np.repeat(np.arange(cell.k), collector.true_counts)
     few = rng.permutation(values)[:LOOPED].tolist()
     begin = time.process_time()
     looped(few, mechanism)

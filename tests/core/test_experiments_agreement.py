@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.experiments.agreement import FAR_STANDARD_ERRORS, agreement
 from rr_core.experiments.grid import Settings, Sweep, over
+from rr_core.experiments.ranking import FAR_STANDARD_ERRORS, agreement
 from rr_core.experiments.run import SweepResult, run
 
 SETTINGS = Settings(15, people="rounded", metrics=("mse", "nll"), bias=False)

@@ -13,14 +13,22 @@ from rr_core import (
     inv_variance,
     max_error,
     negative_log_likelihood,
+    simulate,
     squared_error,
     total_variation,
 )
 from rr_core.comparison import METRICS, TIE
 from rr_core.experiments import cell as cell_module
-from rr_core.experiments.cell import ARRAYS, QUANTILES, compute_cell, rows_per_block, simulate_cell, summarise
+from rr_core.experiments.cell import (
+    ARRAYS,
+    QUANTILES,
+    cell_collector,
+    compute_cell,
+    rows_per_block,
+    simulate_cell,
+    summarise,
+)
 from rr_core.experiments.grid import MAIN_SETTINGS, POINT, Cell, Settings, over
-from rr_core.experiments.simulation import Collector
 from rr_core.registry import ESTIMATORS, RULES, VALID
 from tests.core import exact
 
@@ -51,7 +59,7 @@ def test_inv_has_its_closed_form_error_in_every_cell(users):
     settings = replace(INV, users=users)
     for cell in GRID:
         result = compute_cell(cell, settings)
-        truth = Collector.of(cell, settings, {}).truth
+        truth = cell_collector(cell, settings, {}).truth
         closed = inv_variance(truth, cell.n, cell.mechanism, users=users).sum()
         assert off_by(result.mean[0, 0], result.standard_error[0, 0], closed) < 4, cell
 
@@ -138,8 +146,8 @@ def test_a_mistake_in_any_estimator_shows(monkeypatch, expected, name, part):
 def test_draws_are_the_estimators_on_the_same_reports(cell, users):
     size = rows_per_block(cell.k)
     settings = Settings(size + size // 2 + 1, users=users)
-    drawn, collector = simulate_cell(cell, settings), Collector.of(cell, settings, {})
-    reports = np.concatenate([collector.block(0, size), collector.block(1, size)])[: settings.seeds]
+    drawn, collector = simulate_cell(cell, settings), cell_collector(cell, settings, {})
+    reports = collector.draw(0, 2 * size).reports[: settings.seeds]
     for index, (name, estimator) in enumerate(ESTIMATORS.items()):
         estimate = estimator(reports, cell.mechanism)
         errors = {
@@ -233,8 +241,8 @@ def test_best_and_worst_are_counted_as_for_single_draws(cell):
 
 def test_bias_and_variance():
     cell, settings = Cell("zipf", 6, 1.0, 50, 1.0), Settings(1000, users="sampled")
-    result, collector = compute_cell(cell, settings), Collector.of(cell, settings, {})
-    reports = np.concatenate([collector.block(i, 100) for i in range(10)])
+    result, collector = compute_cell(cell, settings), cell_collector(cell, settings, {})
+    reports = collector.draw(0, 1000).reports
     for index, estimator in enumerate(ESTIMATORS.values()):
         estimates = estimator(reports, cell.mechanism)
         variance = estimates.var(axis=0, ddof=1)
@@ -275,12 +283,14 @@ def test_results_are_read_only_and_compare_bit_for_bit():
     assert not result.same(replace(result, seeds=6))
 
 
-def test_stopping_leaves_no_result():
-    asked = []
+def test_stopping_leaves_no_result(monkeypatch):
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
+    calls = []
     assert (
-        simulate_cell(VARIOUS[3], Settings(100), stopped=lambda: asked.append(1) or len(asked) == 2) is None
+        simulate_cell(VARIOUS[3], Settings(100), progress=lambda done: calls.append(done) or done > 20)
+        is None
     )
-    assert len(asked) == 2
+    assert calls == [20, 40]
 
 
 def test_the_largest_sizes_work():

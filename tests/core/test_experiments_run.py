@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from rr_core import Population
+from rr_core import Population, simulate
 from rr_core.experiments import run as run_module
 from rr_core.experiments.cell import expected_cell_seconds
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
@@ -186,6 +186,7 @@ def test_stopped_and_resumed_in_place(whole, after):
 
 def test_a_stop_is_asked_for_within_a_cell(monkeypatch):
     monkeypatch.setattr(run_module, "_EVERY", 0.0)
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
     calls = []
     sweep = Sweep((Cell("zipf", 5000, 2.0, 100, 1.0),), Settings(100))
     part = run(sweep, progress=lambda progress: calls.append(progress.done) or len(calls) == 3)

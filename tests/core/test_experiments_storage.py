@@ -14,7 +14,7 @@ import pytest
 from rr_core import Population, RandomizedResponse, inv_p, mle_star, squared_error
 from rr_core.experiments import storage
 from rr_core.experiments import storage as module
-from rr_core.experiments.cell import ARRAYS, Collector
+from rr_core.experiments.cell import ARRAYS, cell_collector
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import standing
@@ -319,7 +319,7 @@ def test_the_largest_ratio_of_mle_star_in_other_collections():
     """The largest of many ratios of 100 collections is too large: with 2,000 others of the same users it is about 370,
     and the one digit that the reference page tells is the same."""
     stand = standing(stored_result(MAIN_GRID), "mse")
-    theta = np.asarray(Collector.of(stand.worst_cell, MAIN_SETTINGS, {}).truth)
+    theta = np.asarray(cell_collector(stand.worst_cell, MAIN_SETTINGS, {}).truth)
     mechanism, rng = (
         RandomizedResponse(stand.worst_cell.k, stand.worst_cell.epsilon),
         np.random.default_rng(3),

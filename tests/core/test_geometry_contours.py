@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, negative_log_likelihood
-from rr_core.geometry.contours import distance_circles, likelihood_curves, likelihood_loss
-from rr_core.geometry.simplex import CENTRE, estimate_three, frame_around, from_plane, lattice, to_plane
+from rr_core.geometry.simplex import (
+    CENTRE,
+    distance_circles,
+    estimate_three,
+    frame_around,
+    from_plane,
+    lattice,
+    likelihood_curves,
+    likelihood_loss,
+    to_plane,
+)
 
 CASES = [
     ((62, 33, 5), 1.0),

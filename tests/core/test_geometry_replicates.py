@@ -105,7 +105,7 @@ SCENARIOS = [
 
 def one_by_one(draw, times):
     tally, off = {"nothing_cut_off": 0, "theorem2": 0, "only_equal_supports": 0, "unequal_supports": 0}, []
-    for reports in draw.repeat(0, times)[1]:
+    for reports in draw.collector().draw(0, times).reports:
         lines = collinearity(reports, draw.mechanism)
         if (inv(reports, draw.mechanism) >= 0).all():
             kind = "nothing_cut_off"

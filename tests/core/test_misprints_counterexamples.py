@@ -21,7 +21,7 @@ from rr_core import (
     squared_error,
     zipf,
 )
-from rr_core.misprints import counterexamples, histogram_law, worst_average
+from rr_core.misprints import histogram_law, paper, worst_average
 from rr_core.registry import VALID
 from rr_core.scenario import WORST_AVERAGE
 from tests.core import exact, listing
@@ -30,7 +30,7 @@ from tests.core import exact, listing
 def test_rr_is_not_optimal_among_all_mechanisms():
     """Subset selection by simulation, from what a person would do: a set that holds the truth with chance p, filled up
     at random. Its formula is within five standard errors, and far below that of RR."""
-    found = counterexamples.subset_selection()
+    found = paper.subset_selection()
     k, size, n, draws = found.k, found.subset_size, 200, 4000
     assert k < found.border == pytest.approx(3 * math.e + 2)
     assert found.ratio == found.rr / found.subset_selection == pytest.approx(1.41, abs=0.005)
@@ -71,7 +71,7 @@ def test_mle_star_is_sometimes_the_worst_in_one_draw():
 
 
 def test_mle_star_is_the_worst_in_about_one_of_eighty_draws_at_epsilon_1_and_ever_fewer():
-    found = counterexamples.worst_in_single_draws()
+    found = paper.worst_in_single_draws()
     shares = [at.n_worst / at.n_with_negatives for at in found]
     assert [at.epsilon for at in found] == [0.1, 1, 2, 4]
     assert shares == sorted(shares, reverse=True)
@@ -172,7 +172,7 @@ def test_the_law_of_a_histogram_is_the_one_that_is_drawn():
 
 def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
     """K = 12, s = 1.5, eps = 1, N = 2,000: below both others by more than five standard errors, with other noise too."""
-    shown = counterexamples.mle_star_not_between()
+    shown = paper.mle_star_not_between()
     assert shown.scenario == Scenario()
     assert min(shown.errors, key=shown.errors.__getitem__) == "mle_star"
     assert min(shown.standard_errors_below.values()) > 5
@@ -180,7 +180,7 @@ def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
 
 def test_ibu_stopped_early_misses_the_truth_without_any_noise():
     """Against the supplement's listing, from the expected histogram."""
-    found, theta, mechanism = counterexamples.stopped_ibu(), zipf(12, 1.0), RandomizedResponse(12, 1.0)
+    found, theta, mechanism = paper.stopped_ibu(), zipf(12, 1.0), RandomizedResponse(12, 1.0)
     assert [at.n_iterations for at in found] == [10, 100, 1000]
     distances = [at.total_variation for at in found]
     for at in found:

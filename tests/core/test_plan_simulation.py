@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, streams
-from rr_core.plan import simulation
-from rr_core.plan.simulation import inv_curve, simulate_curve
+from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, simulate
+from rr_core.plan import landscape
+from rr_core.plan.landscape import inv_curve, simulate_curve
 from rr_core.populations import uniform, zipf
 from rr_core.sampling import whole_users
-from rr_core.streams import Stream
 
 ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
 
@@ -39,7 +38,7 @@ def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
 def test_the_standard_error_is_that_of_the_mean():
     """Over many short runs the spread of the means is the standard error each of them reports."""
     runs = [simulate_curve(5, uniform(5), "n", [200], 1.0, 20, seed=s) for s in range(150)]
-    for metric in simulation.METRICS:
+    for metric in landscape.METRICS:
         for name in ESTIMATORS:
             means = np.array([run.mean[metric][name][0] for run in runs])
             said = np.mean([run.standard_error[metric][name][0] for run in runs])
@@ -49,9 +48,9 @@ def test_the_standard_error_is_that_of_the_mean():
 
 def test_the_errors_are_the_estimators_on_the_same_reports():
     theta, mechanism = zipf(6, 1.0), RandomizedResponse(6, 1.0)
-    setting = simulation._Setting.of(mechanism, theta, 100, "fixed")
-    errors = setting.errors(4, np.random.default_rng(5))
-    reports = setting.reports(4, np.random.default_rng(5))
+    collector = landscape._collector(mechanism, theta, 100, "fixed", 4, 5, 0)
+    reports = collector.draw(0, 4).reports
+    errors = landscape._errors(collector, reports)
     assert reports.sum(axis=1).tolist() == [100] * 4
     for index, estimator in enumerate(ESTIMATORS.values()):
         off = estimator(reports, mechanism) - whole_users(theta, 100) / 100
@@ -63,7 +62,7 @@ def test_the_errors_are_the_estimators_on_the_same_reports():
 def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
     arguments = (40, zipf(40, 1.0), "epsilon", [1.0, 3.0], 500)
     plain = simulate_curve(*arguments, 70, seed=9)
-    monkeypatch.setattr(simulation, "_EVERY", 0.0)
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
     calls = []
     watched = simulate_curve(*arguments, 70, seed=9, progress=lambda done: bool(calls.append(done)))
     assert calls == [64, 128, 134, 140]
@@ -71,7 +70,7 @@ def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
     assert stopped.completed.tolist() == [64, 64]
     assert not stopped.finished
     alone = simulate_curve(*arguments, 64, seed=9)
-    for metric in simulation.METRICS:
+    for metric in landscape.METRICS:
         for name in ESTIMATORS:
             assert (plain.mean[metric][name] == watched.mean[metric][name]).all()
             assert (stopped.mean[metric][name] == alone.mean[metric][name]).all()
@@ -79,7 +78,7 @@ def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
 
 
 def test_a_run_stopped_at_once_leaves_gaps(monkeypatch):
-    monkeypatch.setattr(simulation, "_EVERY", 0.0)
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
     curve = simulate_curve(3, uniform(3), "n", [10, 20], 1.0, 1, progress=lambda done: True)
     assert curve.completed.tolist() == [1, 0]
     assert np.isfinite(curve.mean["max"]["inv"][0])
@@ -118,8 +117,8 @@ def test_wrong_arguments_are_named():
 
 
 def test_mean_and_standard_error_of_five_collections_by_hand():
-    setting = simulation._Setting.of(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed")
-    errors = setting.errors(64, streams.generator(8, Stream.PLAN, 0, 0))[..., :5]
+    collector = landscape._collector(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed", 64, 8, 0)
+    errors = landscape._errors(collector, collector.draw(0, 5).reports)[..., :5]
     curve = simulate_curve(4, uniform(4), "n", [90], 1.0, 5, seed=8)
     for index, name in enumerate(ESTIMATORS):
         squares, largest = errors[0, index], errors[1, index]

@@ -12,10 +12,11 @@ from rr_core import (
     mle_star,
     negative_log_likelihood,
     repeats,
+    simulate,
     squared_error,
     total_variation,
 )
-from rr_core.comparison import RANKED
+from rr_core.comparison import RANKED, ranks
 from rr_core.law import negative_chance
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
@@ -34,7 +35,7 @@ def last(draw, times, target="users"):
 def many(request):
     """One scenario collected 4,000 times: (draw, result, estimates by estimator as (times, k) arrays)."""
     draw = Scenario("zipf", 6, 1.2, 1.0, 200, 11).draw()
-    _, reports = draw.repeat(0, MANY, new_users=request.param == "population")
+    reports = draw.collector(new_users=request.param == "population").draw(0, MANY).reports
     estimates = {name: make(reports, draw.mechanism) for name, make in ESTIMATORS.items()}
     return draw, last(draw, MANY, request.param), estimates
 
@@ -57,7 +58,7 @@ def assert_same(a, b):
 def test_the_result_does_not_depend_on_the_size_of_a_step(monkeypatch, cells, target):
     draw, times = SOME_TIES.draw(), 33
     whole = last(draw, times, target)
-    monkeypatch.setattr(repeats, "_CELLS_PER_STEP", cells)
+    monkeypatch.setattr(simulate, "_CELLS_PER_STEP", cells)
     step = max(1, cells // 5)
     done = [result.done for result in repeat(draw, times, target)]
     assert done == [min(i, times) for i in range(step, times + step, step)]
@@ -82,7 +83,8 @@ def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target)
     result = last(draw, times, target)
     np.testing.assert_array_equal(result.truth, truth)
     for i in range(times):
-        (users,), (reports,) = draw.repeat(i, 1, new_users=target == "population")
+        block = draw.collector(new_users=target == "population").draw(i, 1)
+        (users,), (reports,) = block.true_counts, block.reports
         assert (users == draw.true_counts).all() or target == "population"
         by_hand = {metric: [] for metric in RANKED}
         for make in ESTIMATORS.values():
@@ -182,7 +184,8 @@ def test_one_collection_has_no_variance():
 def test_the_share_of_empty_categories_below_zero(target):
     draw, times = Scenario("zipf", 10, 2.0, 1.0, 30, 4).draw(), 200
     result = last(draw, times, target)
-    truths, reports = draw.repeat(0, times, new_users=target == "population")
+    block = draw.collector(new_users=target == "population").draw(0, times)
+    truths, reports = block.true_counts, block.reports
     raw = ESTIMATORS["inv"](reports, draw.mechanism)
     for share, users, estimate in zip(result.empty_negative, truths, raw, strict=True):
         empty = users == 0
@@ -199,7 +202,7 @@ def test_an_inv_of_zero_does_not_count_as_negative():
     """k = 3, eps = log 6, N = 8: N q is one report, where the two terms of Inv leave a rounding below zero."""
     draw = Scenario("zipf", 3, 5.0, math.log(6), 8, 2).draw()
     assert draw.true_counts.tolist() == [8, 0, 0]
-    _, reports = draw.repeat(0, 400)
+    reports = draw.collector().draw(0, 400).reports
     np.testing.assert_array_equal(last(draw, 400).empty_negative, (reports[:, 1:] == 0).mean(axis=1))
 
 
@@ -220,8 +223,7 @@ def repeated(mse, negatives=1):
     result = repeats.Repeats("users", np.zeros(3), with_negatives=negatives)
     result.errors["mse"] = result.errors["max"] = errors
     result.done = len(errors)
-    for row in errors[:, 1:]:
-        repeats._score(result, "mse", row, np.full(3, 1e-9))
+    repeats._count_wins(result, "mse", ranks(errors[:, 1:], 1e-9))
     return result
 
 
@@ -259,7 +261,7 @@ def test_who_is_most_often_best_is_told_only_beyond_chance():
 
 def test_collections_with_a_negative_are_counted():
     draw = SOME_TIES.draw()
-    _, reports = draw.repeat(0, 50)
+    reports = draw.collector().draw(0, 50).reports
     below = (ESTIMATORS["inv"](reports, draw.mechanism) < -1e-14).any(axis=1)
     assert 0 < below.sum() < 50
     assert last(draw, 50).with_negatives == below.sum()

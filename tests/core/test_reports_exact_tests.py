@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
-from rr_core.reports.exact_tests import EXTREME_CHANCE, above_zero, extremes, upper_tail
+from rr_core.reports.intervals import EXTREME_CHANCE, above_zero, extremes, upper_tail
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (7, 4.0)])

@@ -156,7 +156,7 @@ def test_users_noise_and_repeats_come_from_independent_streams():
     for seed in seeds:
         draw = Scenario("uniform", 2, 0, 3.0, n, seed).draw()
         expected = draw.mechanism.expected(draw.theta)[0] * n
-        repeats = draw.repeat(0, 2)[1][:, 0] - expected
+        repeats = draw.collector().draw(0, 2).reports[:, 0] - expected
         draws.append([draw.true_counts[0], draw.counts[0] - expected, *repeats])
     off = np.corrcoef(np.array(draws).T)[np.triu_indices(4, 1)]
     assert np.abs(off).max() < 6 / math.sqrt(len(seeds))
@@ -165,16 +165,15 @@ def test_users_noise_and_repeats_come_from_independent_streams():
 @pytest.mark.parametrize("new_users", [False, True])
 def test_a_repeat_is_the_same_however_the_work_is_split(new_users):
     draw = Scenario(k=20, n=500).draw()
-    truths, reports = draw.repeat(0, 7, new_users=new_users)
-    parts = [draw.repeat(0, 3, new_users=new_users), draw.repeat(3, 1, new_users=new_users),
-             draw.repeat(4, 3, new_users=new_users)]  # fmt: skip
-    np.testing.assert_array_equal(truths, np.concatenate([part[0] for part in parts]))
-    np.testing.assert_array_equal(reports, np.concatenate([part[1] for part in parts]))
+    collector = draw.collector(new_users=new_users)
+    whole, parts = collector.draw(0, 7), [collector.draw(0, 3), collector.draw(3, 1), collector.draw(4, 3)]
+    truths, reports = whole.true_counts, whole.reports
+    np.testing.assert_array_equal(truths, np.concatenate([part.true_counts for part in parts]))
+    np.testing.assert_array_equal(reports, np.concatenate([part.reports for part in parts]))
     assert truths.shape == reports.shape == (7, 20)
     assert (reports.sum(axis=1) == 500).all()
     assert len({tuple(row) for row in reports}) == 7
     assert len({tuple(row) for row in truths}) == (7 if new_users else 1)
-    assert draw.repeat(0, 0)[0].shape == (0, 20)
 
 
 def test_a_table_with_as_many_users_as_people_has_the_people_themselves():

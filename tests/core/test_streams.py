@@ -12,9 +12,9 @@ import pytest
 from rr_core import RandomizedResponse, inv, streams
 from rr_core.errors import max_error
 from rr_core.experiments import grid
-from rr_core.experiments.simulation import Collector
+from rr_core.experiments.cell import cell_seed
 from rr_core.ibu.starts import Start
-from rr_core.plan.simulation import simulate_curve
+from rr_core.plan.landscape import simulate_curve
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
 
@@ -89,9 +89,9 @@ def test_the_streams_themselves_are_all_unlike():
 
 
 def test_nobody_else_makes_a_stream():
-    """Only the table, the blocks of a simulation, which take a key of it, and what takes a seed from its caller. (A sweep
+    """Only the table, and what takes a seed from its caller. (A sweep
     shuffles the order of its work by other means; no number depends on it.)"""
-    allowed = {"streams.py", "reports/epsilon_fit.py", "mechanism.py", "privacy.py"}
+    allowed = {"streams.py", "mechanism.py", "privacy.py"}
     made = re.compile(r"default_rng\(|SeedSequence\(|RandomState\(")
     sources = [ROOT / "app.py", *(ROOT / "rr_core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     makers = {path for path in sources if made.search(path.read_text(encoding="utf-8"))}
@@ -135,7 +135,7 @@ def test_what_links_gave_they_give():
 def test_the_cells_of_a_sweep_and_a_random_start_have_their_own():
     settings = grid.Settings(seeds=2)
     cells = grid.over(s=(1.0,), k=(8,), epsilon=(1.0, 2.0), n=(100,))
-    words = [Collector.of(cell, settings, {}).stream for cell in cells]
+    words = [cell_seed(cell, settings) for cell in cells]
     assert len({len(one) for one in words} | {4}) == 1
     assert words[0] != words[1]
     histogram = np.arange(1.0, 6.0)

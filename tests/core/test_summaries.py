@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rr_core import Population, RandomizedResponse, Scenario, inv, inv_n, mle_star, summaries
+from rr_core import Population, RandomizedResponse, Scenario, inv, inv_n, mle_star, sampling, summaries
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
 from rr_core.summaries import EmptyShare, closeness, empty_negative_share, expected_negatives, noise_summary
@@ -95,10 +95,8 @@ def test_empty_categories_go_negative_as_often_as_the_law_says(scenario):
 )
 def test_where_all_are_in_use_the_rarest_is_emptied_and_its_users_stay(users, monkeypatch):
     draw, seen = draw_of(users, users), []
-    whole = RandomizedResponse.randomize_histogram
-    monkeypatch.setattr(
-        RandomizedResponse, "randomize_histogram", lambda *args: seen.append(args[1]) or whole(*args)
-    )
+    whole = sampling.noisy_histogram
+    monkeypatch.setattr(sampling, "noisy_histogram", lambda *args: seen.append(args[0]) or whole(*args))
     found = empty_negative_share(draw)
     (truth,) = seen
     assert (truth == truth[0]).all()

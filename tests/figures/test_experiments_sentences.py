@@ -13,13 +13,12 @@ from scipy import stats
 
 from pages._ui.experiments.results import answer_text
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star
-from rr_core.experiments.agreement import agreement
+from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.claims import claims, figure_claims
 from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
-from rr_core.experiments.ranking import sign
+from rr_core.experiments.ranking import agreement, sign
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.simulation import Collector
 from rr_core.experiments.storage import stored_result
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures.experiments_curves import curves_reading
@@ -472,7 +471,7 @@ def test_who_is_surely_better_really_is():
         cells = over(s=(0.5, 2.0), k=(3, 4), epsilon=(0.7, 2.13), n=(4, 7))
         result = run(Sweep(cells, settings))
         for cell in result.cells:
-            people = Collector.of(cell.cell, settings, {}).people
+            people = cell_collector(cell.cell, settings, {}).true_counts
             means = exact_means(people, RandomizedResponse(cell.cell.k, cell.cell.epsilon))
             for a, b in combinations(range(3), 2):
                 called = sign(result, cell, "mse", VALID[a], VALID[b])

@@ -17,7 +17,6 @@ from rr_core.figures.geometry_line import (
 )
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.geometry.contours import distance_circles, likelihood_curves
 from rr_core.geometry.push_down import push_down, push_down_candidates
 from rr_core.geometry.replicates import (
     TRUTH_PLACES,
@@ -28,10 +27,12 @@ from rr_core.geometry.replicates import (
 )
 from rr_core.geometry.simplex import (
     STEPS,
+    distance_circles,
     estimate_three,
     frame_around,
     from_plane,
     lattice,
+    likelihood_curves,
     to_plane,
     zero_regions,
 )

@@ -97,7 +97,7 @@ def test_shares_of_draws_on_the_line_are_those_of_the_estimates():
     for k, epsilon, n in ((2, 0.01, 1), (4, 0.5, 60), (12, 1.0, 2000), (12, 20.0, 10)):
         draw = Scenario("zipf", k, 1.5, epsilon, n, 5).draw()
         *_, found = count_alignment(draw, 50)
-        _, reports = draw.repeat(0, 50)
+        reports = draw.collector().draw(0, 50).reports
         off = [off_the_line(row, draw.mechanism)[1] > 0 for row in reports]
         assert found.n_off_line == sum(off)
         assert f"In {percent(1 - np.mean(off))} of 50" in reading(alignment_shares(found))

@@ -20,7 +20,7 @@ from rr_core.figures.plan_curves import (
 )
 from rr_core.figures.style import QUANTITIES, percent, reading
 from rr_core.plan import bounds, protocols, shuffling
-from rr_core.plan.simulation import SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import SimulatedCurve, inv_curve, simulate_curve
 from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check

@@ -14,7 +14,6 @@ from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import Run, SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
 from pages._ui.safe_text import markdown, starred
-from rr_core.experiments.agreement import agreement
 from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
 from rr_core.experiments.curves import (
     CurveAxis,
@@ -29,7 +28,7 @@ from rr_core.experiments.curves import (
     select_curves,
 )
 from rr_core.experiments.grid import PAPER_FIGURES, Sweep
-from rr_core.experiments.ranking import FAMILY_LEVEL
+from rr_core.experiments.ranking import FAMILY_LEVEL, agreement
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure

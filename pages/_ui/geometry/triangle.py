@@ -17,16 +17,17 @@ from pages._ui.work import Work
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.geometry.contours import distance_circles, likelihood_curves
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     Frame,
     ThreeEstimates,
     ThreeReports,
     category_names,
+    distance_circles,
     estimate_three,
     example_with_a_negative,
     frame_around,
+    likelihood_curves,
     percents_at,
     set_share,
     slider_percent,

@@ -28,7 +28,7 @@ from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import number
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.plan import protocols, shuffling
-from rr_core.plan.simulation import Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import Along, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.populations import UPLOAD
 
 _CLICKED_DIGITS = 3

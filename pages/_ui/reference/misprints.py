@@ -14,7 +14,7 @@ from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
 from rr_core.misprints import all_checks
-from rr_core.misprints.counterexamples import WorstInSingleDraws
+from rr_core.misprints.paper import WorstInSingleDraws
 from rr_core.reference import Entry, Misprint
 from rr_core.scenario import PRESETS, WORST_AVERAGE
 

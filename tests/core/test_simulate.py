@@ -1,6 +1,8 @@
-"""The reports of a cell's users follow their exact law."""
+"""The reports of repeated collections follow their exact law, and every block is its own."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,14 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from rr_core import Population, RandomizedResponse
-from rr_core.experiments import simulation
+from rr_core import Population, RandomizedResponse, sampling
+from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.grid import POINT, Cell, Settings
-from rr_core.experiments.simulation import Collector, poisson, poissonised, profile_of_rows
 from rr_core.law import report_distribution, report_variance
 from rr_core.populations import TABLES, zipf
+from rr_core.profile import shared_profile
 from rr_core.registry import ESTIMATORS, RULES
-from rr_core.sampling import whole_users
+from rr_core.sampling import poisson, poissonised_multinomial, whole_users
 
 ROWS = 6000
 # Seeds are fixed: a right law passes once and for all, and fails by bad luck with this chance.
@@ -39,7 +41,7 @@ def chance(drawn, first, pmf):
 @pytest.mark.parametrize("rate", [0.3, 4.0, 23.7, 180.0, 2000.0])
 def test_poisson_counts(monkeypatch, rate, guide):
     """With a coarse guide nearly every count takes some steps from where it starts."""
-    monkeypatch.setattr(simulation, "_GUIDE", guide)
+    monkeypatch.setattr(sampling, "_GUIDE", guide)
     counts = poisson(rate, (200, 200), np.random.default_rng(1))
     most = int(rate + 12 * np.sqrt(rate) + 40)
     assert chance(counts.ravel(), 0, stats.poisson.pmf(np.arange(most), rate)) > LUCK
@@ -48,9 +50,9 @@ def test_poisson_counts(monkeypatch, rate, guide):
 @pytest.mark.parametrize("margin", [4.0, 0.5])
 def test_poisson_counts_and_the_rest_are_uniform_multinomial(monkeypatch, margin):
     """With a small margin many rows are drawn anew, which must not show."""
-    monkeypatch.setattr(simulation, "_MARGIN", margin)
+    monkeypatch.setattr(sampling, "_MARGIN", margin)
     totals = np.where(np.arange(ROWS) % 2, 150, 190)
-    counts = poissonised(totals, 4, np.random.default_rng(2))
+    counts = poissonised_multinomial(totals, 4, np.random.default_rng(2))
     assert (counts.sum(axis=1) == totals).all()
     assert counts.min() >= 0
     for total in (150, 190):
@@ -69,14 +71,14 @@ def test_poisson_counts_and_the_rest_are_uniform_multinomial(monkeypatch, margin
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_reports_follow_their_law(n, way, users):
     cell = Cell("zipf", 20, 2.0, n, 1.2)
-    collector = Collector.of(cell, Settings(users=users), {})
+    collector = cell_collector(cell, Settings(users=users), {})
     thrown = n * (1 - cell.mechanism.keep)
     assert way == ("few" if thrown <= 80 else "many" if thrown >= 3200 else "between")
-    reports = collector.block(0, ROWS)
+    reports = replace(collector, rows=ROWS).draw(0, ROWS).reports
     assert (reports.sum(axis=1) == n).all()
     for category in (0, 1, 7, 19):
         if users == "fixed":
-            first, pmf = report_distribution(int(collector.people[category]), n, cell.mechanism)
+            first, pmf = report_distribution(int(collector.true_counts[category]), n, cell.mechanism)
         else:
             seen = cell.mechanism.expected(collector.theta)[category]
             first, pmf = 0, stats.binom.pmf(np.arange(n + 1), n, seen)
@@ -84,7 +86,7 @@ def test_reports_follow_their_law(n, way, users):
     # Two categories together: the covariance is that of the whole law.
     both = reports[:, 0] + reports[:, 1]
     if users == "fixed":
-        t, (p, q) = collector.people[:2].sum(), (cell.mechanism.p, cell.mechanism.q)
+        t, (p, q) = collector.true_counts[:2].sum(), (cell.mechanism.p, cell.mechanism.q)
         variance = t * (p + q) * (1 - p - q) + (n - t) * 2 * q * (1 - 2 * q)
     else:
         seen = cell.mechanism.expected(collector.theta)[:2].sum()
@@ -96,12 +98,13 @@ def test_reports_follow_their_law(n, way, users):
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_long_rows_have_the_right_mean_and_spread(k, n, users):
     cell = Cell("zipf", k, 6.0, n, 0.7)
-    collector = Collector.of(cell, Settings(users=users), {})
-    reports = np.concatenate([collector.block(i, 2 if k < 10_000 else 1) for i in range(4)])
+    collector = cell_collector(cell, Settings(users=users), {})
+    rows = 2 if k < 10_000 else 1
+    reports = replace(collector, rows=rows).draw(0, 4 * rows).reports
     assert (reports.sum(axis=1) == n).all()
     expected = n * cell.mechanism.expected(collector.truth)
     variance = (
-        report_variance(collector.people, n, cell.mechanism)
+        report_variance(collector.true_counts, n, cell.mechanism)
         if users == "fixed"
         else expected * (1 - expected / n)
     )
@@ -111,28 +114,32 @@ def test_long_rows_have_the_right_mean_and_spread(k, n, users):
     assert z2 == pytest.approx(1, abs=6 * spread)
 
 
+def block(collector, number):
+    return replace(collector, rows=10).draw(10 * number, 10).reports
+
+
 def test_a_block_is_its_own():
     cell, settings = Cell("zipf", 30, 1.0, 500, 1.0), Settings()
-    collector = Collector.of(cell, settings, {})
-    np.testing.assert_array_equal(collector.block(3, 10), Collector.of(cell, settings, {}).block(3, 10))
+    collector = cell_collector(cell, settings, {})
+    np.testing.assert_array_equal(block(collector, 3), block(cell_collector(cell, settings, {}), 3))
     others = [
-        collector.block(4, 10),
-        Collector.of(cell, Settings(seed=2), {}).block(3, 10),
-        Collector.of(cell, Settings(people="rounded"), {}).block(3, 10),
-        Collector.of(cell, Settings(users="sampled"), {}).block(3, 10),
-        Collector.of(Cell("zipf", 30, 1.1, 500, 1.0), settings, {}).block(3, 10),
-        Collector.of(Cell("zipf", 30, 1.0, 500, 1.1), settings, {}).block(3, 10),
+        block(collector, 4),
+        block(cell_collector(cell, Settings(seed=2), {}), 3),
+        block(cell_collector(cell, Settings(people="rounded"), {}), 3),
+        block(cell_collector(cell, Settings(users="sampled"), {}), 3),
+        block(cell_collector(Cell("zipf", 30, 1.1, 500, 1.0), settings, {}), 3),
+        block(cell_collector(Cell("zipf", 30, 1.0, 500, 1.1), settings, {}), 3),
     ]
     for other in others:
-        assert not np.array_equal(collector.block(3, 10), other)
-    same_people = [Collector.of(cell, Settings(people="rounded", seed=seed), {}) for seed in (1, 2)]
-    np.testing.assert_array_equal(same_people[0].people, same_people[1].people)
-    assert not np.array_equal(same_people[0].block(3, 10), same_people[1].block(3, 10))
+        assert not np.array_equal(block(collector, 3), other)
+    same_people = [cell_collector(cell, Settings(people="rounded", seed=seed), {}) for seed in (1, 2)]
+    np.testing.assert_array_equal(same_people[0].true_counts, same_people[1].true_counts)
+    assert not np.array_equal(block(same_people[0], 3), block(same_people[1], 3))
 
 
 def test_who_the_users_are():
     def people(dist, k, n, epsilon=1.0, s=1.0, **changes):
-        return Collector.of(Cell(dist, k, epsilon, n, s), Settings(**changes), {}).people
+        return cell_collector(Cell(dist, k, epsilon, n, s), Settings(**changes), {}).true_counts
 
     np.testing.assert_array_equal(people("zipf", 40, 999), people("zipf", 40, 999, epsilon=7.0))
     assert people("zipf", 40, 999).sum() == 999
@@ -148,10 +155,10 @@ def test_who_the_users_are():
 def test_an_uploaded_histogram_is_its_own_people():
     uploaded = Population.from_weights(np.array([5, 0, 11, 4]))
     cell = Cell(uploaded.key, 4, 1.0, 20)
-    collector = Collector.of(cell, Settings(), {uploaded.key: uploaded})
-    assert collector.people.tolist() == [5, 0, 11, 4]
+    collector = cell_collector(cell, Settings(), {uploaded.key: uploaded})
+    assert collector.true_counts.tolist() == [5, 0, 11, 4]
     assert collector.truth.tolist() == [0.25, 0, 0.55, 0.2]
-    assert Collector.of(cell, Settings(users="sampled"), {uploaded.key: uploaded}).people is None
+    assert cell_collector(cell, Settings(users="sampled"), {uploaded.key: uploaded}).true_counts is None
 
 
 @pytest.mark.slow
@@ -167,7 +174,7 @@ def test_an_uploaded_histogram_is_its_own_people():
 def test_levels_of_a_block_give_the_estimates_of_each_row(rows, epsilon):
     """Whatever the rows share, and whether their counts are tallied or stand alone."""
     rows[:, 0] += rows.sum(axis=1) == 0
-    levels, mechanism = profile_of_rows(rows), RandomizedResponse(rows.shape[1], epsilon)
+    levels, mechanism = shared_profile(rows), RandomizedResponse(rows.shape[1], epsilon)
     assert (np.diff(levels.values, axis=1) <= 0).all()
     for row, values, multiplicities in zip(rows, levels.values, levels.multiplicities, strict=True):
         assert np.repeat(values, multiplicities.astype(int)).tolist() == sorted(row, reverse=True)

@@ -1,0 +1,246 @@
+"""Repeated collections of reports: whose, from which random stream, and drawn how.
+
+A `Collector` draws collections in blocks, each block from a random stream of its own, and always whole: so collection i
+is the same however many are wanted, and wherever a run was stopped. `simulate` goes through the blocks of one collector
+or of several, tells how far it is and stops when told to. All simulations of the project are made here.
+
+The users are fixed, and report again in every collection, or they are sampled from a population anew each time. There
+are several samplers of the same law. They differ in speed and in the random numbers they use, so that every simulation
+keeps the one whose numbers its links and files hold:
+
+    users_then_noise          the users' histogram, then noise on it
+    multinomial_reports       sampled users: the reports themselves, as a multinomial of their expected shares
+    rescaled_reports          the same, with the shares rescaled to sum one; among many categories few of which have
+                              users, the users and then noise
+    kept_then_poisson         many collections at once: who keeps the truth, category by category; everybody else by
+                              Poisson counts where that is quickest
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core import sampling
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+from rr_core.sampling import Counts
+
+# Told how many collections are done; True asks to stop.
+Progress = Callable[[int], bool]
+# (collector, rows, stream) -> (rows, k) reports, and (rows, k) the users' counts where the sampler draws them first.
+Sampler = Callable[["Collector", int, np.random.Generator], tuple[Counts, Counts | None]]
+
+# Seconds of work between two calls of a progress function.
+PROGRESS_SECONDS = 0.05
+_CELLS_PER_STEP = 400_000
+# Uniform users per category above which Poisson counts are quicker than users one by one, and users per squared
+# number of categories above which a tree of binomials is quicker again (measured).
+_FEW, _MANY = 4, 8
+
+
+def users_then_noise(
+    collector: Collector, rows: int, rng: np.random.Generator
+) -> tuple[Counts, Counts | None]:
+    """The users' histogram, sampled by a tree of binomials or fixed, and then noise on it."""
+    if collector.true_counts is None:
+        reporting = np.stack([sampling.multinomial(collector.n, collector.theta, rng) for _ in range(rows)])
+    else:
+        reporting = np.broadcast_to(collector.true_counts, (rows, collector.mechanism.k))
+    return sampling.noisy_histogram(reporting, collector.mechanism.keep, rng), reporting
+
+
+def multinomial_reports(
+    collector: Collector, rows: int, rng: np.random.Generator
+) -> tuple[Counts, Counts | None]:
+    """The reports of sampled users, which are a sample from the distribution of reports; fixed users by
+    `users_then_noise`. NumPy's sampler is quicker for many rows and exact enough for few categories; a single row, which
+    may be long, is drawn by a tree of binomials."""
+    if collector.true_counts is not None:
+        return users_then_noise(collector, rows, rng)
+    expected = collector.mechanism.expected(collector.theta)
+    if rows > 1:
+        return rng.multinomial(collector.n, expected, rows), None
+    return sampling.multinomial(collector.n, expected, rng)[None], None
+
+
+def rescaled_reports(
+    collector: Collector, rows: int, rng: np.random.Generator
+) -> tuple[Counts, Counts | None]:
+    """As `multinomial_reports`, with expected shares rescaled to sum one; a single row, which may be long, by a tree of
+    binomials over the few categories that anybody has, and noise."""
+    if collector.true_counts is not None:
+        return users_then_noise(collector, rows, rng)
+    if rows > 1:
+        expected = collector.mechanism.expected(collector.theta)
+        return rng.multinomial(collector.n, expected / expected.sum(), size=rows), None
+    occupied = np.flatnonzero(collector.theta)
+    users: NDArray[np.int64] = np.zeros((1, collector.mechanism.k), dtype=np.int64)
+    users[0, occupied] = sampling.multinomial(collector.n, collector.theta[occupied], rng)
+    return sampling.noisy_histogram(users, collector.mechanism.keep, rng), users
+
+
+def kept_then_poisson(
+    collector: Collector, rows: int, rng: np.random.Generator
+) -> tuple[Counts, Counts | None]:
+    """Who keeps the truth, all collections of a category in turn, and then the users who are thrown uniformly: one by one
+    while they are few, by a tree of binomials where there are many per category, between the two by Poisson counts."""
+    n, k, keep = collector.n, collector.mechanism.k, collector.mechanism.keep
+    if collector.true_counts is None:
+        kept = _kept_of_sampled_users(n, collector.theta, keep, rows, rng)
+    else:
+        kept = _kept_of_fixed_users(collector.true_counts, keep, rows, rng)
+    thrown = n - kept.sum(axis=-1)
+    if _FEW * k < n * (1 - keep) < _MANY * k * k:
+        kept += sampling.poissonised_multinomial(thrown, k, rng)
+    else:
+        kept += sampling.uniform_multinomial(thrown, k, rng)
+    return kept, None
+
+
+@dataclass(frozen=True, eq=False)
+class Collector:
+    """Draws collections of the reports of ``n`` users.
+
+    Attributes:
+        mechanism: the randomized response.
+        n: number of users.
+        theta: (k,) distribution that the users are sampled from; not used where they are fixed.
+        true_counts: (k,) the users' own counts where they are fixed, None where they are sampled.
+        stream: gives the random stream of block number 0, 1, ...
+        rows: collections in a block.
+        sampler: how a block is drawn.
+
+    >>> from rr_core import RandomizedResponse, streams
+    >>> stream = lambda number: streams.generator(5, streams.Stream.REPEATS, number)
+    >>> collector = Collector.fixed(np.array([60, 30, 10]), RandomizedResponse(3, 1.0), stream, rows=1)
+    >>> collector.draw(0, 2).reports.sum(axis=1).tolist()
+    [100, 100]
+    """
+
+    mechanism: RandomizedResponse
+    n: int
+    theta: Array
+    true_counts: Counts | None
+    stream: Callable[[int], np.random.Generator]
+    rows: int
+    sampler: Sampler = users_then_noise
+
+    @classmethod
+    def fixed(
+        cls,
+        true_counts: Counts,
+        mechanism: RandomizedResponse,
+        stream: Callable[[int], np.random.Generator],
+        rows: int,
+        sampler: Sampler = users_then_noise,
+    ) -> Collector:
+        """The collector of fixed users with these (k,) counts; the other arguments are its attributes."""
+        n = int(true_counts.sum())
+        return cls(mechanism, n, true_counts / n, true_counts, stream, rows, sampler)
+
+    @property
+    def truth(self) -> Array:
+        """(k,) what estimates are compared with: the shares of the fixed users, or ``theta``."""
+        return self.theta if self.true_counts is None else self.true_counts / self.n
+
+    def draw(self, first: int, wanted: int) -> Block:
+        """Collections ``first`` (the first of a block) to ``first + wanted - 1``, in whole blocks."""
+        numbers = range(first // self.rows, -(-(first + wanted) // self.rows))
+        drawn = [self.sampler(self, self.rows, self.stream(number)) for number in numbers]
+        reports = _joined([of_block for of_block, _ in drawn])
+        users = [users for _, users in drawn if users is not None]
+        return Block(reports, _joined(users) if users else None, first, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Collections drawn together.
+
+    Attributes:
+        reports: (rows, k) reports per category.
+        true_counts: (rows, k) the users' own counts; None where the sampler does not draw them first.
+        first: number of the first collection.
+        wanted: how many of the rows are wanted: fewer than there are at the end of a run, since blocks are drawn whole.
+        point: which of several collectors drew them.
+    """
+
+    reports: Counts
+    true_counts: Counts | None
+    first: int
+    wanted: int
+    point: int = 0
+
+
+def simulate(
+    collectors: Collector | Sequence[Collector],
+    replicates: int,
+    *,
+    step: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Block]:
+    """Draw ``replicates`` collections from each collector, a step at a time and each collector in turn.
+
+    Stop by not asking for the next block, or by the answer of ``progress``.
+
+    Args:
+        collectors: one or several, with blocks of equal size.
+        replicates: collections from each, an integer >= 1.
+        step: collections yielded together, a multiple of the block; one block by default.
+        progress: called with the number of collections done by all collectors, about every 50 ms of work and after the
+            last one; True asks to stop.
+
+    >>> from rr_core import Scenario
+    >>> draw = Scenario("zipf", 4, 1.0, 1.0, 100, 5).draw()
+    >>> [block.reports.shape for block in simulate(draw.collector(), 5, step=2)]
+    [(2, 4), (2, 4), (1, 4)]
+    """
+    every = [collectors] if isinstance(collectors, Collector) else collectors
+    step = every[0].rows if step is None else step
+    done, told = 0, time.perf_counter()
+    for first in range(0, replicates, step):
+        wanted = min(step, replicates - first)
+        for point, collector in enumerate(every):
+            block = collector.draw(first, wanted)
+            yield replace(block, point=point)
+            done += wanted
+            last = done == replicates * len(every)
+            if progress is not None and (last or time.perf_counter() - told >= PROGRESS_SECONDS):
+                if progress(done):
+                    return
+                told = time.perf_counter()
+
+
+def rows_per_step(k: int) -> int:
+    """Collections of ``k`` categories to work on at once: some tens of milliseconds, so that a stop takes effect soon.
+
+    >>> rows_per_step(1000)
+    400
+    """
+    return max(1, _CELLS_PER_STEP // k)
+
+
+def _joined(parts: list[Counts]) -> Counts:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _kept_of_fixed_users(true_counts: Counts, keep: float, rows: int, rng: np.random.Generator) -> Counts:
+    """(rows, k) how many of each category's users keep their truth."""
+    occupied = np.flatnonzero(true_counts)
+    # All collections of a category in turn: NumPy prepares its sampler anew only when the parameters change.
+    drawn = rng.binomial(true_counts[occupied, None], keep, size=(occupied.size, rows))
+    kept: NDArray[np.int64] = np.zeros((rows, true_counts.size), dtype=np.int64)
+    kept[:, occupied] = drawn.T
+    return kept
+
+
+def _kept_of_sampled_users(n: int, theta: Array, keep: float, rows: int, rng: np.random.Generator) -> Counts:
+    """(rows, k) the same for users sampled from ``theta`` in each collection."""
+    totals = rng.binomial(n, keep, size=rows)
+    if rows == 1:  # long rows: the tree of binomials stays exact there
+        return sampling.multinomial(int(totals[0]), theta, rng)[None]
+    return rng.multinomial(totals, theta)
