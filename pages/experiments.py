@@ -2,19 +2,25 @@
 
 import streamlit as st
 
+from pages._ui import messages
 from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
 
-page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?")
+page = open_page(
+    "experiments",
+    "Do the paper's claims hold, and which estimate wins where?",
+    runs.SWEEP,
+    controls.OWN_SWEEP,
+    winner_map.SELECTIONS,
+)
 winner_map.go_to_estimators()
-winner_map.read_link()
 
 answer = st.container()
-run = controls.sweep_and_run(controls.current_sweep(), page.scenario)
+run = controls.sweep_and_run(runs.SWEEP.current(), page.scenario)
 with answer:
     results.answer(run)
     if run is not None:
-        winner_map.apply_link(run.view())
+        messages.show(winner_map.notes(run.view()))
 runs.status(run)
 runs.progress_elsewhere(run)
 if run is None:

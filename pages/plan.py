@@ -6,10 +6,10 @@ from pages._ui.frame import open_page
 from pages._ui.plan import downloads, sections
 from pages._ui.plan.result import current_plan, plan_landscape
 from pages._ui.plan.sentences import FORMULAS
-from pages._ui.plan.settings import controls, current_settings
+from pages._ui.plan.settings import SETTINGS, controls
 
-page = open_page("plan", "How many people, and how much privacy, does my survey need?")
-settings = current_settings(page.scenario.k)
+page = open_page("plan", "How many people, and how much privacy, does my survey need?", SETTINGS)
+settings = SETTINGS.current().fitted(page.scenario.k)
 controls(page.scenario.k, settings)
 plan = current_plan(page.work, settings)
 sections.answer(plan)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import chart, link, messages, navigation, sidebar, state, upload
+from pages._ui.link import Binding
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
@@ -59,7 +61,7 @@ def _freeze_imports() -> None:
     gc.freeze()
 
 
-def open_page(name: str, question: str) -> Page:
+def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     """Open a page about the scenario: its title, messages, and the upload panel when it is wanted.
 
     The page then shows its main figure with `Page.lead`, which also draws the controls.
@@ -67,25 +69,26 @@ def open_page(name: str, question: str) -> Page:
     Args:
         name: the page's address.
         question: the question that the page answers; its title.
+        settings: those that its links carry besides the scenario.
     """
-    notes = _open(name, question)
-    messages.show(notes)
+    messages.show(_open(name, question, settings))
     if state.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
     return Page(link.current(), work(link.current()))
 
 
-def open_reading(name: str, question: str) -> None:
+def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that is about no scenario; the navigation still carries the current one."""
-    _open(name, question)
+    _open(name, question, settings)
+    messages.show(note for one in settings for note in one.notes())
     _controls(scenario=False)
 
 
-def _open(name: str, question: str) -> tuple[str, ...]:
+def _open(name: str, question: str, settings: tuple[Binding[Any], ...]) -> tuple[str, ...]:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     _freeze_imports()
     st.html(_STYLE)
-    notes = link.read(name)
+    notes = link.read(name, settings)
     st.title(question)
     return notes
 

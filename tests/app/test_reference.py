@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rr_core
-from pages._ui.reference.parts import PARTS
-from pages._ui.reference.texts import fill
+from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
 
@@ -17,10 +16,12 @@ CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
 TEST = re.compile(r"`(test_\w+)`")
 
 
-def run(**state):
+def run(part="", **state):
     page = AppTest.from_file(str(ROOT / "pages" / "reference.py"), default_timeout=60)
     for key, value in state.items():
         page.session_state[key] = value
+    if part:
+        page.query_params["part"] = part
     page.run()
     assert not page.exception
     return page

@@ -15,7 +15,7 @@ from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
 from rr_core.figures.plan_sentences import round_up
-from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
 from rr_core.plan.solve import Unreachable
@@ -24,7 +24,6 @@ from rr_core.populations import UPLOAD
 
 T = TypeVar("T")
 _DIGITS = 4  # of an epsilon that is shown and used
-_LEAST_CHANCE, _MOST_CHANCE = 0.5, 0.9999  # a target can ask for
 _CELLS = 33  # of the map, each way
 
 
@@ -98,8 +97,8 @@ def rounded_up(epsilon: float) -> float:
 def _reachable(target: Target, value: float) -> Target | None:
     """The target that is just met by ``value``, where it is one."""
     if target.kind == "top":
-        sure = min(value, _MOST_CHANCE)
-        return replace(target, confidence=sure) if sure >= _LEAST_CHANCE else None
+        sure = min(value, CONFIDENCE_MAX)
+        return replace(target, confidence=sure) if sure >= CONFIDENCE_MIN else None
     return replace(target, value=value) if target.about.low <= value <= target.about.high else None
 
 
