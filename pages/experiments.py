@@ -16,7 +16,7 @@ page = open_page(
 winner_map.go_to_estimators()
 
 answer = st.container()
-run = controls.sweep_and_run(runs.SWEEP.current(), page.scenario)
+run = controls.sweep_and_run(runs.SWEEP.current(), page.work.draw.scenario)
 with answer:
     results.answer(run)
     if run is not None:
@@ -27,13 +27,13 @@ if run is None:
     page.controls()
     results.file_opener()
 elif run.active:
-    runs.live_progress(run, lambda view: results.first_figure(view, page.scenario))
+    runs.live_progress(run, lambda view: results.first_figure(view, page.work.draw.scenario))
     page.controls()
 else:
     view = run.view()
-    results.first_figure(view, page.scenario)
+    results.first_figure(view, page.work.draw.scenario)
     page.controls()
-    results.second_figure(view, page.scenario)
+    results.second_figure(view, page.work.draw.scenario)
     results.claims_table(view)
     results.compare_runs(view, runs.others(run))
     results.file_downloads(view)

@@ -10,7 +10,7 @@ from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives
 
 page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?")
-draw, scenario = page.work.draw, page.scenario
+draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 
 st.markdown(

@@ -14,7 +14,6 @@ from pages._ui import chart, link, messages, navigation, sidebar, state, upload
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD
-from rr_core.scenario import Scenario
 
 # Seconds in which a browser draws the main figure before anything else arrives: measured, the figure is on
 # screen 40 ms sooner, at no cost to other sessions.
@@ -34,9 +33,8 @@ _STYLE = """<style>
 
 @dataclass(frozen=True)
 class Page:
-    """What a page gets: the scenario on screen, and its draw."""
+    """What a page gets: the draw of the scenario on screen, and what is worked out from it."""
 
-    scenario: Scenario
     work: Work
 
     def lead(self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None) -> None:
@@ -74,7 +72,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     messages.show(_open(name, question, settings))
     if state.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
-    return Page(link.current(), work(link.current()))
+    return Page(work(link.current()))
 
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:

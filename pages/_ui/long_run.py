@@ -7,11 +7,13 @@ results are shared with the whole class when they are about no upload.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import streamlit as st
 
+T = TypeVar("T")
+# Told how much is done; True asks to stop.
 Progress = Callable[[int], bool]
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
@@ -85,6 +87,14 @@ def follow(
         kept[name, about] = result
     _forget(name)
     st.rerun()
+
+
+def last_of(growing: Iterable[T], done: Callable[[T], int], progress: Progress) -> T:
+    """The last of the results that work gives step by step, or the one at which it was asked to stop."""
+    for result in growing:
+        if progress(done(result)):
+            break
+    return result
 
 
 def result(name: str, about: Hashable) -> Any:

@@ -12,7 +12,6 @@ import streamlit as st
 
 from pages._ui import link, state
 from pages._ui.safe_text import markdown
-from pages._ui.upload_script import origin
 from rr_core import limits
 from rr_core.io import EXTENSIONS, Distribution, Preview, UnreadableFile, inspect, read_distribution
 from rr_core.plain_text import plain
@@ -167,3 +166,8 @@ def _use(read: Distribution, name: str, order: str) -> None:
     state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
     st.session_state.pop("_reading", None)
     link.change(**changes)
+
+
+def origin(read: Distribution, file: str, order: str) -> state.Origin:
+    """The origin of a distribution that was read from a file."""
+    return state.Origin(file, read.category_name, read.count_name, read.kind == "shares", order, read.sha256)

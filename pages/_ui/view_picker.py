@@ -19,7 +19,7 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     Call it inside a horizontal container: it adds up to two widgets to the row. All of many categories are ranked by
     their true counts, or by the reports they received.
     """
-    k, labels = work.scenario.k, work.draw.population.labels
+    k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
     shown = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
@@ -55,6 +55,6 @@ def everything(work: Work) -> Curve:
 
 def compact(work: Work) -> View:
     """A small view without widgets: bars while they fit a small chart, else the curve."""
-    if work.scenario.k > _COMPACT:
+    if work.draw.scenario.k > _COMPACT:
         return everything(work)
-    return bars(natural_order(work.scenario.k), work.draw.population.labels, "Category")
+    return bars(natural_order(work.draw.scenario.k), work.draw.population.labels, "Category")

@@ -11,7 +11,7 @@ import pytest
 
 from pages._ui.downloads import script_text
 from pages._ui.ibu import controls, sections
-from pages._ui.ibu.run import _SCRIPT, record_csv
+from pages._ui.ibu.results import _SCRIPT, record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.convergence import local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs

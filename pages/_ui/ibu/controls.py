@@ -33,7 +33,7 @@ _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 def pick_start(work: Work) -> Start:
     """Where IBU starts. Call it inside a horizontal container: it adds up to three widgets to the row."""
-    k = work.scenario.k
+    k = work.draw.scenario.k
     kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
     kind = st.selectbox(
         "Start from",

@@ -58,7 +58,7 @@ def listen_for_keys() -> None:
 
 def triangle_section(work: Work, path: IBUPath) -> None:
     """The way through the triangle; nothing unless there are three categories."""
-    if work.scenario.k != 3:
+    if work.draw.scenario.k != 3:
         return
     st.subheader("The way through the triangle")
     draw = work.draw
@@ -79,7 +79,7 @@ def comparison_section(work: Work, length: int, tolerance: float) -> None:
     if what == _HERE:
         _these_users(work, length, tolerance)
     else:
-        _paper_figure(work.scenario.seed, tolerance)
+        _paper_figure(work.draw.scenario.seed, tolerance)
 
 
 def _these_users(work: Work, length: int, tolerance: float) -> None:
@@ -93,18 +93,18 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
             key="ibu_epsilons",
         )
         epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
-        about = (work.scenario, work.draw.population.key, epsilons, length)
+        about = (work.draw.scenario, work.draw.population.key, epsilons, length)
         start = long_run.offer(_NAME, "Run them", about)
     if start:
         run = partial(compare_epsilons, work.draw, epsilons, length)
-        shared = work.scenario.dist != UPLOAD
+        shared = work.draw.scenario.dist != UPLOAD
         long_run.follow(_NAME, about, length, "iterations", run, shared=shared)
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
         return
     _stopped(runs, length)
-    about_them = f"K = {work.scenario.k:,}, N = {work.scenario.n:,}"
+    about_them = f"K = {work.draw.scenario.k:,}, N = {work.draw.scenario.n:,}"
     chart.show(compared_runs(runs, about_them, tolerance), "ibu_several")
 
 
@@ -216,7 +216,7 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     """Measure on demand: the clock should run when nothing else does."""
     st.subheader("What does it cost?")
     tolerance = reached.tolerance
-    about = (work.scenario, work.draw.population.key, tolerance)
+    about = (work.draw.scenario, work.draw.population.key, tolerance)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
         st.caption(
@@ -229,10 +229,10 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     with st.spinner("Measuring…"):
         costs = (
             state.latest("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
-            if work.scenario.dist == UPLOAD
-            else _shared_costs(work.scenario, tolerance, needed, work)
+            if work.draw.scenario.dist == UPLOAD
+            else _shared_costs(work.draw.scenario, tolerance, needed, work)
         )
-    st.markdown(_cost_table(costs, work.scenario.k))
+    st.markdown(_cost_table(costs, work.draw.scenario.k))
 
 
 def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:

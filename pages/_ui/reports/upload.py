@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui import link, state
-from pages._ui.reports import reading, session
+from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
 from pages._ui.upload import form
@@ -80,7 +80,7 @@ def _open_panel() -> None:
             if options["category"] is None:
                 _cancel()
                 return
-        reports, name = reading.reports_of(files, options)
+        reports, name = session.reports_of(files, options)
     except UnreadableFile as error:
         _show_problem(f"{error}")
         _cancel()
@@ -92,8 +92,8 @@ def _open_panel() -> None:
         _cancel()
     if pressed:
         try:
-            reading.analyse(reports, settings, name)
-        except (UnreadableFile, WrongDomain, reading.UnclearSettings) as error:
+            session.analyse(reports, settings, name)
+        except (UnreadableFile, WrongDomain, session.UnclearSettings) as error:
             _show_problem(f"{error}")
         else:
             st.rerun()
@@ -117,10 +117,10 @@ def _files() -> Sequence[Any]:
             f"No file at hand? The other pages show a scenario with K = {scenario.k:,}, ε = {scenario.epsilon:g} and "
             f"N = {scenario.n:,}: take its simulated reports."
         )
-        st.button("Use simulated reports", on_click=reading.simulate, width="stretch")
+        st.button("Use simulated reports", on_click=session.simulate, width="stretch")
         st.download_button(
             "Download them as a file",
-            reading.simulated_csv,
+            session.simulated_csv,
             "reports.csv",
             "text/csv",
             on_click="ignore",
@@ -290,16 +290,16 @@ def _show_understood(reports: Reports, preview: Preview | None) -> None:
 def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
     """The settings, completed by what is to be done with odd names and with two answers of p below 1/2."""
     try:
-        odd = reading.odd_names_of(reports, settings)
+        odd = session.odd_names_of(reports, settings)
     except (UnreadableFile, WrongDomain):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
     settings = dataclasses.replace(settings, names=decided(names))
     try:
-        k = reading.collected(reports, settings).k
-    except (UnreadableFile, WrongDomain, reading.UnclearSettings):
+        k = session.collected(reports, settings).k
+    except (UnreadableFile, WrongDomain, session.UnclearSettings):
         return settings
-    if reading.is_inverted(settings, k):
+    if session.is_inverted(settings, k):
         st.markdown(
             "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
             "swapped, the same reports come from k-RR with 1 − p."
@@ -312,13 +312,13 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
 
 def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     """N, K and the privacy that the analysis will have, as soon as all is known."""
-    counted = reading.collected(reports, settings)
+    counted = session.collected(reports, settings)
     text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
     if counted.outside_total:
         text += f" ({counted.outside_total:,} left out: {_listed(counted.outside)})"
     try:
-        mechanism = reading.mechanism_of(settings, counted.k)
-    except reading.UnclearSettings:
+        mechanism = session.mechanism_of(settings, counted.k)
+    except session.UnclearSettings:
         mechanism = None
     if mechanism is not None:
         report = "after the swap a report" if settings.swapped else "a report"

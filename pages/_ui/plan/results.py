@@ -125,7 +125,7 @@ def map_ranges(
 
 def population_guess(work: Work, settings: PlanSettings) -> Guess:
     """The population that the plan is for, or all of them."""
-    k, population = work.scenario.k, work.draw.population
+    k, population = work.draw.scenario.k, work.draw.population
     if settings.worst_case:
         return Guess.of(k, None)
     return _cached(work, "guess", (), lambda: Guess.of(k, population.probabilities), _shared_large)
@@ -133,12 +133,12 @@ def population_guess(work: Work, settings: PlanSettings) -> Guess:
 
 def current_plan(work: Work, settings: PlanSettings) -> Plan:
     """The plan for this scenario."""
-    epsilon, n = work.scenario.epsilon, work.scenario.n
+    epsilon, n = work.draw.scenario.epsilon, work.draw.scenario.n
     return _cached(
         work,
         "answer",
         (settings, epsilon, n),
-        lambda: make_plan(settings, work.scenario.k, epsilon, n, population_guess(work, settings)),
+        lambda: make_plan(settings, work.draw.scenario.k, epsilon, n, population_guess(work, settings)),
     )
 
 
@@ -155,7 +155,7 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
         (settings, epsilons, users),
         lambda: landscape(
             settings.target,
-            work.scenario.k,
+            work.draw.scenario.k,
             population_guess(work, settings),
             epsilons=across,
             n=up,
@@ -177,7 +177,7 @@ def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
     def make(target: Target = target) -> TargetFrontier:
         guess = population_guess(work, settings)
         return TargetFrontier(
-            target, across, frontier(target, work.scenario.k, guess, across, users=settings.users)
+            target, across, frontier(target, work.draw.scenario.k, guess, across, users=settings.users)
         )
 
     about = (target, settings.worst_case, settings.users, epsilons, across.size)
@@ -185,7 +185,7 @@ def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
 
 
 def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
-    return map_ranges((work.scenario.epsilon, plan.epsilon), (work.scenario.n, plan.n))
+    return map_ranges((work.draw.scenario.epsilon, plan.epsilon), (work.draw.scenario.n, plan.n))
 
 
 def _cached(
@@ -193,7 +193,7 @@ def _cached(
 ) -> T:
     """What was made about this population, by this session when it is its own upload, else by anybody."""
     population = work.draw.population
-    if work.scenario.dist == UPLOAD:
+    if work.draw.scenario.dist == UPLOAD:
         return state.latest(f"plan_{name}", (population.key, about), make)
     made: T = (shared or _shared)(name, population.key, about, make)
     return made
