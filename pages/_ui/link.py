@@ -125,15 +125,12 @@ def change(**fields: Any) -> None:
     link.scenario = replace(link.scenario, **fields)
 
 
-def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> tuple[str, ...]:
+def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
     """Take the scenario and the page's settings from the link when the link has the say.
 
     Args:
         address: the page that is being opened.
         bindings: its settings.
-
-    Returns:
-        Plain sentences about values of the link that had to be changed.
     """
     first = "_link" not in st.session_state
     link = _link()
@@ -150,7 +147,16 @@ def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> tuple[str, ...]
     if arrived:
         for binding in link.bindings:
             binding.arrive(st.query_params.to_dict())
-    return link.notes + tuple(note for binding in link.bindings for note in binding.notes())
+
+
+def notes() -> tuple[str, ...]:
+    """A plain sentence for each value of the link that had to be changed: the scenario's first, then the page's own."""
+    return _link().notes + own_notes()
+
+
+def own_notes() -> tuple[str, ...]:
+    """Those about the page's own settings."""
+    return tuple(note for binding in _link().bindings for note in binding.notes())
 
 
 def write() -> None:

@@ -296,7 +296,8 @@ def own_page():
     from pages._ui.experiments import controls, runs
     from rr_core import Scenario
 
-    messages.show(link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP]))
+    link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP])
+    messages.show(link.notes())
     st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
     link.write()
 

@@ -15,7 +15,7 @@ from pages._ui import link, state
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
-from pages._ui.upload import form
+from pages._ui.upload import column_name, form, left_out
 from rr_core.figures.style import number
 from rr_core.io import (
     BITS_LEAST,
@@ -254,7 +254,7 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
         label,
         positions,
         index=suggested,
-        format_func=lambda i: preview.columns[i] or f"column {i + 1}",
+        format_func=lambda i: column_name(preview, i),
         placeholder="Choose a column",
         width=230,
     )
@@ -270,15 +270,7 @@ def _show_understood(reports: Reports, preview: Preview | None) -> None:
         )
     )
     remarks = [] if preview is None else [f"{form(preview)}."]
-    remarks += [
-        f"Left out: {many(drop.rows, 'row', 'rows')} ({drop.reason}), the first in line {drop.first_line:,}"
-        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
-        for drop in reports.dropped
-    ]
-    if reports.merged:
-        remarks.append(
-            f"{many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row."
-        )
+    remarks += left_out(reports.dropped, reports.merged)
     left, right = st.columns([3, 2])
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
     if preview is not None:
