@@ -21,12 +21,12 @@ with view_picker.row():
     view = view_picker.pick(work, by_reports=True)
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
-controls.show_answer(reached, path)
+sections.show_answer(reached, path)
 figure = animation(path, view)
 page.lead(figure, "ibu")
 sections.listen_for_keys()
 results.offer_rest(work, start, length, path)
-controls.explain_start(path)
+sections.explain_start(path)
 
 st.subheader("When may it stop?")
 st.markdown(
@@ -40,7 +40,7 @@ sections.triangle_section(work, path)
 st.subheader("Which categories come last?")
 settling = results.settling(work, start, path, controls.pick_nearness())
 chart.show(settling_by_reports(path, settling), "ibu_stragglers")
-controls.explain_pace(path)
+sections.explain_pace(path)
 
 st.markdown(
     "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "

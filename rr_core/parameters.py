@@ -276,7 +276,7 @@ def parse_numbers(
         raise RefusedSettings(
             f"{number.label}: a comma separates values; write “{typed.shorten(large[0])}” as {typed.shorten(joined)}."
         )
-    found: dict[float, None] = {}
+    values: dict[float, None] = {}
     named: dict[str, None] = {}
     for word in _words(text):
         item = _ITEM.fullmatch(word)
@@ -285,12 +285,12 @@ def parse_numbers(
         elif item is None:
             raise RefusedSettings(f"{number.label}: “{typed.shorten(word)}” cannot be read. {LIST_HELP}")
         else:
-            found.update(dict.fromkeys(_values(item, number, most)))
-    if len(found) > most:
+            values.update(dict.fromkeys(_values(item, number, most)))
+    if len(values) > most:
         raise RefusedSettings(
-            f"{number.label}: {len(found):,} values are too many; at most {most:,} are taken."
+            f"{number.label}: {len(values):,} values are too many; at most {most:,} are taken."
         )
-    return tuple(found), tuple(named)
+    return tuple(values), tuple(named)
 
 
 def _words(text: str) -> list[str]:
@@ -301,15 +301,15 @@ def _words(text: str) -> list[str]:
 
 def _values(item: re.Match[str], number: Number, most: int) -> list[float]:
     """The values of one item."""
-    found: list[float] = []
+    values: list[float] = []
     for value in _range(item, number):
-        if len(found) == most:
+        if len(values) == most:
             raise RefusedSettings(
                 f"{number.label}: “{typed.shorten(item[0])}” has more than {most:,} values; take larger steps, "
                 "like 100-1000000 x10."
             )
-        found.append(_checked(value, number, item[0]))
-    return found
+        values.append(_checked(value, number, item[0]))
+    return values
 
 
 def _range(item: re.Match[str], number: Number) -> Iterator[Fraction]:

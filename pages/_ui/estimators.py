@@ -85,9 +85,9 @@ def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
     """Which categories each estimator sets to zero, by name; the first few when they are many."""
     parts = []
     for name in VALID:
-        count, shown = result.zeros[name], result.zeroed(name, _MOST_NAMED)
-        listed = ", ".join(markdown(label) for label in plain_names(labels, shown)) or "none"
-        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        count, first = result.zeros[name], result.zeroed(name, _MOST_NAMED)
+        listed = ", ".join(markdown(label) for label in plain_names(labels, first)) or "none"
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
         parts.append(f"{QUANTITIES[name].name}: {listed}{more}".replace("*", "\\*"))
     return "**Set to zero** · " + " · ".join(parts)
 

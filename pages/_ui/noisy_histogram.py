@@ -59,8 +59,8 @@ def person_section(work: Work) -> None:
     with right:
         prior, reports = draw.population.probabilities, [one.report for one in answers]
         beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
-        shown = _shown(work, [truth, *reports])
-        chart.show(belief(prior, beliefs, reports, truth, shown), "belief")
+        view = _categories(work, [truth, *reports])
+        chart.show(belief(prior, beliefs, reports, truth, view), "belief")
     if mechanism.k <= LARGEST_MATRIX:
         with st.expander("The channel matrix: every truth, every report"):
             order = natural_order(mechanism.k)
@@ -83,7 +83,7 @@ def _pick_truth(work: Work) -> int:
     )
 
 
-def _shown(work: Work, wanted: Sequence[int]) -> Bars:
+def _categories(work: Work, wanted: Sequence[int]) -> Bars:
     """All categories when they are few, else the most frequent ones and those wanted."""
     labels = work.draw.population.labels
     if work.draw.scenario.k <= _MOST_SHOWN:

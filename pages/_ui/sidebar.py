@@ -36,13 +36,13 @@ def draw() -> None:
     with st.container(horizontal=True):
         st.button("New draw", on_click=_new_draw, width="stretch")
         st.button("Reset", on_click=_reset, width="stretch")
-    shown = UPLOAD if state.upload_open() else scenario.dist
+    dist = UPLOAD if state.upload_open() else scenario.dist
     st.selectbox(
         "Distribution",
         list(DISTRIBUTIONS),
         format_func=DISTRIBUTIONS.__getitem__,
         help="How the users' true answers are spread over the categories.",
-        **_shows("dist", shown, _put_distribution),
+        **_shows("dist", dist, _put_distribution),
     )
     _categories(scenario)
     _privacy(scenario)

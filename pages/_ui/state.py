@@ -49,8 +49,8 @@ class Uploaded:
 
 
 def uploaded() -> Uploaded | None:
-    found: Uploaded | None = st.session_state.get("_upload")
-    return found
+    upload: Uploaded | None = st.session_state.get("_upload")
+    return upload
 
 
 def use(upload: Uploaded) -> None:

@@ -77,19 +77,19 @@ def sweep_picker(key: str) -> None:
 
 def run_picker(key: str) -> Run | None:
     """The run of this sweep that is on screen, with a picker where there are several."""
-    found, listed = runs.current(key), runs.of(key)
-    if found is None or len(listed) < 2:
-        return found
+    run, listed = runs.current(key), runs.of(key)
+    if run is None or len(listed) < 2:
+        return run
     st.selectbox(
         "Numbers from",
         range(len(listed)),
         format_func=lambda i: listed[i].label,
         width=240,
         **state.shows(
-            f"exp_run_{key}_{len(listed)}", listed.index(found), lambda place: runs.choose(listed[place])
+            f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
         ),
     )
-    return found
+    return run
 
 
 def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
@@ -145,7 +145,7 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
     """Four fields: what varies."""
     here = _sidebar_values(scenario, uploaded)
     with _row():
-        for field, label, shown, width, more in (
+        for field, label, usual, width, more in (
             (
                 "populations",
                 "Populations",
@@ -160,7 +160,7 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
         ):
             st.text_input(
                 label,
-                placeholder=f"{shown} (sidebar)",
+                placeholder=f"{usual} (sidebar)",
                 max_chars=LIST_LETTERS_MAX,
                 width=width,
                 help=f"{more}Empty: the sidebar's value. Every combination of the four lists is a cell.",
@@ -272,12 +272,12 @@ def _number_field(number: Number, label: str, width: int, help: str, shows: dict
 
 def _number_in_session(name: str, usual: int) -> dict[str, Any]:
     """Arguments of a number's widget, which keep its value while sweeps without it are on screen."""
-    kept = f"_exp_{name}"
+    key = f"_exp_{name}"
 
     def take(value: int) -> None:
-        st.session_state[kept] = value
+        st.session_state[key] = value
 
-    return state.shows(f"exp_{name}", st.session_state.get(kept, usual), take)
+    return state.shows(f"exp_{name}", st.session_state.get(key, usual), take)
 
 
 def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:

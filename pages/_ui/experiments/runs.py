@@ -66,8 +66,8 @@ def cached(result: SweepResult, what: Hashable, make: Callable[[], T]) -> T:
     held = _CACHE.setdefault(result, {})
     if what not in held:
         held[what] = make()
-    found: T = held[what]
-    return found
+    made: T = held[what]
+    return made
 
 
 _MOST_RUNS = 8  # runs of a session that are kept; the oldest goes first

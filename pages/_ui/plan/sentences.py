@@ -192,8 +192,8 @@ def protocol_table(compared: tuple[Protocol, ...]) -> str:
     ]
     for row in compared:
         name, *others = protocol_cells(row)
-        shown = f"**{name}**" if row.best else name
-        lines.append(f"| {shown} | {' | '.join(others)} |")
+        title = f"**{name}**" if row.best else name
+        lines.append(f"| {title} | {' | '.join(others)} |")
     return "\n".join(lines)
 
 

@@ -79,7 +79,7 @@ def close_panel() -> None:
 
 def start_simulations(used: ReportsInUse) -> None:
     """Have the simulations run as soon as the page is drawn."""
-    long_run.ask(_NAME, used.key)
+    long_run.request(_NAME, used.key)
 
 
 def results_of(used: ReportsInUse, level: float, target: Target) -> Results:

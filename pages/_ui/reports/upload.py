@@ -352,11 +352,11 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
     """A control with the odd names, in which those are chosen that the person leaves there."""
     if not odd:
         return []
-    shown, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
-    options = list(range(len(shown) + bool(rest)))
-    settled = [i for i, one in enumerate(shown) if one.settled]
+    first, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
+    options = list(range(len(first) + bool(rest)))
+    settled = [i for i, one in enumerate(first) if one.settled]
     if rest and rest[0].settled:
-        settled.append(len(shown))
+        settled.append(len(first))
     # Other names, or other proposals, are another control.
     about = repr((label, reports.sha256, [(one.label, one.settled) for one in odd]))
     key = f"reports_names_{hashlib.sha256(about.encode('utf-8', 'replace')).hexdigest()[:16]}"
@@ -364,14 +364,14 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
     st.session_state.setdefault(key, held.get(key, settled))
 
     def text(i: int) -> str:
-        if i == len(shown):
+        if i == len(first):
             together = sum(one.reports for one in rest)
             return f"{len(rest):,} more, with {together:,} reports together"
-        return _chip(shown[i])
+        return _chip(first[i])
 
     picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
     held[key] = picked
-    return [shown[i] for i in picked if i < len(shown)] + (rest if len(shown) in picked else [])
+    return [first[i] for i in picked if i < len(first)] + (rest if len(first) in picked else [])
 
 
 def _chip(odd: Odd) -> str:
