@@ -6,13 +6,8 @@ from pages._ui import messages
 from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
 
-page = open_page(
-    "experiments",
-    "Do the paper's claims hold, and which estimate wins where?",
-    runs.SWEEP,
-    controls.OWN_SWEEP,
-    winner_map.SELECTIONS,
-)
+SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS
+page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 winner_map.go_to_estimators()
 
 answer = st.container()

@@ -132,6 +132,13 @@ def test_search_that_finds_nothing_says_so_and_shows_the_words_as_they_are():
     assert "<b>" not in page.info[0].value
 
 
+def test_an_unknown_part_in_a_link_is_one_sentence():
+    page = run(part="letters")
+    (note,) = page.warning
+    assert "“letters” is not known here; “Symbols” is used" in note.value
+    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
+
+
 def test_choosing_a_part_leaves_the_search():
     page = run(reference_search="simplex")
     page.button_group(key="part").set_value("glossary").run()
