@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.state import Origin
-from pages._ui.upload_script import reader
 from pages._ui.work import Work
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.populations import UPLOAD
@@ -46,7 +45,7 @@ def row(
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
         (
             "Download script (Python)",
-            lambda: joined(script_text(work.scenario, origin), more, alone),
+            lambda: joined(script_text(work.draw.scenario, origin), more, alone),
             "py",
             "text/x-python",
         ),
@@ -69,7 +68,7 @@ def data_csv(work: Work) -> bytes:
     draw, estimates = work.draw, work.comparison().estimates
     labels = draw.population.labels
     names = [] if labels is None else [csv_cell(label) for label in labels]
-    categories = names or range(1, work.scenario.k + 1)
+    categories = names or range(1, work.draw.scenario.k + 1)
     columns = [categories, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
     named = dict(zip(COLUMNS, map(pa.array, columns), strict=True))
     return csv_bytes(named | ({} if labels is None else untouched(labels, names)))
@@ -89,7 +88,7 @@ def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
         f"n={scenario.n}, seed={scenario.seed}"
     )
     return _SCRIPT.format(
-        settings=settings, draw=reader(origin or Origin()) if scenario.dist == UPLOAD else _BUILT_IN
+        settings=settings, draw=_reader(origin or Origin()) if scenario.dist == UPLOAD else _BUILT_IN
     )
 
 
@@ -126,3 +125,42 @@ for i, label in enumerate(labels):
         break
 '''
 _BUILT_IN = "draw = scenario.draw()"
+
+
+def _reader(of: Origin) -> str:
+    """Python that makes ``draw`` from the person's file; names enter it as literals only."""
+    settings = (
+        f"FILE = {of.file!r}  # it stayed with you: put it beside this script",
+        f"CATEGORY: str = {of.category!r}",
+        f"COUNT: str | None = {of.count!r}  # None: one person per row",
+        f"HEADER: bool | None = {of.has_header}  # None: found out",
+        f"ORDER = {of.order!r}",
+        f"SHA256 = {of.sha256!r}",
+    )
+    return _READER.format(settings="\n".join(settings))
+
+
+_READER = """
+import sys
+from pathlib import Path
+
+from rr_core import Population
+from rr_core.io import UnreadableFile, read_distribution  # needs pyarrow
+
+{settings}
+
+try:
+    read = read_distribution(
+        Path(FILE).read_bytes(),
+        FILE,
+        layout="values" if COUNT is None else "counts",
+        category=CATEGORY,
+        count=COUNT,
+        has_header=HEADER,
+        order=ORDER,
+    )
+except UnreadableFile as error:
+    sys.exit(f"{{FILE}}: {{error}}")
+if SHA256 and read.sha256 != SHA256:
+    print("The bytes of", FILE, "are not those that the app saw: compare the numbers.", file=sys.stderr)
+draw = scenario.draw(Population.from_weights(read.weights, list(read.labels)))"""

@@ -19,7 +19,7 @@ import pytest
 
 from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
 from pages._ui.state import Origin
-from pages._ui.upload_script import origin
+from pages._ui.upload import origin
 from pages._ui.work import Work
 from rr_core import Population, Scenario
 from rr_core.comparison import compare

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages._ui import downloads, state
 from pages._ui.plan import sentences
-from pages._ui.plan.result import Plan
+from pages._ui.plan.results import Plan
 from pages._ui.plan.settings import WHOSE
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
@@ -43,7 +43,7 @@ def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, del
 
 def population_name(work: Work) -> str:
     """What the sidebar's population is called."""
-    scenario, upload = work.scenario, state.uploaded()
+    scenario, upload = work.draw.scenario, state.uploaded()
     if scenario.dist == UPLOAD and upload is not None:
         return f"the file {upload.file_name}"
     name = DISTRIBUTIONS[scenario.dist]

@@ -28,16 +28,16 @@ def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
-    if work.scenario.dist == UPLOAD:
+    if work.draw.scenario.dist == UPLOAD:
         return state.latest("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
-    cached = _large_run if work.scenario.k > LARGE else _small_run
-    return cached(work.scenario, start, length, work)
+    cached = _large_run if work.draw.scenario.k > LARGE else _small_run
+    return cached(work.draw.scenario, start, length, work)
 
 
 def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
     """When this run is first near enough, by each measure."""
-    about = (work.scenario, start, int(path.iterations[-1]), tolerance)
-    if work.scenario.dist == UPLOAD:
+    about = (work.draw.scenario, start, int(path.iterations[-1]), tolerance)
+    if work.draw.scenario.dist == UPLOAD:
         key = (work.draw.population.key, *about)
         return state.latest("ibu_reached", key, lambda: first_reached(path, tolerance))
     return _shared_first_reached(*about, path)
@@ -45,8 +45,8 @@ def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: 
 
 def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
     """When each category has come to stay near its limit: to this part of the average share."""
-    about = (work.scenario, start, int(path.iterations[-1]), part / work.scenario.k)
-    if work.scenario.dist == UPLOAD:
+    about = (work.draw.scenario, start, int(path.iterations[-1]), part / work.draw.scenario.k)
+    if work.draw.scenario.dist == UPLOAD:
         key = (work.draw.population.key, *about)
         return state.latest("ibu_settled", key, lambda: settling_times(path, about[-1]))
     return _shared_settling(*about, path)
@@ -77,11 +77,11 @@ def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
         start_now = long_run.offer(_NAME, "Run to the end", about)
     if start_now:
         run = partial(_compute, work, start, length)
-        long_run.follow(_NAME, about, length, "iterations", run, shared=work.scenario.dist != UPLOAD)
+        long_run.follow(_NAME, about, length, "iterations", run, shared=work.draw.scenario.dist != UPLOAD)
 
 
 def _about(work: Work, start: Start, length: int) -> About:
-    return work.scenario, work.draw.population.key, start, length
+    return work.draw.scenario, work.draw.population.key, start, length
 
 
 def _compute(work: Work, start: Start, length: int, progress: long_run.Progress | None = None) -> IBUPath:
