@@ -1,5 +1,5 @@
-"""The map of a target over epsilon and N: its frontier, and the price of privacy in users. The error of each estimator along
-epsilon or along N, in closed form for Inv and simulated for all four."""
+"""The map of a target over epsilon and N: its frontier, and the price of privacy in users. The error of each estimator
+along epsilon or along N, in closed form for Inv and simulated for all four."""
 
 from __future__ import annotations
 
