@@ -1,4 +1,15 @@
-"""Frequency estimation from k-ary randomized response: mechanism, estimators, errors and scenarios."""
+"""Frequency estimation from k-ary randomized response: mechanism, estimators, errors and scenarios.
+
+Sections, theorems and equations that docstrings name without a source are those of C. A. Pinzón, E. ElSalamouny,
+L. Massot, A. Miller, H. H. Arcolezi and C. Palamidessi, "Estimating the True Distribution of Data Collected with
+Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
+
+>>> mechanism = RandomizedResponse.from_p(4, 0.5)
+>>> inv([6, 3, 2, 1], mechanism).tolist()
+[1.0, 0.25, 0.0, -0.25]
+>>> mle_star([6, 3, 2, 1], mechanism).round(6).tolist()
+[0.833333, 0.166667, 0.0, 0.0]
+"""
 
 from rr_core.collinearity import Collinearity, collinearity
 from rr_core.errors import (

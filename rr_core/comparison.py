@@ -102,6 +102,11 @@ def compare(draw: Draw, target: Target = "users") -> Comparison:
 
     What depends on the counts alone (likelihood, certificate, zeros) is worked out on the profile, so that
     it costs nothing at k in the millions.
+
+    >>> from rr_core.scenario import Scenario
+    >>> found = compare(Scenario("zipf", 12, 1.3, 1.0, 2000, 7).draw())
+    >>> found.best("mse"), found.zeros["mle_star"]
+    (('inv_n',), 3)
     """
     truth, mechanism = truth_of(draw, target), draw.mechanism
     rows = draw.counts[None]

@@ -122,6 +122,11 @@ def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats
         draw: the scenario's draw; its users report again ("users"), or new users are drawn ("population").
         times: how many collections, an integer >= 1.
         target: what errors are measured against.
+
+    >>> from rr_core.scenario import Scenario
+    >>> *_, result = repeat(Scenario("zipf", 12, 1.3, 1.0, 2000, 7).draw(), 20)
+    >>> result.done, result.errors["mse"].shape
+    (20, (20, 4))
     """
     times = _validate.integer("times", times, 1)
     truth = truth_of(draw, target)

@@ -38,6 +38,9 @@ def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
         seed: from 0 to 2^32 - 1; a sweep has four numbers instead, see `rr_core.experiments.cell.cell_seed`.
         stream: what is drawn.
         numbers: what follows, integers >= 0, as the table says.
+
+    >>> key(7, Stream.REPEATS, 3)
+    (7, 2, 3)
     """
     return (*(seed if isinstance(seed, tuple) else (seed,)), *stream.value, *numbers)
 

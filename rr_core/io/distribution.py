@@ -114,6 +114,10 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
     ------
     UnreadableFile
         When the file is no table at all. Bad lines further down are found by `read_distribution`.
+
+    >>> found = inspect(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
+    >>> found.columns, found.layout, found.separator
+    (('town', 'people'), 'counts', ';')
     """
     opened = open_table(data, name, has_header)
     table = opened.table
@@ -173,6 +177,12 @@ def read_distribution(
     Notes
     -----
     Time and memory are O(rows); 1.5 million categories take about two seconds.
+
+    >>> read = read_distribution(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
+    >>> read.labels.tolist(), read.weights.tolist()
+    (['Rome', 'Oslo'], [1200, 800])
+    >>> read.notes
+    ('Points in the counts were read as thousands separators: 4.425 is 4425.',)
     """
     if layout not in (None, "counts", "values"):
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")

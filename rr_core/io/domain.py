@@ -50,6 +50,9 @@ def read_list(text_or_source: str | Source) -> Listed:
         An empty list, one category only, more than K_MAX.
     UnreadableFile
         A file that is no table.
+
+    >>> read_list("bus, car, on foot").labels.tolist()
+    ['bus', 'car', 'on foot']
     """
     if isinstance(text_or_source, Source):
         return from_column(*_column(text_or_source))
@@ -233,6 +236,11 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     WrongDomain
         K out of range or smaller than the number of categories reported; a list that does not fit the
         reports, or holds none of them.
+
+    >>> from rr_core.io.reports import read_reports
+    >>> reports = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
+    >>> within(reports, Size(3)).labels.tolist()
+    ['bus', 'car', 'not reported 1']
     """
     labels, counts = renamed(reports, names)
     notes = _renamed_note(reports, names)

@@ -355,6 +355,10 @@ def read_reports(
     -----
     Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
     its two columns.
+
+    >>> read = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
+    >>> read.labels.tolist(), read.counts.tolist()
+    (['bus', 'car'], [2, 1])
     """
     if layout not in (None, "counts", "values"):
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
