@@ -122,6 +122,13 @@ def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats
         draw: the scenario's draw; its users report again ("users"), or new users are drawn ("population").
         times: how many collections, an integer >= 1.
         target: what errors are measured against.
+
+    >>> from rr_core import Scenario
+    >>> *_, result = repeat(Scenario(k=12, s=1.5, epsilon=1.0, n=2000, seed=5).draw(), 300)
+    >>> {name: round(result.bias2(name), 4) for name in ESTIMATORS}
+    {'inv': -0.0, 'inv_n': 0.0021, 'inv_p': 0.0006, 'mle_star': 0.0007}
+    >>> result.least_mean("mse")
+    ('inv_p', 'mle_star')
     """
     times = _validate.integer("times", times, 1)
     truth = truth_of(draw, target)

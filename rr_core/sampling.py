@@ -44,6 +44,10 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
 
     Raises:
         ValueError: naming the argument when ``n`` or ``weights`` is out of range.
+
+    >>> from rr_core.streams import Stream, generator
+    >>> int(multinomial(10**9, [0.7, 0.2, 0.1, 0.0], generator(1, Stream.USERS)).sum())
+    1000000000
     """
     n = _validate.integer("n", n, 0)
     weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
@@ -62,6 +66,10 @@ def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> 
 
     Returns:
         int64 array of shape ``totals.shape + (k,)``, each row summing to its total.
+
+    >>> from rr_core.streams import Stream, generator
+    >>> uniform_multinomial([8, 0], 4, generator(1, Stream.NOISE)).sum(axis=1).tolist()
+    [8, 0]
     """
     totals = np.asarray(totals, dtype=np.int64)
     flat = totals.reshape(-1)
@@ -113,7 +121,12 @@ def poisson(rate: float, shape: tuple[int, int], rng: np.random.Generator) -> Co
 
 def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generator) -> Counts:
     """Reports per category when each user keeps the truth with probability ``keep`` = p - q and is
-    otherwise thrown uniformly into all categories. Leading axes of ``true_counts`` are batches."""
+    otherwise thrown uniformly into all categories. Leading axes of ``true_counts`` are batches.
+
+    >>> from rr_core.streams import Stream, generator
+    >>> int(noisy_histogram([70, 20, 10], 0.5, generator(1, Stream.NOISE)).sum())
+    100
+    """
     true_counts = np.asarray(true_counts, dtype=np.int64)
     occupied = true_counts > 0
     kept = np.zeros_like(true_counts)
@@ -125,7 +138,11 @@ def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generato
 
 def whole_users(shares: Array, n: int) -> Counts:
     """(k,) ``n`` users shared out by ``shares``, which sum to one: in whole numbers by largest remainder, ties in
-    their order."""
+    their order.
+
+    >>> whole_users(np.array([0.55, 0.3, 0.15]), 7).tolist()
+    [4, 2, 1]
+    """
     exact = shares * n
     users = np.floor(exact).astype(np.int64)
     left = n - int(users.sum())

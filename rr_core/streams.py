@@ -38,10 +38,17 @@ def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
         seed: from 0 to 2^32 - 1; a sweep has four numbers instead, see `rr_core.experiments.cell.cell_seed`.
         stream: what is drawn.
         numbers: what follows, integers >= 0, as the table says.
+
+    >>> key(5, Stream.REPEATS, 3)
+    (5, 2, 3)
     """
     return (*(seed if isinstance(seed, tuple) else (seed,)), *stream.value, *numbers)
 
 
 def generator(seed: int | Key, stream: Stream, *numbers: int) -> np.random.Generator:
-    """A NumPy generator at the beginning of a stream; arguments as in `key`."""
+    """A NumPy generator at the beginning of a stream; arguments as in `key`.
+
+    >>> generator(5, Stream.USERS).random() == generator(5, Stream.USERS, 0).random()  # filled up with zeros
+    True
+    """
     return np.random.default_rng(key(seed, stream, *numbers))

@@ -53,7 +53,11 @@ class SimulatedErrors:
 
 
 def rows_per_block(k: int) -> int:
-    """Number of collections of k categories that are drawn together."""
+    """Number of collections of k categories that are drawn together.
+
+    >>> rows_per_block(10), rows_per_block(10_000), rows_per_block(1_000_000)
+    (100, 10, 1)
+    """
     return next((rows for rows in _ROWS if rows * k <= _CATEGORIES), 1)
 
 
@@ -252,7 +256,12 @@ ARRAYS = tuple(field.name for field in fields(CellResult) if field.type == "Arra
 
 
 def compute_cell(cell: Cell, settings: Settings, given: Mapping[str, Population] | None = None) -> CellResult:
-    """Collect, estimate, measure and sum up one cell; arguments as in `cell.draws`."""
+    """Collect, estimate, measure and sum up one cell; arguments as in `cell.draws`.
+
+    >>> result = compute_cell(Cell("zipf", 20, 1.0, 1000, 1.3), Settings(50))
+    >>> dict(zip(RULES, result.mean[0].round(3).tolist(), strict=True))
+    {'inv': 0.167, 'inv_n': 0.061, 'inv_p': 0.064, 'mle_star': 0.062}
+    """
     drawn = simulate_cell(cell, settings, given)
     assert drawn is not None  # nobody asked it to stop
     return summarise(cell, settings, drawn)

@@ -171,7 +171,11 @@ def over(
     epsilon: float | Sequence[float],
     n: int | Sequence[int],
 ) -> tuple[Cell, ...]:
-    """Every combination of the values given, each cell once; dist varies slowest, then s, k, epsilon, n."""
+    """Every combination of the values given, each cell once; dist varies slowest, then s, k, epsilon, n.
+
+    >>> len(over(k=(5, 50), n=(1000, 10_000), epsilon=(1.0,), s=(1.3,)))
+    4
+    """
     dists = (dist,) if isinstance(dist, str) else tuple(dist)
     axes = [np.atleast_1d(np.asarray(axis)).tolist() for axis in (s, k, epsilon, n)]
     cells = (

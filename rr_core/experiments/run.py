@@ -91,6 +91,11 @@ def run(
     Raises:
         ValueError: when ``done`` was measured in another way, or a population is missing. What a worker raises is
             raised here, after the rest is cancelled.
+
+    >>> from rr_core.experiments.grid import over
+    >>> result = run(Sweep(over(k=(5, 50), n=(1000,), epsilon=(1.0,), s=(1.3,)), Settings(20)))
+    >>> [(cell.cell.k, cell.seeds) for cell in result.cells]
+    [(5, 20), (50, 20)]
     """
     state = _Run(sweep, done, dict(populations or {}), progress)
     if not state.tell():

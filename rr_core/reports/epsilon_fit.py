@@ -167,6 +167,12 @@ def fit_test(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> test = fit_test([900, 50, 50], RandomizedResponse(3, 1.0), 100)
+    >>> test.p_value < 0.05, test.rejects(0.05)
+    (True, True)
+    >>> fit_test([520, 310, 170], RandomizedResponse(3, 1.0), 100).rejects(0.05)
+    True
     """
     checked = checked_counts(counts, mechanism)
     replicates = _validate.integer("replicates", replicates, 1)
@@ -252,6 +258,10 @@ def plausible_epsilon(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> result = plausible_epsilon([900, 50, 50], 3, replicates=50)
+    >>> round(result.low, 1), result.high
+    (2.7, inf)
     """
     level = checked_level(level)
     spent, stopped = 0, False

@@ -63,6 +63,10 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
 
     Raises:
         ValueError: naming the argument.
+
+    >>> found = floor([500, 300, 200, 3], RandomizedResponse(4, 1.0))
+    >>> round(found.level), found.too_few
+    (175, 1)
     """
     reports = sampling.whole_counts("counts", counts, mechanism.k)
     _validate.histogram(reports, mechanism.k)
