@@ -18,7 +18,7 @@ from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import Draw
 from rr_core.simulate import Block, rows_per_step, simulate
 
-# Chance of calling the order of two estimators wrongly, and the fewest collections from which it is told at all.
+# Chance of calling the order of two estimators wrongly, and the fewest collections from which it is called at all.
 _LEVEL, _FEWEST = 0.001, 10
 _ROUNDING = (
     1e-13  # of a mean square: what is left of it without its mean, where all collections were the same

@@ -15,7 +15,7 @@ Key = tuple[int, ...]
 
 
 class Stream(Enum):
-    """What is drawn: the numbers after the seed; beside each what it is for and (in brackets) what follows it."""
+    """What is drawn: the numbers after the seed, each with its purpose and (in brackets) the numbers that follow it."""
 
     USERS = (0,)  # who the users are, drawn from the population
     NOISE = (1,)  # their reports (in a sweep: number of the block of collections)

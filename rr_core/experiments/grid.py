@@ -30,7 +30,7 @@ class Cell:
 
     Attributes:
         dist: a key of `populations.SHAPES` or `TABLES`, "point", or the key of a `Population` made from weights,
-            which is then handed over beside the sweep.
+            which is then passed along with the sweep.
         k: number of categories; set by the table itself where dist is a table.
         epsilon: privacy budget.
         n: number of users.
@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def uploaded(self) -> bool:
-        """Whether the population has to be handed over beside the sweep."""
+        """Whether the population has to be passed along with the sweep."""
         return self.dist.startswith(_WEIGHTS)
 
     @property

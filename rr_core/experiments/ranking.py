@@ -335,7 +335,7 @@ def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple
 
 
 def _settled_best(result: SweepResult, cell: Cell, metric: str) -> tuple[str, ...] | None:
-    """As `Stretch.best`; None where it has not been run."""
+    """As `LeaderInterval.best`; None where the cell has not been run."""
     done = result.by_cell.get(cell)
     if done is None:
         return None

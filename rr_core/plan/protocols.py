@@ -1,4 +1,4 @@
-"""Should it be k-RR at all? Five protocols for frequency estimation beside each other.
+"""Should it be k-RR at all? Five protocols for frequency estimation compared.
 
 All five are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
 own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*) is

@@ -134,7 +134,7 @@ class _EstimatesByCount:
         table = profile(row, table_size(row))
         counts, sizes, n = table.values[0], table.multiplicities[0], float(table.totals[0])
         q, keep = mechanism.q, mechanism.keep
-        scale = 1 / (n * keep) / keep  # of the variance of Inv beside that of one report
+        scale = 1 / (n * keep) / keep  # of the variance of Inv, relative to that of one report
         seen = counts / n
         rules = {name: make(table, mechanism) for name, make in RULES.items()}
         estimates = {name: rule.at(counts[None])[0] for name, rule in rules.items()}

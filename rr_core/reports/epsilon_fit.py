@@ -2,7 +2,7 @@
 
 Under k-RR every category is expected to get at least N q reports, whatever the population. The larger
 epsilon, the lower that floor, and the more histograms are expected ones: so data can only show that the
-stated epsilon is too small (the reports carry less noise than was said). A stated epsilon that is too large
+stated epsilon is too small (the reports carry less noise than stated). A stated epsilon that is too large
 looks like a flatter population and cannot be refuted.
 
 It makes no difference whose shares are wanted, those of these users or of their population. A user reports each of

@@ -60,7 +60,7 @@ class Interval:
 
     Attributes:
         low, high: (k,) its ends.
-        level: the probability asked for.
+        level: nominal probability.
         simultaneous: whether ``level`` is that of all categories at once, rather than of each.
     """
 

@@ -25,7 +25,7 @@ STRAY_CHANCE = 0.001  # of calling some name of a collection without strays a st
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """The least reported categories beside what pure noise would give them.
+    """The least reported categories compared with what pure noise would give them.
 
     Attributes:
         level: N q, the reports expected of a category that nobody has.
