@@ -118,6 +118,12 @@ def shared_profile(rows: NDArray[np.int64]) -> Profile:
     """Profile of every row of (rows, k) counts, quicker than `profile` for many rows of much the same counts.
 
     The rows share their levels: a level that a row does not have stands there with multiplicity 0.
+
+    >>> levels = shared_profile(np.array([[3, 3, 0], [2, 2, 2]]))
+    >>> levels.values.tolist()
+    [[3.0, 2.0, 0.0], [3.0, 2.0, 0.0]]
+    >>> levels.multiplicities.tolist()
+    [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]
     """
     k = rows.shape[-1]
     high = rows.max(axis=0) >= max(_TABLE, 2 * k)
@@ -136,7 +142,11 @@ def shared_profile(rows: NDArray[np.int64]) -> Profile:
 
 
 def table_size(rows: Rows) -> int | None:
-    """Length of a table indexed by count, when the rows are integers small enough for one; else None."""
+    """Length of a table indexed by count, when the rows are integers small enough for one; else None.
+
+    >>> table_size(np.array([[5, 0, 2]])), table_size(np.array([[0.5, 0.5]]))
+    (6, None)
+    """
     if rows.dtype.kind not in "iu" or not rows.size:
         return None
     largest = int(rows.max())

@@ -45,8 +45,9 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
     Raises:
         ValueError: naming the argument when ``n`` or ``weights`` is out of range.
 
-    >>> multinomial(1000, [5, 3, 2], np.random.default_rng(1)).sum()
-    np.int64(1000)
+    >>> from rr_core.streams import Stream, generator
+    >>> int(multinomial(10**9, [0.7, 0.2, 0.1, 0.0], generator(1, Stream.USERS)).sum())
+    1000000000
     """
     n = _validate.integer("n", n, 0)
     weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
@@ -66,8 +67,9 @@ def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> 
     Returns:
         int64 array of shape ``totals.shape + (k,)``, each row summing to its total.
 
-    >>> uniform_multinomial([10, 20], 3, np.random.default_rng(1)).sum(axis=-1).tolist()
-    [10, 20]
+    >>> from rr_core.streams import Stream, generator
+    >>> uniform_multinomial([8, 0], 4, generator(1, Stream.NOISE)).sum(axis=1).tolist()
+    [8, 0]
     """
     totals = np.asarray(totals, dtype=np.int64)
     flat = totals.reshape(-1)
@@ -121,8 +123,9 @@ def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generato
     """Reports per category when each user keeps the truth with probability ``keep`` = p - q and is
     otherwise thrown uniformly into all categories. Leading axes of ``true_counts`` are batches.
 
-    >>> noisy_histogram([900, 80, 20], 0.5, np.random.default_rng(1)).sum()
-    np.int64(1000)
+    >>> from rr_core.streams import Stream, generator
+    >>> int(noisy_histogram([70, 20, 10], 0.5, generator(1, Stream.NOISE)).sum())
+    100
     """
     true_counts = np.asarray(true_counts, dtype=np.int64)
     occupied = true_counts > 0
@@ -137,7 +140,7 @@ def whole_users(shares: Array, n: int) -> Counts:
     """(k,) ``n`` users shared out by ``shares``, which sum to one: in whole numbers by largest remainder, ties in
     their order.
 
-    >>> whole_users(np.array([0.5, 0.3, 0.2]), 7).tolist()
+    >>> whole_users(np.array([0.55, 0.3, 0.15]), 7).tolist()
     [4, 2, 1]
     """
     exact = shares * n

@@ -1,19 +1,20 @@
 """Repeated collections of reports: whose, from which random stream, and drawn how.
 
-A `Collector` draws collections in blocks, each block from a random stream of its own, and always whole: so collection i
-is the same however many are wanted, and wherever a run was stopped. `simulate` goes through the blocks of one collector
-or of several, tells how far it is and stops when told to. All simulations of the project are made here.
+A `Collector` draws collections in blocks. Each block has a random stream of its own and is always drawn whole, so
+collection number i does not depend on how many are drawn. `simulate` yields the blocks of one collector or of several,
+reports its progress and can be stopped. Repeated draws of a scenario, sweeps, the curves of a plan and the test of
+epsilon are all simulated here.
 
-The users are fixed, and report again in every collection, or they are sampled from a population anew each time. There
-are several samplers of the same law. They differ in speed and in the random numbers they use, so that every simulation
-keeps the one whose numbers its links and files hold:
+The users are either fixed, and report again in every collection, or sampled from a population for each collection. Four
+samplers draw from the same law. They differ in speed and in the random numbers that they consume; links and files hold
+results of each, so each simulation keeps its own:
 
-    users_then_noise          the users' histogram, then noise on it
-    multinomial_reports       sampled users: the reports themselves, as a multinomial of their expected shares
-    rescaled_reports          the same, with the shares rescaled to sum one; among many categories few of which have
-                              users, the users and then noise
-    kept_then_poisson         many collections at once: who keeps the truth, category by category; everybody else by
-                              Poisson counts where that is quickest
+    users_then_noise       repeated draws, plans with fixed users: the users' histogram, then noise on it
+    multinomial_reports    plans with sampled users: the reports as a multinomial of their expected shares
+    rescaled_reports       the test of epsilon: the same with the shares rescaled to sum one, and a quicker way for many
+                           categories most of which are empty
+    kept_then_poisson      sweeps: the truthful reports of many collections, category by category, and then the random
+                           ones, by Poisson counts where that is quickest
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.sampling import Counts
 
-# Told how many collections are done; True asks to stop.
+# Called with the number of collections done; returns True to stop.
 Progress = Callable[[int], bool]
-# (collector, rows, stream) -> (rows, k) reports, and (rows, k) the users' counts where the sampler draws them first.
-Sampler = Callable[["Collector", int, np.random.Generator], tuple[Counts, Counts | None]]
+# (rows, k) reports, and (rows, k) true counts of the users, None where the sampler does not draw them first.
+Sample = tuple[Counts, Counts | None]
+# Draws a number of collections of a collector from a random stream.
+Sampler = Callable[["Collector", int, np.random.Generator], Sample]
 
 # Seconds of work between two calls of a progress function.
 PROGRESS_SECONDS = 0.05
@@ -43,9 +46,7 @@ _CELLS_PER_STEP = 400_000
 _FEW, _MANY = 4, 8
 
 
-def users_then_noise(
-    collector: Collector, rows: int, rng: np.random.Generator
-) -> tuple[Counts, Counts | None]:
+def users_then_noise(collector: Collector, rows: int, rng: np.random.Generator) -> Sample:
     """The users' histogram, sampled by a tree of binomials or fixed, and then noise on it."""
     if collector.true_counts is None:
         reporting = np.stack([sampling.multinomial(collector.n, collector.theta, rng) for _ in range(rows)])
@@ -54,12 +55,10 @@ def users_then_noise(
     return sampling.noisy_histogram(reporting, collector.mechanism.keep, rng), reporting
 
 
-def multinomial_reports(
-    collector: Collector, rows: int, rng: np.random.Generator
-) -> tuple[Counts, Counts | None]:
-    """The reports of sampled users, which are a sample from the distribution of reports; fixed users by
-    `users_then_noise`. NumPy's sampler is quicker for many rows and exact enough for few categories; a single row, which
-    may be long, is drawn by a tree of binomials."""
+def multinomial_reports(collector: Collector, rows: int, rng: np.random.Generator) -> Sample:
+    """Sampled users: their reports are multinomial with the expected shares of reports. Several rows are drawn by NumPy,
+    which is quicker and exact enough for few categories; a single row, which may be long, by a tree of binomials. Fixed
+    users: as `users_then_noise`."""
     if collector.true_counts is not None:
         return users_then_noise(collector, rows, rng)
     expected = collector.mechanism.expected(collector.theta)
@@ -68,11 +67,9 @@ def multinomial_reports(
     return sampling.multinomial(collector.n, expected, rng)[None], None
 
 
-def rescaled_reports(
-    collector: Collector, rows: int, rng: np.random.Generator
-) -> tuple[Counts, Counts | None]:
-    """As `multinomial_reports`, with expected shares rescaled to sum one; a single row, which may be long, by a tree of
-    binomials over the few categories that anybody has, and noise."""
+def rescaled_reports(collector: Collector, rows: int, rng: np.random.Generator) -> Sample:
+    """As `multinomial_reports`, with the expected shares rescaled to sum one; a single row is drawn as the users of the
+    categories that anybody has, and then noise."""
     if collector.true_counts is not None:
         return users_then_noise(collector, rows, rng)
     if rows > 1:
@@ -84,11 +81,9 @@ def rescaled_reports(
     return sampling.noisy_histogram(users, collector.mechanism.keep, rng), users
 
 
-def kept_then_poisson(
-    collector: Collector, rows: int, rng: np.random.Generator
-) -> tuple[Counts, Counts | None]:
-    """Who keeps the truth, all collections of a category in turn, and then the users who are thrown uniformly: one by one
-    while they are few, by a tree of binomials where there are many per category, between the two by Poisson counts."""
+def kept_then_poisson(collector: Collector, rows: int, rng: np.random.Generator) -> Sample:
+    """First the truthful reports, category by category for all collections at once; then the random ones, one by one if
+    they are few, by a tree of binomials if they are many per category, by Poisson counts in between."""
     n, k, keep = collector.n, collector.mechanism.k, collector.mechanism.keep
     if collector.true_counts is None:
         kept = _kept_of_sampled_users(n, collector.theta, keep, rows, rng)
@@ -104,15 +99,15 @@ def kept_then_poisson(
 
 @dataclass(frozen=True, eq=False)
 class Collector:
-    """Draws collections of the reports of ``n`` users.
+    """Draws collections of reports.
 
     Attributes:
         mechanism: the randomized response.
         n: number of users.
         theta: (k,) distribution that the users are sampled from; not used where they are fixed.
         true_counts: (k,) the users' own counts where they are fixed, None where they are sampled.
-        stream: gives the random stream of block number 0, 1, ...
-        rows: collections in a block.
+        stream: from the number of a block, 0, 1, ..., to its random stream.
+        rows: number of collections in a block.
         sampler: how a block is drawn.
 
     >>> from rr_core import RandomizedResponse, streams
@@ -139,17 +134,23 @@ class Collector:
         rows: int,
         sampler: Sampler = users_then_noise,
     ) -> Collector:
-        """The collector of fixed users with these (k,) counts; the other arguments are its attributes."""
+        """A collector of fixed users with (k,) ``true_counts``; the other arguments are its attributes."""
         n = int(true_counts.sum())
         return cls(mechanism, n, true_counts / n, true_counts, stream, rows, sampler)
 
     @property
     def truth(self) -> Array:
-        """(k,) what estimates are compared with: the shares of the fixed users, or ``theta``."""
+        """(k,) distribution to be estimated: the shares of the fixed users, else ``theta``."""
         return self.theta if self.true_counts is None else self.true_counts / self.n
 
     def draw(self, first: int, wanted: int) -> Block:
-        """Collections ``first`` (the first of a block) to ``first + wanted - 1``, in whole blocks."""
+        """Collections ``first`` to ``first + wanted - 1``, in whole blocks.
+
+        Raises:
+            ValueError: when ``first`` is not the first collection of a block.
+        """
+        if first % self.rows:
+            raise ValueError(f"first must be a multiple of the rows of a block, {self.rows}, got {first}")
         numbers = range(first // self.rows, -(-(first + wanted) // self.rows))
         drawn = [self.sampler(self, self.rows, self.stream(number)) for number in numbers]
         reports = _joined([of_block for of_block, _ in drawn])
@@ -165,8 +166,8 @@ class Block:
         reports: (rows, k) reports per category.
         true_counts: (rows, k) the users' own counts; None where the sampler does not draw them first.
         first: number of the first collection.
-        wanted: how many of the rows are wanted: fewer than there are at the end of a run, since blocks are drawn whole.
-        point: which of several collectors drew them.
+        wanted: number of rows that count; at the end of a run there may be more, since blocks are drawn whole.
+        point: index of the collector among several.
     """
 
     reports: Counts
@@ -185,14 +186,13 @@ def simulate(
 ) -> Iterator[Block]:
     """Draw ``replicates`` collections from each collector, a step at a time and each collector in turn.
 
-    Stop by not asking for the next block, or by the answer of ``progress``.
+    It stops when no further block is asked for, or when ``progress`` returns True.
 
     Args:
-        collectors: one or several, with blocks of equal size.
-        replicates: collections from each, an integer >= 1.
-        step: collections yielded together, a multiple of the block; one block by default.
-        progress: called with the number of collections done by all collectors, about every 50 ms of work and after the
-            last one; True asks to stop.
+        collectors: one, or several with blocks of equal size.
+        replicates: number of collections from each, an integer >= 1.
+        step: number of collections yielded together, a multiple of the rows of a block; by default one block.
+        progress: called with the number of collections done, of all collectors, about every 50 ms and after the last.
 
     >>> from rr_core import Scenario
     >>> draw = Scenario("zipf", 4, 1.0, 1.0, 100, 5).draw()
@@ -201,7 +201,7 @@ def simulate(
     """
     every = [collectors] if isinstance(collectors, Collector) else collectors
     step = every[0].rows if step is None else step
-    done, told = 0, time.perf_counter()
+    done, called_at = 0, time.perf_counter()
     for first in range(0, replicates, step):
         wanted = min(step, replicates - first)
         for point, collector in enumerate(every):
@@ -209,10 +209,10 @@ def simulate(
             yield replace(block, point=point)
             done += wanted
             last = done == replicates * len(every)
-            if progress is not None and (last or time.perf_counter() - told >= PROGRESS_SECONDS):
+            if progress is not None and (last or time.perf_counter() - called_at >= PROGRESS_SECONDS):
                 if progress(done):
                     return
-                told = time.perf_counter()
+                called_at = time.perf_counter()
 
 
 def rows_per_step(k: int) -> int:
@@ -229,7 +229,7 @@ def _joined(parts: list[Counts]) -> Counts:
 
 
 def _kept_of_fixed_users(true_counts: Counts, keep: float, rows: int, rng: np.random.Generator) -> Counts:
-    """(rows, k) how many of each category's users keep their truth."""
+    """(rows, k) number of users of each category who report the truth."""
     occupied = np.flatnonzero(true_counts)
     # All collections of a category in turn: NumPy prepares its sampler anew only when the parameters change.
     drawn = rng.binomial(true_counts[occupied, None], keep, size=(occupied.size, rows))
@@ -239,7 +239,7 @@ def _kept_of_fixed_users(true_counts: Counts, keep: float, rows: int, rng: np.ra
 
 
 def _kept_of_sampled_users(n: int, theta: Array, keep: float, rows: int, rng: np.random.Generator) -> Counts:
-    """(rows, k) the same for users sampled from ``theta`` in each collection."""
+    """As `_kept_of_fixed_users`, for users sampled from ``theta`` in each collection."""
     totals = rng.binomial(n, keep, size=rows)
     if rows == 1:  # long rows: the tree of binomials stays exact there
         return sampling.multinomial(int(totals[0]), theta, rng)[None]

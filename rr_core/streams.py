@@ -15,7 +15,7 @@ Key = tuple[int, ...]
 
 
 class Stream(Enum):
-    """What is drawn: the numbers after the seed; beside each what it is for and (in brackets) what follows it."""
+    """What is drawn: the numbers after the seed, each with its purpose and (in brackets) the numbers that follow it."""
 
     USERS = (0,)  # who the users are, drawn from the population
     NOISE = (1,)  # their reports (in a sweep: number of the block of collections)
@@ -39,12 +39,16 @@ def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
         stream: what is drawn.
         numbers: what follows, integers >= 0, as the table says.
 
-    >>> key(7, Stream.REPEATS, 3)
-    (7, 2, 3)
+    >>> key(5, Stream.REPEATS, 3)
+    (5, 2, 3)
     """
     return (*(seed if isinstance(seed, tuple) else (seed,)), *stream.value, *numbers)
 
 
 def generator(seed: int | Key, stream: Stream, *numbers: int) -> np.random.Generator:
-    """A NumPy generator at the beginning of a stream; arguments as in `key`."""
+    """A NumPy generator at the beginning of a stream; arguments as in `key`.
+
+    >>> generator(5, Stream.USERS).random() == generator(5, Stream.USERS, 0).random()  # filled up with zeros
+    True
+    """
     return np.random.default_rng(key(seed, stream, *numbers))

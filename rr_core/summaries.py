@@ -132,7 +132,7 @@ class Closeness:
 
 
 def closeness(draw: Draw, estimate: Array) -> Closeness:
-    """How far the reports and an estimate are from the truth; none and all of the mass are told from rounding."""
+    """Total variation of reports and estimate from the truth; a distance of 0 or 1 but for rounding is made so."""
     distance = float(total_variation(estimate, draw.theta))
     whole = float(round(distance))
     return Closeness(_moved(draw), whole if abs(distance - whole) <= ULPS else distance)

@@ -53,7 +53,11 @@ class SimulatedErrors:
 
 
 def rows_per_block(k: int) -> int:
-    """Number of collections of k categories that are drawn together."""
+    """Number of collections of k categories that are drawn together.
+
+    >>> rows_per_block(10), rows_per_block(10_000), rows_per_block(1_000_000)
+    (100, 10, 1)
+    """
     return next((rows for rows in _ROWS if rows * k <= _CATEGORIES), 1)
 
 
@@ -71,7 +75,7 @@ def simulate_cell(
         cell: which cell.
         settings: how it is measured.
         given: uploaded populations, by key.
-        progress: as in `simulate`.
+        progress: as in `rr_core.simulate.simulate`; called with the number of collections done.
 
     Returns:
         None when it was stopped before its end.
@@ -88,7 +92,7 @@ def simulate_cell(
 
 
 def cell_collector(cell: Cell, settings: Settings, given: Mapping[str, Population]) -> Collector:
-    """What draws the collections of a cell; ``given`` holds the uploaded populations."""
+    """The collector of a cell; ``given`` holds the uploaded populations by key."""
     population, seed = cell.population(given), cell_seed(cell, settings)
     return Collector(
         mechanism=cell.mechanism,
@@ -102,7 +106,7 @@ def cell_collector(cell: Cell, settings: Settings, given: Mapping[str, Populatio
 
 
 def cell_seed(cell: Cell, settings: Settings) -> streams.Key:
-    """The four numbers that stand for a seed in the random streams of a cell."""
+    """The four numbers that take the place of a seed in the random streams of a cell."""
     return _key_of_text(f"{cell.key} {settings.users} {settings.people} seed={settings.seed}")
 
 
@@ -205,7 +209,7 @@ class CellResult:
         beaten: (metrics, estimators) in how many another valid estimator's error was smaller, ties aside.
         tied: (metrics,) in how many the valid ones all tied.
         bias2, variance: (estimators,) summed over categories, each unbiased (so that the squared bias may come out
-            slightly negative); they add up to the mean "mse". nan from one collection, or when not asked for.
+            slightly negative); they add up to the mean "mse". nan from one collection, or without ``bias``.
         zeros, negatives: (estimators,) mean number of categories estimated as zero, and below zero.
         concentration: sum of the squared shares of the population.
     """
@@ -252,14 +256,19 @@ ARRAYS = tuple(field.name for field in fields(CellResult) if field.type == "Arra
 
 
 def compute_cell(cell: Cell, settings: Settings, given: Mapping[str, Population] | None = None) -> CellResult:
-    """Collect, estimate, measure and sum up one cell; arguments as in `cell.draws`."""
+    """Simulate one cell and summarise it; arguments as in `simulate_cell`.
+
+    >>> result = compute_cell(Cell("zipf", 20, 1.0, 1000, 1.3), Settings(50))
+    >>> dict(zip(RULES, result.mean[0].round(3).tolist(), strict=True))
+    {'inv': 0.167, 'inv_n': 0.061, 'inv_p': 0.064, 'mle_star': 0.062}
+    """
     drawn = simulate_cell(cell, settings, given)
-    assert drawn is not None  # nobody asked it to stop
+    assert drawn is not None  # it had no progress function that could stop it
     return summarise(cell, settings, drawn)
 
 
 def summarise(cell: Cell, settings: Settings, drawn: SimulatedErrors) -> CellResult:
-    """The result of a cell from its draws."""
+    """The result of a cell from its simulated errors."""
     errors, seeds = drawn.errors, settings.seeds
     difference = errors[:, :, None, :] - errors[:, None, :, :]
     bias2, variance = _bias_and_variance(drawn, seeds)
@@ -319,7 +328,7 @@ def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
 
 
 # Seconds on one core of an ordinary machine (measured): per cell, per block, per category and collection, per user
-# thrown one by one. Estimates are within a factor of three; the time left is told from work already done.
+# thrown one by one. Estimates are within a factor of three; the time left is estimated from work already done.
 _PER_CELL, _PER_BLOCK, _PER_THROWN = 1.5e-3, 0.7e-3, 6e-9
 _DRAWN, _LEVELS, _ESTIMATED, _SUMMED = 25e-9, 10e-9, 5e-9, 3e-9
 _MOST_THROWN = 5  # per category

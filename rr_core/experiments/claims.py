@@ -379,18 +379,18 @@ def _all_slopes(result: SweepResult, along: SlopeAxis) -> tuple[Slopes, ...]:
     return tuple(found for name in names if (found := slopes(result, "mse", along, name)).groups)
 
 
-def _count_slopes(found: tuple[Slopes, ...], claimed: float) -> Count:
-    """How many slopes are surely not above a value, and how many surely are: a two-sided test of each, with
+def _count_slopes(all_slopes: tuple[Slopes, ...], largest: float) -> Count:
+    """How many slopes are settled to be at most ``largest``, and how many above: a two-sided test of each, with
     Bonferroni's correction."""
-    many = sum(len(one.groups) for one in found)
+    many = sum(len(one.groups) for one in all_slopes)
     yes = no = 0
-    for one in found:
+    for one in all_slopes:
         if one.seeds < 2:
             continue
         wide = -special.stdtrit(one.seeds - 1, FAMILY_LEVEL / (2 * many)) * one.error
-        spread = one.error > TIE  # errors that are all the same tell nothing about theirs
-        yes += int((spread & (one.last + wide <= claimed)).sum())
-        no += int((spread & (one.last - wide > claimed)).sum())
+        spread = one.error > TIE  # without spread a standard error says nothing
+        yes += int((spread & (one.last + wide <= largest)).sum())
+        no += int((spread & (one.last - wide > largest)).sum())
     return Count(yes, no, many - yes - no, 0, ())
 
 

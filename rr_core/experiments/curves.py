@@ -191,14 +191,14 @@ def select_curves(
     ]
     rows = tuple(_row(result, choice, cells, populations or {}) for cells in groups)
     errors = choice.measure not in CELL_STATISTICS
-    told = errors and set(VALID) <= set(result.sweep.settings.estimators)
+    comparable = errors and set(VALID) <= set(result.sweep.settings.estimators)
     return Curves(
         choice,
         rows,
         result.sweep.settings.seeds,
         "none" if not errors else "error" if choice.measure == "excess" else "seeds",
         len(drawn),
-        standing(SweepResult(result.sweep, tuple(drawn)), choice.metric) if told else None,
+        standing(SweepResult(result.sweep, tuple(drawn)), choice.metric) if comparable else None,
     )
 
 

@@ -30,7 +30,7 @@ class Cell:
 
     Attributes:
         dist: a key of `populations.SHAPES` or `TABLES`, "point", or the key of a `Population` made from weights,
-            which is then handed over beside the sweep.
+            which is then passed along with the sweep.
         k: number of categories; set by the table itself where dist is a table.
         epsilon: privacy budget.
         n: number of users.
@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def uploaded(self) -> bool:
-        """Whether the population has to be handed over beside the sweep."""
+        """Whether the population has to be passed along with the sweep."""
         return self.dist.startswith(_WEIGHTS)
 
     @property
@@ -171,7 +171,11 @@ def over(
     epsilon: float | Sequence[float],
     n: int | Sequence[int],
 ) -> tuple[Cell, ...]:
-    """Every combination of the values given, each cell once; dist varies slowest, then s, k, epsilon, n."""
+    """Every combination of the values given, each cell once; dist varies slowest, then s, k, epsilon, n.
+
+    >>> len(over(k=(5, 50), n=(1000, 10_000), epsilon=(1.0,), s=(1.3,)))
+    4
+    """
     dists = (dist,) if isinstance(dist, str) else tuple(dist)
     axes = [np.atleast_1d(np.asarray(axis)).tolist() for axis in (s, k, epsilon, n)]
     cells = (

@@ -106,6 +106,13 @@ def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
 
     Raises:
         ValueError: as `sign`.
+
+    >>> from rr_core.experiments.grid import Settings, Sweep, over
+    >>> from rr_core.experiments.run import run
+    >>> result = run(Sweep(over(k=(50,), n=(1000,), epsilon=(1.0,), s=(1.3,)), Settings(60)))
+    >>> lead = leading(result, result.cells[0], "mse")
+    >>> lead.best, lead.settled, round(lead.margin, 2)
+    (('inv_n',), True, 1.21)
     """
     means = {name: _mean(result, cell, metric, name) for name in VALID}
     first = min(VALID, key=lambda one: means[one])
@@ -256,6 +263,13 @@ def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
 
     Raises:
         ValueError: when the sweep lacks the metric or one of the three.
+
+    >>> from rr_core.experiments.grid import Settings, Sweep, over
+    >>> from rr_core.experiments.run import run
+    >>> result = run(Sweep(over(k=(50,), n=(1000,), epsilon=(0.5, 1.0, 2.0), s=(1.3,)), Settings(60)))
+    >>> stand = standing(result, "mse")
+    >>> stand.n_completed, stand.n_settled, stand.n_beaten
+    (3, 2, 2)
     """
     found = [(cell, leading(result, cell, metric)) for cell in result.cells]
     apart = [(cell, lead) for cell, lead in found if not lead.equal]
@@ -321,7 +335,7 @@ def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple
 
 
 def _settled_best(result: SweepResult, cell: Cell, metric: str) -> tuple[str, ...] | None:
-    """As `Stretch.best`; None where it has not been run."""
+    """As `LeaderInterval.best`; None where the cell has not been run."""
     done = result.by_cell.get(cell)
     if done is None:
         return None

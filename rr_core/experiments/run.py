@@ -91,6 +91,11 @@ def run(
     Raises:
         ValueError: when ``done`` was measured in another way, or a population is missing. What a worker raises is
             raised here, after the rest is cancelled.
+
+    >>> from rr_core.experiments.grid import over
+    >>> result = run(Sweep(over(k=(5, 50), n=(1000,), epsilon=(1.0,), s=(1.3,)), Settings(20)))
+    >>> [(cell.cell.k, cell.seeds) for cell in result.cells]
+    [(5, 20), (50, 20)]
     """
     state = _Run(sweep, done, dict(populations or {}), progress)
     if not state.tell():
@@ -147,7 +152,7 @@ class _Run:
         }
         for cell in self.cost:
             if cell.uploaded:
-                cell.population(self.given)  # a missing one is told before any work
+                cell.population(self.given)  # a missing one is an error before any work
         self.waiting = _work_order(self.cost)
 
     def tell(self) -> bool:
@@ -181,14 +186,14 @@ class _Run:
                 return
 
     def _within_cell(self) -> Progress:
-        """Tells how far the run is from within a cell, every ``_EVERY`` seconds."""
-        told = time.perf_counter()
+        """Reports the progress of the run from within a cell, every ``_EVERY`` seconds."""
+        called_at = time.perf_counter()
 
         def progress(_: int) -> bool:
-            nonlocal told
-            if time.perf_counter() - told < _EVERY:
+            nonlocal called_at
+            if time.perf_counter() - called_at < _EVERY:
                 return False
-            told = time.perf_counter()
+            called_at = time.perf_counter()
             return self.tell()
 
         return progress

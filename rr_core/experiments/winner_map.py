@@ -215,8 +215,8 @@ def fixed_axes(
         options = list(dict.fromkeys(rest[place] for rest in rests))
         if axis != "population":  # populations stay in the order of the sweep
             options.sort()
-        asked = wanted.get(axis)
-        taken = asked if asked is not None and asked in options else options[len(options) // 2]
+        value = wanted.get(axis)
+        taken = value if value is not None and value in options else options[len(options) // 2]
         rests = [rest for rest in rests if rest[place] == taken]
         found.append(FixedAxis(axis, tuple(options), taken))
     return found[0], found[1]

@@ -39,13 +39,21 @@ _PAD = 0.1
 
 
 def to_plane(shares: ArrayLike) -> Array:
-    """(..., 3) shares that sum to one, negative ones too, to (..., 2) coordinates. Isometric."""
+    """(..., 3) shares that sum to one, negative ones too, to (..., 2) coordinates. Isometric.
+
+    >>> to_plane([0, 0, 1]).round(3).tolist()
+    [0.707, 1.225]
+    """
     points: Array = np.asarray(shares) @ CORNERS
     return points
 
 
 def from_plane(points: ArrayLike) -> Array:
-    """(..., 2) coordinates to (..., 3) shares that sum to one; undoes `to_plane`."""
+    """(..., 2) coordinates to (..., 3) shares that sum to one; undoes `to_plane`.
+
+    >>> from_plane(to_plane([0.2, 0.3, 0.5])).round(12).tolist()
+    [0.2, 0.3, 0.5]
+    """
     shares: Array = 1 / 3 + (np.asarray(points) - CENTRE) @ PLANE.T
     return shares
 

@@ -318,7 +318,12 @@ class SubsetSelectionCheck:
 
 def subset_selection(k: int = 10, epsilon: float = 1.0) -> SubsetSelectionCheck:
     """Section 1 and the poster: RR is not optimal among all LDP mechanisms while K < 3 e^eps + 2; up to there its
-    variance at a share of zero is below that of unary encoding and local hashing (Wang et al. 2017)."""
+    variance at a share of zero is below that of unary encoding and local hashing (Wang et al. 2017).
+
+    >>> check = subset_selection(10, 1.0)
+    >>> round(check.ratio, 2), check.subset_size
+    (1.41, 3)
+    """
     errors = {size: _error_of_subsets(k, epsilon, size) for size in range(1, k)}
     best = min(errors, key=errors.__getitem__)
     return SubsetSelectionCheck(k, epsilon, squared_error_of_inv(k, epsilon), errors[best], best)
@@ -508,7 +513,11 @@ class StoppedIbu:
 
 def stopped_ibu() -> tuple[StoppedIbu, ...]:
     """The poster's table calls IBU consistent: true of its limit, not of a fixed number of iterations. With infinitely
-    many users phi is q + (p - q) theta exactly, and IBU still is not there. K = 12, eps = 1."""
+    many users phi is q + (p - q) theta exactly, and IBU still is not there. K = 12, eps = 1.
+
+    >>> [(check.n_iterations, round(check.total_variation, 3)) for check in stopped_ibu()]
+    [(10, 0.287), (100, 0.055), (1000, 0.0)]
+    """
     theta, mechanism = zipf(12, 1.0), RandomizedResponse(12, 1.0)
     after = partial(ibu, mechanism.expected(theta), mechanism)
     return tuple(StoppedIbu(steps, total_variation(after(steps), theta)) for steps in (10, 100, 1000))

@@ -1,4 +1,4 @@
-"""The map of a target over epsilon and N: its frontier, and the price of privacy in users. The error of each estimator
+"""The map of a target over epsilon and N, its frontier, and the price of privacy in users; the error of each estimator
 along epsilon or along N, in closed form for Inv and simulated for all four."""
 
 from __future__ import annotations
@@ -197,7 +197,11 @@ def inv_curve(
     users: Users = "fixed",
 ) -> Array:
     """RMSE per category of Inv, exact: (m,), one per point. Arguments as in `simulate_curve`; None for ``theta`` is
-    the worst case."""
+    the worst case.
+
+    >>> inv_curve(4, [0.7, 0.1, 0.1, 0.1], "epsilon", [0.5, 1.0], 1000).round(3).tolist()
+    [0.097, 0.043]
+    """
     guess = Guess.of(k, theta)
     epsilon, n = _settings(along, points, fixed_value)
     rmse = value_function(Target("rmse", 1.0), guess, users)
@@ -235,6 +239,10 @@ def simulate_curve(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> curve = simulate_curve(4, [0.7, 0.1, 0.1, 0.1], "epsilon", [0.5, 1.0], 1000, 200)
+    >>> {name: errors.round(3).tolist() for name, errors in curve.mean["rmse"].items()}
+    {'inv': [0.098, 0.042], 'inv_n': [0.087, 0.042], 'inv_p': [0.088, 0.042], 'mle_star': [0.088, 0.042]}
     """
     k = _validate.integer("k", k, 2)
     weights = _validate.histogram(theta, k)

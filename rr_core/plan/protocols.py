@@ -1,4 +1,4 @@
-"""Should it be k-RR at all? Five protocols for frequency estimation beside each other.
+"""Should it be k-RR at all? Five protocols for frequency estimation compared.
 
 All five are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
 own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*) is
@@ -121,6 +121,10 @@ def support(key: Key, k: int, epsilon: float) -> Support:
     """p* and q* of one protocol with ``k`` >= 2 categories at 0 < ``epsilon`` <= 300.
 
     Only k-RR and subset selection depend on k. Raises ValueError naming the argument.
+
+    >>> grr = support("rr", 10, 1.0)
+    >>> round(grr.p_star, 4), round(grr.q_star, 4)
+    (0.232, 0.0853)
     """
     k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
     if key == "rr":

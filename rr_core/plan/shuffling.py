@@ -53,6 +53,10 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
 
     Raises:
         ValueError: naming the argument.
+
+    >>> result = shuffled(1.0, 100_000, 1e-6)
+    >>> round(result.epsilon, 4), result.holds, result.users_needed
+    (0.0726, True, 632)
     """
     epsilon0, delta = _epsilon("epsilon0", epsilon0), _delta(delta)
     n = _validate.integer("n", n, 1)

@@ -77,6 +77,10 @@ def achieved(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> from rr_core import zipf
+    >>> float(np.round(achieved(Target("rmse", 0.01), 10, 1.0, 10_000, zipf(10, 1.0)), 5))
+    0.02024
     """
     guess = checked_guess(target, k, theta)
     channels = Channels.of(guess.k, [checked_epsilon(epsilon)])
@@ -91,6 +95,10 @@ def required_n(
 
     Because the exact tails are saw-toothed in N, some smaller N may meet the target too; the answer and every
     larger N do.
+
+    >>> from rr_core import zipf
+    >>> required_n(Target("rmse", 0.01), 10, 1.0, zipf(10, 1.0))
+    40959
     """
     guess = checked_guess(target, k, theta)
     channels = Channels.of(guess.k, [checked_epsilon(epsilon)])
@@ -106,7 +114,12 @@ def required_n(
 def required_epsilon(
     target: Target, k: int, n: float, theta: ArrayLike | Guess | None, *, users: Users = "fixed"
 ) -> float | Unreachable:
-    """The smallest epsilon from 0.01 to 20 at which the target is met. Arguments and errors as in `achieved`."""
+    """The smallest epsilon from 0.01 to 20 at which the target is met. Arguments and errors as in `achieved`.
+
+    >>> from rr_core import zipf
+    >>> round(required_epsilon(Target("rmse", 0.01), 10, 10_000, zipf(10, 1.0)), 4)
+    1.6158
+    """
     guess = checked_guess(target, k, theta)
     n = checked_n(n)
     reason = tie_reason(target, guess)

@@ -2,7 +2,7 @@
 
 Under k-RR every category is expected to get at least N q reports, whatever the population. The larger
 epsilon, the lower that floor, and the more histograms are expected ones: so data can only show that the
-stated epsilon is too small (the reports carry less noise than was said). A stated epsilon that is too large
+stated epsilon is too small (the reports carry less noise than stated). A stated epsilon that is too large
 looks like a flatter population and cannot be refuted.
 
 It makes no difference whose shares are wanted, those of these users or of their population. A user reports each of
@@ -167,6 +167,12 @@ def fit_test(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> test = fit_test([900, 50, 50], RandomizedResponse(3, 1.0), 100)
+    >>> test.p_value < 0.05, test.rejects(0.05)
+    (True, True)
+    >>> fit_test([520, 310, 170], RandomizedResponse(3, 1.0), 100).rejects(0.05)
+    True
     """
     checked = checked_counts(counts, mechanism)
     replicates = _validate.integer("replicates", replicates, 1)
@@ -252,6 +258,10 @@ def plausible_epsilon(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> result = plausible_epsilon([900, 50, 50], 3, replicates=50)
+    >>> round(result.low, 1), result.high
+    (2.7, inf)
     """
     level = checked_level(level)
     spent, stopped = 0, False

@@ -60,7 +60,7 @@ class Interval:
 
     Attributes:
         low, high: (k,) its ends.
-        level: the probability asked for.
+        level: nominal probability.
         simultaneous: whether ``level`` is that of all categories at once, rather than of each.
     """
 
@@ -88,6 +88,9 @@ def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) 
         n: number of reports.
         mechanism: the randomized response.
         level: of the intervals.
+
+    >>> too_few_reports(30, RandomizedResponse(3, 1.0)), too_few_reports(3000, RandomizedResponse(3, 1.0))
+    (True, False)
     """
     return n * mechanism.q < (LEAST_NOISE if level >= 0.95 else LEAST_NOISE_BELOW_95)
 
@@ -122,6 +125,10 @@ def inv_interval(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> interval = inv_interval([520, 310, 170], RandomizedResponse(3, 1.0))
+    >>> interval.low.round(3).tolist(), interval.high.round(3).tolist()
+    ([0.765, 0.197, -0.182], [0.929, 0.344, -0.046])
     """
     checked = checked_counts(counts, mechanism)
     level = checked_level(level)
@@ -214,6 +221,9 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
 
     Raises:
         ValueError: naming the argument.
+
+    >>> above_zero([520, 310, 170], RandomizedResponse(3, 1.0)).above.tolist()
+    [True, True, False]
     """
     checked = checked_counts(counts, mechanism)
     level = checked_level(level)

@@ -25,7 +25,7 @@ STRAY_CHANCE = 0.001  # of calling some name of a collection without strays a st
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """The least reported categories beside what pure noise would give them.
+    """The least reported categories compared with what pure noise would give them.
 
     Attributes:
         level: N q, the reports expected of a category that nobody has.
@@ -63,6 +63,10 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
 
     Raises:
         ValueError: naming the argument.
+
+    >>> found = floor([500, 300, 200, 3], RandomizedResponse(4, 1.0))
+    >>> round(found.level), found.too_few
+    (175, 1)
     """
     reports = sampling.whole_counts("counts", counts, mechanism.k)
     _validate.histogram(reports, mechanism.k)

@@ -6,9 +6,8 @@ import pytest
 from rr_core import RandomizedResponse, zipf
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS
-from rr_core.reports.analysis import analyse
+from rr_core.reports.analysis import analyse, nearest
 from rr_core.reports.intervals import above_zero, inv_interval
-from rr_core.reports.nearest_estimate import nearest
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])

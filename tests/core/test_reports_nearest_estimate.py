@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance, zipf
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.nearest_estimate import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
+from rr_core.reports.analysis import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
 from rr_core.sampling import whole_users
 
 USERS = ("fixed", "sampled")

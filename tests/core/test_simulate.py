@@ -19,6 +19,7 @@ from rr_core.populations import TABLES, zipf
 from rr_core.profile import shared_profile
 from rr_core.registry import ESTIMATORS, RULES
 from rr_core.sampling import poisson, poissonised_multinomial, whole_users
+from rr_core.simulate import simulate
 
 ROWS = 6000
 # Seeds are fixed: a right law passes once and for all, and fails by bad luck with this chance.
@@ -135,6 +136,24 @@ def test_a_block_is_its_own():
     same_people = [cell_collector(cell, Settings(people="rounded", seed=seed), {}) for seed in (1, 2)]
     np.testing.assert_array_equal(same_people[0].true_counts, same_people[1].true_counts)
     assert not np.array_equal(block(same_people[0], 3), block(same_people[1], 3))
+
+
+def test_a_block_is_drawn_from_its_beginning():
+    collector = cell_collector(Cell("zipf", 30, 1.0, 500, 1.0), Settings(), {})
+    with pytest.raises(ValueError, match="first must be a multiple of the rows of a block, 100, got 30"):
+        collector.draw(30, 5)
+
+
+def test_several_collectors_take_turns():
+    collectors = [cell_collector(Cell("zipf", 30, e, 500, 1.0), Settings(), {}) for e in (1.0, 2.0)]
+    blocks = list(simulate(collectors, 150))
+    assert [(block.point, block.first, block.wanted) for block in blocks] == [
+        *((point, 0, 100) for point in (0, 1)),
+        *((point, 100, 50) for point in (0, 1)),
+    ]
+    for block in blocks:
+        alone = collectors[block.point].draw(block.first, block.wanted)
+        np.testing.assert_array_equal(block.reports, alone.reports)
 
 
 def test_who_the_users_are():

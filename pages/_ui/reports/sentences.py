@@ -16,9 +16,9 @@ from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.analysis import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
 from rr_core.reports.epsilon_fit import FitTest
 from rr_core.reports.intervals import too_few_reports
-from rr_core.reports.nearest_estimate import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
 
 _DOMAINS = {
     "seen": "all of them are in the files",
