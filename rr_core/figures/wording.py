@@ -1,9 +1,13 @@
-"""Numbers in sentences: counts with their noun, ratios of errors, true minus signs."""
+"""Numbers in sentences: counts with their noun, ratios of errors, true minus signs; and whose shares are estimated."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
+from rr_core.errors import Users
+
+WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 
 
