@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import downloads, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
-from rr_core.figures.estimates import estimates
+from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario

@@ -11,7 +11,8 @@ page = open_page("experiments", "Do the paper's claims hold, and which estimate 
 winner_map.go_to_estimators()
 
 answer = st.container()
-run = controls.sweep_and_run(runs.SWEEP.current(), page.work.draw.scenario)
+scenario = page.work.draw.scenario
+run = controls.sweep_and_run(runs.SWEEP.current(), scenario)
 with answer:
     results.answer(run)
     if run is not None:
@@ -22,13 +23,13 @@ if run is None:
     page.controls()
     results.file_opener()
 elif run.active:
-    runs.live_progress(run, lambda view: results.first_figure(view, page.work.draw.scenario))
+    runs.live_progress(run, lambda view: results.first_figure(view, scenario))
     page.controls()
 else:
     view = run.view()
-    results.first_figure(view, page.work.draw.scenario)
+    results.first_figure(view, scenario)
     page.controls()
-    results.second_figure(view, page.work.draw.scenario)
+    results.second_figure(view, scenario)
     results.claims_table(view)
     results.compare_runs(view, runs.others(run))
     results.file_downloads(view)

@@ -4,8 +4,7 @@ import streamlit as st
 
 from pages._ui import chart, downloads, view_picker
 from pages._ui.frame import open_page
-from rr_core.figures.chance import chance_against_users, more_users
-from rr_core.figures.estimates import inv_with_negatives
+from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives
 

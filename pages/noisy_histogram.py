@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import downloads, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
-from rr_core.figures.histogram import noisy_histogram
+from rr_core.figures.noisy_histogram import noisy_histogram
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 

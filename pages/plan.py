@@ -9,8 +9,9 @@ from pages._ui.plan.sentences import FORMULAS
 from pages._ui.plan.settings import SETTINGS, controls
 
 page = open_page("plan", "How many people, and how much privacy, does my survey need?", SETTINGS)
-settings = SETTINGS.current().fitted(page.work.draw.scenario.k)
-controls(page.work.draw.scenario.k, settings)
+k = page.work.draw.scenario.k
+settings = SETTINGS.current().fitted(k)
+controls(k, settings)
 plan = current_plan(page.work, settings)
 sections.answer(plan)
 figure = sections.plan_map_figure(page, plan)

@@ -13,10 +13,9 @@ from pages._ui.long_run import Progress
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
-from rr_core.figures.labels import plain_names
-from rr_core.figures.repeated import METRIC_TITLES, bias_and_variance, error_distribution, wins
+from rr_core.figures.estimators import METRIC_TITLES, bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.populations import UPLOAD
+from rr_core.figures.wording import plain_names
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
@@ -131,7 +130,7 @@ def repeated_section(work: Work, target: Target) -> None:
     if start:
         run = partial(_repeat, work.draw, times, target)
         # A result keeps four numbers per category.
-        shared = work.draw.scenario.dist != UPLOAD and work.draw.scenario.k <= LARGE
+        shared = work.is_shared and work.draw.scenario.k <= LARGE
         long_run.follow(_NAME, about, times, "collections", run, shared=shared)
     result: Repeats | None = long_run.result(_NAME, about)
     if result is not None:

@@ -9,11 +9,11 @@ import streamlit as st
 from pages._ui import chart
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
-from rr_core.figures.labels import names
-from rr_core.figures.one_report import LARGEST_MATRIX, belief, channel, price
+from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, price
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, with_categories
+from rr_core.figures.wording import names
 from rr_core.plain_text import plain
 from rr_core.privacy import Report, answer, posterior_of_reports
 from rr_core.streams import Stream

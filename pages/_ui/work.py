@@ -82,6 +82,11 @@ class Work:
     draw: Draw
     _comparisons: dict[Target, Comparison] = field(default_factory=dict)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other sessions may see what is derived: nothing of an upload leaves its own."""
+        return self.draw.scenario.dist != UPLOAD
+
     def comparison(self, target: Target = "users") -> Comparison:
         if target not in self._comparisons:
             self._comparisons[target] = compare(self.draw, target)

@@ -23,7 +23,7 @@ from pages._ui.upload import origin
 from pages._ui.work import Work
 from rr_core import Population, Scenario
 from rr_core.comparison import compare
-from rr_core.figures.estimates import inv_with_negatives
+from rr_core.figures.inv_negatives import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
 from rr_core.io import read_distribution
 from rr_core.io.csv_files import csv_cell

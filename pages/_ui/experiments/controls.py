@@ -20,7 +20,6 @@ from pages._ui.experiments.settings import (
     POPULATION_NAMES,
     SEEDS,
     TITLES,
-    USERS_LABELS,
     OwnSweep,
     figure3,
     why_too_large,
@@ -32,7 +31,7 @@ from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.experiments_names import METRIC_NAMES, population_name
 from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import counted
+from rr_core.figures.wording import WHOSE, counted
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import UPLOAD, Population
@@ -187,8 +186,8 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
         )
         st.segmented_control(
             "Whose shares",
-            list(USERS_LABELS),
-            format_func=USERS_LABELS.__getitem__,
+            list(WHOSE),
+            format_func=WHOSE.__getitem__,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",
             **_shows(own_sweep, "users"),

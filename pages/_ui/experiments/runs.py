@@ -252,17 +252,8 @@ def same_cells_running(sweep: Sweep) -> Job | None:
 
 
 def active() -> Run | None:
-    """The run of this session that waits or runs; noting that somebody looks at it."""
-    run = next((one for one in _session().runs if one.active), None)
-    if run is not None:
-        ahead(run)
-    return run
-
-
-def ahead(run: Run) -> int:
-    """How many runs of others come before one that waits; noting that somebody looks at it."""
-    assert run.job is not None
-    return _queue().watch(run.job, _session().me)
+    """The run of this session that waits or runs."""
+    return next((one for one in _session().runs if one.active), None)
 
 
 _EVERY = 1.5  # seconds between two looks at a run
@@ -328,9 +319,10 @@ def progress_elsewhere(on_screen: Run | None) -> None:
 
 
 def _progress(run: Run) -> None:
-    if not run.active:
+    if run.job is None or run.job.is_over:
         st.rerun()
-    n_ahead = ahead(run)
+    _queue().watch(run.job, _session().me)
+    n_ahead = _queue().ahead(run.job)
     with st.container(horizontal=True, vertical_alignment="center"):
         if n_ahead:
             st.progress(0.0, _waiting(n_ahead))

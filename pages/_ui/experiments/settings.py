@@ -23,6 +23,7 @@ from rr_core.experiments.grid import (
 )
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.style import duration
+from rr_core.figures.wording import WHOSE
 from rr_core.limits import SWEEP_CELLS_MAX, SWEEP_SECONDS_MAX
 from rr_core.parameters import Choice, Number, NumberList, Parameter, RefusedSettings, Several, parse_numbers
 from rr_core.populations import SHAPES, TABLES, UPLOAD, Population
@@ -66,7 +67,6 @@ def sweep_key(sweep: Sweep) -> str:
 
 SEEDS = Number("seeds", "seeds", "Collections per cell", limits.COLLECTIONS_MIN, limits.COLLECTIONS_MAX, True)
 DRAW = Number("draw", "draw", "Seed of the sweep", limits.SEED_MIN, limits.SEED_MAX, True)
-USERS_LABELS: dict[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 ESTIMATES = Several("estimators", "est", "estimates", tuple(ESTIMATORS))
 ERRORS = Several("metrics", "met", "errors", METRICS)
 # What may be typed among the exponents.
@@ -164,7 +164,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _number_list("ns", "ns", _OF_SCENARIO["n"]),
     SEEDS,
     DRAW,
-    Choice("users", "users", "choice of users", USERS_LABELS, _NOT_ONE),
+    Choice("users", "users", "choice of users", WHOSE, _NOT_ONE),
     ESTIMATES,
     ERRORS,
     Choice("bias", "bv", "choice of bias and variance", {False: "no", True: "yes"}, _NOT_ONE),

@@ -22,7 +22,6 @@ from rr_core.figures.style import number, percent
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
-from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw
 
 
@@ -144,7 +143,7 @@ def _repeated_draws(work: Work) -> None:
         about = (work.draw.scenario, work.draw.population.key, times)
         start = long_run.offer(_NAME, "Collect again and again", about)
     if start:
-        shared = work.draw.scenario.dist != UPLOAD
+        shared = work.is_shared
         run = partial(_count, work.draw, times)
         long_run.follow(_NAME, about, times, "collections", run, shared=shared)
     counts: AlignmentCounts | None = long_run.result(_NAME, about)

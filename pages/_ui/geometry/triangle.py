@@ -21,8 +21,8 @@ from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.wording import display
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     Frame,

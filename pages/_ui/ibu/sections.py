@@ -10,9 +10,9 @@ import streamlit as st
 from pages._ui import chart, long_run, state
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
-from rr_core.figures.labels import names
 from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
+from rr_core.figures.wording import names
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -20,7 +20,6 @@ from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, co
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.ibu.starts import Start
-from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
 _QUICK = 10  # iterations per digit
@@ -173,7 +172,7 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
         start = long_run.offer(_NAME, "Run them", about)
     if start:
         run = partial(compare_epsilons, work.draw, epsilons, length)
-        shared = work.draw.scenario.dist != UPLOAD
+        shared = work.is_shared
         long_run.follow(_NAME, about, length, "iterations", run, shared=shared)
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is None:
@@ -305,7 +304,7 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     with st.spinner("Measuring…"):
         costs = (
             state.latest("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
-            if work.draw.scenario.dist == UPLOAD
+            if not work.is_shared
             else _shared_costs(work.draw.scenario, tolerance, needed, work)
         )
     st.markdown(_cost_table(costs, work.draw.scenario.k))

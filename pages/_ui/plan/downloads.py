@@ -12,10 +12,10 @@ import streamlit as st
 from pages._ui import downloads, state
 from pages._ui.plan import sentences
 from pages._ui.plan.results import Plan
-from pages._ui.plan.settings import WHOSE
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import number
+from rr_core.figures.wording import WHOSE
 from rr_core.io import plan as plan_files
 from rr_core.io.plan import SummarySection
 from rr_core.mechanism import RandomizedResponse

@@ -20,7 +20,6 @@ from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Guess, Target
-from rr_core.populations import UPLOAD
 
 T = TypeVar("T")
 _DIGITS = 4  # of an epsilon that is shown and used
@@ -193,7 +192,7 @@ def _cached(
 ) -> T:
     """What was made about this population, by this session when it is its own upload, else by anybody."""
     population = work.draw.population
-    if work.draw.scenario.dist == UPLOAD:
+    if not work.is_shared:
         return state.latest(f"plan_{name}", (population.key, about), make)
     made: T = (shared or _shared)(name, population.key, about, make)
     return made

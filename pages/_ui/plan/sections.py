@@ -29,7 +29,6 @@ from rr_core.figures.style import number
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.plan import protocols, shuffling
 from rr_core.plan.landscape import Along, SimulatedCurve, inv_curve, simulate_curve
-from rr_core.populations import UPLOAD
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -137,7 +136,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     total = times * points.size
     if wanted:
         run = partial(_simulate, work, along, points, fixed_value, times, users)
-        shared = work.draw.scenario.dist != UPLOAD
+        shared = work.is_shared
         long_run.follow(_SIMULATION, about, total, "simulated collections", run, shared=shared)
     curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
     if curve is None or not curve.completed.any():

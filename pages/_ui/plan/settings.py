@@ -12,6 +12,7 @@ from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.errors import Users
 from rr_core.figures.plan_sentences import KIND_TEXTS
+from rr_core.figures.wording import WHOSE
 from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.plan.solve import Find
@@ -19,7 +20,6 @@ from rr_core.plan.targets import KINDS, Kind, KindKey, Target
 
 FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
 GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
-WHOSE: dict[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _PERCENT = 100.0
 _LEAST = 1e-7  # percent: the least share that a target can name
 
