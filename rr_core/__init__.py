@@ -12,16 +12,16 @@ Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
 """
 
 from rr_core.collinearity import Collinearity, collinearity
-from rr_core.errors import (
+from rr_core.estimators import inv, inv_n, inv_p, mle_star
+from rr_core.ibu import IBUPath, ibu, ibu_channel, ibu_path
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import (
     inv_variance,
     max_error,
     negative_log_likelihood,
     squared_error,
     total_variation,
 )
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
-from rr_core.ibu import IBUPath, ibu, ibu_channel, ibu_path
-from rr_core.mechanism import RandomizedResponse
 from rr_core.optimality import optimality_gap, update_factors
 from rr_core.populations import Population, zipf
 from rr_core.scenario import PRESETS, Draw, Preset, Scenario

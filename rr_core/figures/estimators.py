@@ -10,11 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.errors import variance_at
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, share_format
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import variance_at
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats
 

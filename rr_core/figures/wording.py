@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.errors import Users
+from rr_core.metrics import Users
 from rr_core.plain_text import plain
 
 WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}

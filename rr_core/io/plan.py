@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rr_core.errors import Users
 from rr_core.io.csv_files import csv_bytes
+from rr_core.metrics import Users
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.solve import Find
 from rr_core.plan.targets import Target

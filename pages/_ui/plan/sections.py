@@ -15,7 +15,6 @@ from pages._ui.plan import results, sentences
 from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core._validate import Array
-from rr_core.errors import Users
 from rr_core.figures.plan_curves import (
     central_against_users,
     error_and_bounds,
@@ -27,6 +26,7 @@ from rr_core.figures.plan_map import plan_map
 from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import number
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
+from rr_core.metrics import Users
 from rr_core.plan import protocols, shuffling
 from rr_core.plan.landscape import Along, SimulatedCurve, inv_curve, simulate_curve
 

@@ -10,10 +10,10 @@ import streamlit as st
 from pages._ui import link
 from pages._ui.link import Binding
 from rr_core import parameters
-from rr_core.errors import Users
 from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.figures.wording import WHOSE
 from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN
+from rr_core.metrics import Users
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.plan.solve import Find
 from rr_core.plan.targets import KINDS, Kind, KindKey, Target

@@ -18,7 +18,6 @@ from pages._ui import link, long_run, state
 from pages._ui.work import work
 from rr_core import typed
 from rr_core.comparison import Target
-from rr_core.errors import Users
 from rr_core.figures.style import number
 from rr_core.io import (
     AllSeen,
@@ -38,6 +37,7 @@ from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.report_results import REJECTION_LEVEL, ReportSettings, ReportsInUse, Results, Simulations
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports import analysis
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
