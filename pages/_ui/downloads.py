@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from functools import partial
 
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
 
 from pages._ui import state
 from pages._ui.state import Origin
@@ -79,6 +82,25 @@ def chart_html(chart: go.Figure) -> bytes:
     light = go.Figure(chart).update_layout(template="plotly_white", title=None)
     page: str = light.to_html(include_plotlyjs=True, full_html=True, default_height="80vh")
     return page.encode()
+
+
+def template(text: str, **filters: Callable[[str], Markup]) -> Template:
+    """A page to download. What is filled in is escaped, unless it is this project's own `Markup`."""
+    environment = Environment(
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= filters
+    return environment.from_string(text)
+
+
+def _escaped(value: object) -> Markup:
+    """Quotation marks as `html.escape` writes them, in this file as in those of earlier versions."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
 
 
 def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
