@@ -20,5 +20,7 @@ COLLECTIONS_MIN, COLLECTIONS_MAX = 1, 1000
 SWEEP_CELLS_MAX, SWEEP_SECONDS_MAX = 2000, 1800.0
 LIST_LETTERS_MAX = 300
 
-# A plan.
+# A plan; shares in percent of users.
+SHARE_MIN, SHARE_MAX = 0.0, 100.0
+TARGET_MIN = 1e-7  # the least share that a target can name
 CONFIDENCE_MIN, CONFIDENCE_MAX = 0.5, 0.9999

@@ -139,14 +139,16 @@ def step(k: int) -> Array:
 
 @dataclass(frozen=True)
 class Shape:
-    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities."""
+    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities, which depend on s
+    only where ``uses_s``."""
 
     name: str
     build: Callable[[int, float], Array]
+    uses_s: bool = False
 
 
 SHAPES: dict[str, Shape] = {
-    "zipf": Shape("Zipf", zipf),
+    "zipf": Shape("Zipf", zipf, uses_s=True),
     "uniform": Shape("Uniform", lambda k, s: uniform(k)),
     "geometric": Shape("Geometric", lambda k, s: geometric(k)),
     "humps": Shape("Two humps", lambda k, s: two_humps(k)),
@@ -227,8 +229,9 @@ def build(dist: str, k: int, s: float) -> Population:
         known = ", ".join([*SHAPES, *TABLES])
         raise ValueError(f"dist must be one of {known}, got {_validate.short(dist)}")
     k = _validate.integer("k", k, 2)
-    name = f"{dist}:{k}:{float(s)!r}" if dist == "zipf" else f"{dist}:{k}"
-    return Population(name, _frozen(SHAPES[dist].build(k, s)), source=SHAPES[dist].name)
+    shape = SHAPES[dist]
+    key = f"{dist}:{k}:{float(s)!r}" if shape.uses_s else f"{dist}:{k}"
+    return Population(key, _frozen(shape.build(k, s)), source=shape.name)
 
 
 def _normalised(weights: Array) -> Array:

@@ -43,7 +43,7 @@ def offer(name: str, label: str, about: Hashable) -> bool:
     st.button(label, type="primary", on_click=request, args=(name, about), key=f"{name}_start")
     requested = bool(st.session_state.get(f"_{name}_requested") == (about,))
     if requested:
-        st.button("Stop", on_click=_forget, args=(name,), key=f"{name}_stop")
+        st.button("Stop", on_click=_withdraw, args=(name,), key=f"{name}_stop")
     return requested
 
 
@@ -85,7 +85,7 @@ def follow(
         while len(finished) >= _MOST_SHARED:
             finished.pop(next(iter(finished)), None)
         finished[name, about] = result
-    _forget(name)
+    _withdraw(name)
     st.rerun()
 
 
@@ -114,7 +114,7 @@ def request(name: str, about: Hashable) -> None:
     st.session_state[f"_{name}_requested"] = (about,)
 
 
-def _forget(name: str) -> None:
+def _withdraw(name: str) -> None:
     st.session_state.pop(f"_{name}_requested", None)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages._ui import chart
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
-from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, price
+from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, with_categories
@@ -55,7 +55,7 @@ def person_section(work: Work) -> None:
             + (", the truth." if last.report == truth else ".")
             + (_earlier(work, answers) if len(answers) > 1 else "")
         )
-        st.markdown(f"{two_ways(mechanism)}\n\n{price(work.draw.scenario.epsilon, len(answers))}")
+        st.markdown(f"{two_ways(mechanism)}\n\n{epsilon_cost(work.draw.scenario.epsilon, len(answers))}")
     with right:
         prior, reports = draw.population.probabilities, [one.report for one in answers]
         beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]

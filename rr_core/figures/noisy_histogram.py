@@ -253,7 +253,7 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
     return f"Seeing this report {moved if before != now else stays}."
 
 
-def price(epsilon: float, answers: int) -> str:
+def epsilon_cost(epsilon: float, answers: int) -> str:
     """What this many answers of one person, each with its own coin, can give away."""
     limit = number(math.exp(answers * epsilon), 4)
     if answers == 1:

@@ -23,8 +23,6 @@ PrivacyKind = Literal["epsilon", "p", "redraw"]
 Rows = NDArray[np.intp] | slice
 
 ALL_ROWS = slice(None)
-REJECTION_LEVEL = 0.05  # p-value up to which the stated epsilon counts as rejected
-LEAST_COLLECTIONS = 100  # simulated collections, below which a test that was stopped decides nothing
 
 
 @dataclass(frozen=True)
@@ -131,13 +129,13 @@ class Results:
     def epsilon_test(self) -> FitTest | None:
         """The test of epsilon; None when it was not run, or stopped so early that it decides nothing."""
         test = self.simulated.fit if self.simulated is not None else None
-        return test if test is not None and test.done >= LEAST_COLLECTIONS else None
+        return test if test is not None and test.is_decisive else None
 
     @property
     def rejects_epsilon(self) -> bool:
         """Whether the test of epsilon was made and rejects the stated one."""
         test = self.epsilon_test
-        return test is not None and test.rejects(REJECTION_LEVEL)
+        return test is not None and test.rejects()
 
     @property
     def leading_estimator(self) -> str:

@@ -46,6 +46,10 @@ _LONG_ROW = 8192  # from so many categories on a block is one collection: its di
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
 
 
+REJECTION_LEVEL = 0.05  # p-value up to which the stated epsilon counts as rejected
+LEAST_COLLECTIONS = 100  # simulated collections, below which a test that was stopped decides nothing
+
+
 @dataclass(frozen=True, eq=False)
 class FitTest:
     """The test of a stated epsilon.
@@ -80,7 +84,12 @@ class FitTest:
     ceiling: float
     extremes: Extremes
 
-    def rejects(self, level: float) -> bool:
+    @property
+    def is_decisive(self) -> bool:
+        """Whether enough collections were simulated to decide about epsilon."""
+        return self.done >= LEAST_COLLECTIONS
+
+    def rejects(self, level: float = REJECTION_LEVEL) -> bool:
         """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
         return self.p_value <= level or self.extremes.too_many or self.extremes.too_few
 

@@ -29,7 +29,6 @@ from rr_core.populations import uniform, zipf
 CATEGORIES = ("empty", "small", "large", "all")
 NOMINAL_COVERAGE = 95.0  # percent
 COVERAGE_COLLECTIONS = 2000
-REJECTION_LEVEL = 0.05
 SIZE_COLLECTIONS = 2000  # at the true epsilon
 
 

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.reports.epsilon_fit import fit_test, null_shares
+from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test, null_shares
 from rr_core.reports.intervals import inv_interval, too_few_reports
 from rr_core.reports.measured import (
     CATEGORIES,
     COVERAGE,
     COVERAGE_COLLECTIONS,
     NOMINAL_COVERAGE,
-    REJECTION_LEVEL,
     REJECTIONS,
     SIZE_COLLECTIONS,
     category_kinds,

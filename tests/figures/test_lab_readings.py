@@ -19,7 +19,7 @@ from rr_core.figures.inv_negatives import (
     inv_with_negatives,
     more_users,
 )
-from rr_core.figures.noisy_histogram import belief, channel, noisy_histogram, price
+from rr_core.figures.noisy_histogram import belief, channel, epsilon_cost, noisy_histogram
 from rr_core.figures.story import one_answer, story, two_ways
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
@@ -335,7 +335,7 @@ def test_what_an_onlooker_believes_after_one_report_and_after_several(draws):
                 told = told[1:]
         for shown_share, true in zip(percents(text), told, strict=True):
             assert reads(shown_share, true), (text, told)
-        cost = numbers(price(scenario.epsilon, many))
+        cost = numbers(epsilon_cost(scenario.epsilon, many))
         assert reads(cost[-1], math.exp(many * scenario.epsilon), 4)
         if many > 1:
             assert reads(cost[2], many * scenario.epsilon, 4)

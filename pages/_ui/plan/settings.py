@@ -12,7 +12,7 @@ from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.figures.wording import WHOSE
-from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, SHARE_MAX, SHARE_MIN, TARGET_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.plan.solve import Find
@@ -21,14 +21,13 @@ from rr_core.plan.targets import KINDS, Kind, KindKey, Target
 FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
 GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
 _PERCENT = 100.0
-_LEAST = 1e-7  # percent: the least share that a target can name
 
 
 _KIND = Choice[KindKey]("kind", "target", "target", {key: text.label for key, text in KIND_TEXTS.items()})
 _CONFIDENCE = Number(
     "confidence", "conf", "confidence in %", CONFIDENCE_MIN * _PERCENT, CONFIDENCE_MAX * _PERCENT, False
 )
-_SHARE = Number("share", "share", "named share in % of users", 0.0, 100.0, False)
+_SHARE = Number("share", "share", "named share in % of users", SHARE_MIN, SHARE_MAX, False)
 # In a link after the target and its value, whose range depends on the target.
 _OTHERS: tuple[Parameter, ...] = (
     _CONFIDENCE,
@@ -43,7 +42,7 @@ def _value_range(kind: Kind) -> Number:
     """Label and range of the value that a target of this kind asks for, as it is typed."""
     if kind.whole:
         return Number("value", "value", "number of categories", int(kind.low), int(kind.high), True)
-    return Number("value", "value", "target in % of users", _LEAST, kind.high * _PERCENT, False)
+    return Number("value", "value", "target in % of users", TARGET_MIN, kind.high * _PERCENT, False)
 
 
 @dataclass(frozen=True)

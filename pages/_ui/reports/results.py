@@ -25,13 +25,13 @@ from rr_core.io import report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS
+from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
 from rr_core.reports.measured import (
     CATEGORIES,
     COVERAGE,
     COVERAGE_COLLECTIONS,
-    REJECTION_LEVEL,
     REJECTIONS,
     SIZE_COLLECTIONS,
     Coverage,

@@ -34,7 +34,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.io.report_results import REJECTION_LEVEL, ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
@@ -110,7 +110,7 @@ def _run(used: ReportsInUse, progress: long_run.Progress) -> Simulations:
     counts, mechanism = used.collected.counts, used.mechanism
     tested = fit_test(counts, mechanism, REPLICATES, progress=progress)
     plausible = None
-    if tested.done == REPLICATES and tested.rejects(REJECTION_LEVEL):
+    if tested.done == REPLICATES and tested.rejects():
         plausible = plausible_epsilon(
             counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(REPLICATES)
         )
