@@ -1,9 +1,9 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: `decoding.unpack` checks its file's size, decompresses it and tells text from Parquet; `decoding.decode`
-makes UTF-8 of a text; `text.open_text` or `parquet.open_parquet` finds separator, header and columns; `columns.choose`
-says which of them are names and counts, unless the person did; `tables` reads these piece by piece and counts values;
-`labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
+The way of a byte: `decoding.unpack` checks its file's size, decompresses it and tells text from Parquet;
+`decoding.decode` makes UTF-8 of a text; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
+`columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by piece and
+counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
 """
 
 from __future__ import annotations
