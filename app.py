@@ -40,7 +40,7 @@ st.subheader("Where to go")
 with st.container(horizontal=True):
     for path, label, icon, promise in (*LAB, *PRACTICE):
         with st.container(border=True, width=308):
-            link_to(path, f"**{label}**", icon, page.scenario.to_query())
+            link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query())
             st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar holds the scenario; copy it, and a whole class opens the same numbers "

@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from pages._ui import downloads, error_table, repeated, view_picker
+from pages._ui import downloads, view_picker
+from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
-from rr_core.figures.estimates import estimates
+from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
-draw, scenario = page.work.draw, page.scenario
+draw, scenario = page.work.draw, page.work.draw.scenario
 with view_picker.row():
-    target = error_table.pick_target()
+    target = pick_target()
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("estimators")
 
 result = page.work.comparison(target)
 figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "estimators")
-error_table.show(
+error_table(
     result,
     draw,
     "**Try:** make the population concentrated (Zipf s = 2.5), then nearly uniform (s = 0.01), and press **Repeat** "
@@ -24,7 +25,7 @@ error_table.show(
 )
 downloads.row(page.work, figure, "estimators")
 
-repeated.section(page.work, target)
+repeated_section(page.work, target)
 
 with st.expander("Formulas"):
     st.markdown(

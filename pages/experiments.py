@@ -2,32 +2,34 @@
 
 import streamlit as st
 
+from pages._ui import messages
 from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
 
-page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?")
+SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS
+page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 winner_map.go_to_estimators()
-winner_map.read_link()
 
 answer = st.container()
-run = controls.sweep_and_run(controls.current_sweep(), page.scenario)
+scenario = page.work.draw.scenario
+run = controls.sweep_and_run(runs.SWEEP.current(), scenario)
 with answer:
     results.answer(run)
     if run is not None:
-        winner_map.apply_link(run.view())
+        messages.show(winner_map.notes(run.view()))
 runs.status(run)
 runs.progress_elsewhere(run)
 if run is None:
     page.controls()
     results.file_opener()
 elif run.active:
-    runs.live_progress(run, lambda view: results.first_figure(view, page.scenario))
+    runs.live_progress(run, lambda view: results.first_figure(view, scenario))
     page.controls()
 else:
     view = run.view()
-    results.first_figure(view, page.scenario)
+    results.first_figure(view, scenario)
     page.controls()
-    results.second_figure(view, page.scenario)
+    results.second_figure(view, scenario)
     results.claims_table(view)
     results.compare_runs(view, runs.others(run))
     results.file_downloads(view)

@@ -6,7 +6,9 @@ from pages._ui import downloads
 from pages._ui.frame import open_page
 from pages._ui.geometry import collinearity, triangle
 
-page = open_page("geometry", "Where do the three repairs lie, and why is MLE* in the middle?")
+page = open_page(
+    "geometry", "Where do the three repairs lie, and why is MLE* in the middle?", triangle.PICKED
+)
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
 triangle.bias_section(page.work)

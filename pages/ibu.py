@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._ui import chart, view_picker
 from pages._ui.frame import open_page
-from pages._ui.ibu import controls, run, sections
+from pages._ui.ibu import controls, results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
 
 page = open_page("ibu", "How many iterations does IBU need, and when may it stop?")
@@ -19,14 +19,14 @@ with view_picker.row():
     length = controls.pick_length()
     tolerance = controls.pick_tolerance()
     view = view_picker.pick(work, by_reports=True)
-path = run.ibu_run(work, start, length)
-reached = run.iterations_to_tolerance(work, start, path, tolerance)
-controls.show_answer(reached, path)
+path = results.ibu_run(work, start, length)
+reached = results.iterations_to_tolerance(work, start, path, tolerance)
+sections.show_answer(reached, path)
 figure = animation(path, view)
 page.lead(figure, "ibu")
 sections.listen_for_keys()
-run.offer_rest(work, start, length, path)
-controls.explain_start(path)
+results.offer_rest(work, start, length, path)
+sections.explain_start(path)
 
 st.subheader("When may it stop?")
 st.markdown(
@@ -38,9 +38,9 @@ chart.show(convergence_curves(path, tolerance), "ibu_convergence")
 sections.triangle_section(work, path)
 
 st.subheader("Which categories come last?")
-settling = run.settling(work, start, path, controls.pick_nearness())
+settling = results.settling(work, start, path, controls.pick_nearness())
 chart.show(settling_by_reports(path, settling), "ibu_stragglers")
-controls.explain_pace(path)
+sections.explain_pace(path)
 
 st.markdown(
     "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "
@@ -50,7 +50,7 @@ st.markdown(
 
 sections.comparison_section(work, length, tolerance)
 sections.cost_section(work, reached, start)
-run.downloads_row(work, path, start, figure)
+results.downloads_row(work, path, start, figure)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -4,13 +4,12 @@ import streamlit as st
 
 from pages._ui import chart, downloads, view_picker
 from pages._ui.frame import open_page
-from rr_core.figures.chance import chance_against_users, more_users
-from rr_core.figures.estimates import inv_with_negatives
+from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives
 
 page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?")
-draw, scenario = page.work.draw, page.scenario
+draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 
 st.markdown(
@@ -24,12 +23,12 @@ with view_picker.row():
 figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")
 
-found = negatives(inv, draw.true_counts, draw.mechanism)
+negative = negatives(inv, draw.true_counts, draw.mechanism)
 columns = st.columns(4)
-columns[0].metric(f"Negative, of {scenario.k:,}", f"{found.count:,}")
-columns[1].metric("Their share", percent(found.share))
-columns[2].metric("Their sum", percent(found.total))
-columns[3].metric("The lowest", percent(found.lowest) if found.count else "none")
+columns[0].metric(f"Negative, of {scenario.k:,}", f"{negative.count:,}")
+columns[1].metric("Their share", percent(negative.share))
+columns[2].metric("Their sum", percent(negative.total))
+columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
 
 st.subheader("Would more users help?")
 st.markdown(

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages._ui import downloads, person, view_picker
+from pages._ui import downloads, view_picker
 from pages._ui.frame import open_page
-from rr_core.figures.histogram import noisy_histogram
+from pages._ui.noisy_histogram import person_section
+from rr_core.figures.noisy_histogram import noisy_histogram
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 
@@ -39,7 +40,7 @@ st.markdown(
 )
 downloads.row(page.work, figure, "noisy_histogram")
 
-person.section(page.work)
+person_section(page.work)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -4,13 +4,14 @@ import streamlit as st
 
 from pages._ui.frame import open_page
 from pages._ui.plan import downloads, sections
-from pages._ui.plan.result import current_plan, plan_landscape
+from pages._ui.plan.results import current_plan, plan_landscape
 from pages._ui.plan.sentences import FORMULAS
-from pages._ui.plan.settings import controls, current_settings
+from pages._ui.plan.settings import SETTINGS, controls
 
-page = open_page("plan", "How many people, and how much privacy, does my survey need?")
-settings = current_settings(page.scenario.k)
-controls(page.scenario.k, settings)
+page = open_page("plan", "How many people, and how much privacy, does my survey need?", SETTINGS)
+k = page.work.draw.scenario.k
+settings = SETTINGS.current().fitted(k)
+controls(k, settings)
 plan = current_plan(page.work, settings)
 sections.answer(plan)
 figure = sections.plan_map_figure(page, plan)

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from pages._ui.frame import open_reading
-from pages._ui.reference import parts
+from pages._ui.reference import PART, pick, search_box, search_results
 
-open_reading("reference", "What does this symbol, name or formula mean?")
+open_reading("reference", "What does this symbol, name or formula mean?", PART)
 
-query = parts.search_box()
-part = parts.pick()
+query = search_box()
+part = pick()
 if query:
-    parts.search_results(query)
+    search_results(query)
 else:
     st.caption(f"**{part.name}**: {part.about}.")
     part.show()

@@ -1,16 +1,27 @@
-"""Frequency estimation from k-ary randomized response: mechanism, estimators, errors and scenarios."""
+"""Frequency estimation from k-ary randomized response: mechanism, estimators, errors and scenarios.
+
+Sections, theorems and equations that docstrings name without a source are those of C. A. Pinzón, E. ElSalamouny,
+L. Massot, A. Miller, H. H. Arcolezi and C. Palamidessi, "Estimating the True Distribution of Data Collected with
+Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
+
+>>> mechanism = RandomizedResponse.from_p(4, 0.5)
+>>> inv([6, 3, 2, 1], mechanism).tolist()
+[1.0, 0.25, 0.0, -0.25]
+>>> mle_star([6, 3, 2, 1], mechanism).round(6).tolist()
+[0.833333, 0.166667, 0.0, 0.0]
+"""
 
 from rr_core.collinearity import Collinearity, collinearity
-from rr_core.errors import (
+from rr_core.estimators import inv, inv_n, inv_p, mle_star
+from rr_core.ibu import IBUPath, ibu, ibu_channel, ibu_path
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import (
     inv_variance,
     max_error,
     negative_log_likelihood,
     squared_error,
     total_variation,
 )
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
-from rr_core.ibu import IBUPath, ibu, ibu_channel, ibu_path
-from rr_core.mechanism import RandomizedResponse
 from rr_core.optimality import optimality_gap, update_factors
 from rr_core.populations import Population, zipf
 from rr_core.scenario import PRESETS, Draw, Preset, Scenario

@@ -98,6 +98,11 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> found = collinearity([6, 3, 2, 1], mechanism)
+    >>> found.same_support, round(found.position, 6)
+    (True, 0.555556)
     """
     levels, shape = _levels(histogram, mechanism)
     return _shaped(of_levels(levels, mechanism), shape)
@@ -108,6 +113,11 @@ def theorem2(histogram: ArrayLike, mechanism: RandomizedResponse) -> Theorem2:
 
     Arguments, shapes and errors as in `collinearity`. Which side is larger is decided on integers, so that
     equality counts as it should; the numbers are for reading.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> found = theorem2([6, 5, 4, 1], mechanism)
+    >>> bool(found.below and found.enough), round(found.t, 6)
+    (True, 2.142857)
     """
     levels, shape = _levels(histogram, mechanism)
     return _shaped(_theorem2(levels, mechanism), shape)

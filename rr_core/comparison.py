@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rr_core._validate import Array
-from rr_core.errors import (
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import (
     max_error,
     report_loss,
     squared_error,
     total_variation,
 )
-from rr_core.mechanism import RandomizedResponse
 from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
 from rr_core.registry import RULES, VALID

@@ -142,6 +142,10 @@ def inv(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Raises:
         ValueError: when the histogram has a wrong shape, a negative or non-finite entry or no mass.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> inv([6, 3, 2, 1], mechanism).tolist()
+    [1.0, 0.25, 0.0, -0.25]
     """
     return _estimate(histogram, mechanism, inv_rule)
 
@@ -150,6 +154,10 @@ def inv_n(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """Inv with its negative entries set to zero, divided by the remaining sum (*norm-mul* elsewhere).
 
     Section 2.3, item 1. Arguments, shapes and errors as in `inv`; a valid distribution. O(k).
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> inv_n([6, 3, 2, 1], mechanism).round(6).tolist()
+    [0.8, 0.2, 0.0, 0.0]
     """
     return _estimate(histogram, mechanism, inv_n_rule)
 
@@ -159,6 +167,10 @@ def inv_p(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Section 2.3, item 2: argmin over the simplex of ||theta - Inv||. Arguments, shapes and errors as in
     `inv`. O(k) plus a sort of the distinct values.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> inv_p([6, 3, 2, 1], mechanism).round(6).tolist()
+    [0.875, 0.125, 0.0, 0.0]
     """
     return _estimate(histogram, mechanism, inv_p_rule)
 
@@ -169,6 +181,10 @@ def mle_star(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Arguments, shapes and errors as in `inv`. O(k) plus a sort of the distinct values. Its optimality can
     be checked with `optimality_gap`.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> mle_star([6, 3, 2, 1], mechanism).round(6).tolist()
+    [0.833333, 0.166667, 0.0, 0.0]
     """
     return _estimate(histogram, mechanism, mle_rule)
 

@@ -44,6 +44,11 @@ def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[
     Returns:
         (first, pmf): pmf[i] = Pr(reports = first + i), over all values that matter (what is left out has
         probability below 1e-30).
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> first, pmf = report_distribution(1, 2, mechanism)
+    >>> first, pmf.round(6).tolist()
+    (0, [0.416667, 0.5, 0.083333])
     """
     n = _validate.integer("n", n, 1)
     t = _validate.integer("t", t, 0, n)
@@ -71,6 +76,11 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> band = report_band([0, 600], 1000, mechanism)
+    >>> band.expected.round(2).tolist(), band.low.tolist(), band.high.tolist()
+    ([166.67, 366.67], [144.0, 339.0], [190.0, 395.0])
     """
     n = _validate.integer("n", n, 1)
     counts = _whole("true_counts", true_counts, 0, n)
@@ -93,7 +103,12 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
 
 
 def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:
-    """Variance of the reports of categories with these true counts: t p (1-p) + (n-t) q (1-q)."""
+    """Variance of the reports of categories with these true counts: t p (1-p) + (n-t) q (1-q).
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> report_variance([0, 600], 1000, mechanism).round(3).tolist()
+    [138.889, 205.556]
+    """
     n = _validate.integer("n", n, 1)
     t = _whole("true_counts", true_counts, 0, n)
     p, q, others = mechanism.p, mechanism.q, mechanism.k - 1
@@ -113,6 +128,10 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()
+    [0.8333, 0.4942, 0.4999]
     """
     users, most = _whole("n", n, 1), most_negative(n, mechanism)
     # The distribution function of the binomial, as the incomplete beta function.
@@ -122,7 +141,12 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
 def most_negative(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """The largest number of reports at which Inv is negative, for each number of users ``n``: the last whole
-    number below N q, and -1 where there is none. At N q itself Inv is zero, up to rounding of either sign."""
+    number below N q, and -1 where there is none. At N q itself Inv is zero, up to rounding of either sign.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> most_negative([5, 6, 7], mechanism).tolist()
+    [0.0, 0.0, 1.0]
+    """
     users = _whole("n", n, 1)
     nearest = np.rint(users * mechanism.q)
     # Inv is proportional to the sum of these two terms, which are of opposite sign near the edge.
@@ -146,6 +170,10 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> negative_chances([0, 5, 50], 1000, mechanism).round(4).tolist()
+    [0.4981, 0.4419, 0.0795]
     """
     n = _validate.integer("n", n, 1)
     counts = _whole("true_counts", true_counts, 0, n)
@@ -196,7 +224,13 @@ class Negatives:
 
 
 def negatives(estimate: ArrayLike, true_counts: ArrayLike, mechanism: RandomizedResponse) -> Negatives:
-    """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts."""
+    """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> found = negatives([1.0, 0.25, 0.0, -0.25], [8, 4, 0, 0], mechanism)
+    >>> found.count, found.total, found.empty_negative
+    (1, -0.25, 1)
+    """
     truth = _whole("true_counts", true_counts, 0)
     values = _validate.vector("estimate", estimate, truth.size)
     if values.shape != truth.shape:

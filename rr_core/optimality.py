@@ -19,6 +19,10 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
 
     m_i = q sum_j phi_j/(q + (p-q) theta_j) + (p-q) phi_i/(q + (p-q) theta_i); infinite where a category
     that was reported has probability zero.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> update_factors([6, 3, 2, 1], [5 / 6, 1 / 6, 0, 0], mechanism).round(6).tolist()
+    [1.0, 1.0, 0.958333, 0.791667]
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
@@ -48,6 +52,13 @@ def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
 
     Raises:
         ValueError: naming the argument.
+
+    >>> from rr_core.estimators import inv_n, mle_star
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> round(optimality_gap([6, 3, 2, 1], inv_n([6, 3, 2, 1], mechanism), mechanism), 6)
+    0.005495
+    >>> abs(optimality_gap([6, 3, 2, 1], mle_star([6, 3, 2, 1], mechanism), mechanism)) < 1e-12
+    True
     """
     gap: Array = update_factors(histogram, theta, mechanism).max(axis=-1) - 1
     return float(gap) if gap.ndim == 0 else gap

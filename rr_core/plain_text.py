@@ -23,6 +23,9 @@ def plain(text: str, max_length: int = 40) -> str:
     ------
     ValueError
         If `max_length` is below 1.
+
+    >>> plain("one\\ntwo")
+    'one two'
     """
     if max_length < 1:
         raise ValueError(f"max_length must be at least 1, got {max_length}")

@@ -73,6 +73,9 @@ def zipf(k: int, s: float) -> Array:
 
     Raises:
         ValueError: naming the argument.
+
+    >>> zipf(4, 1.0).round(4).tolist()
+    [0.48, 0.24, 0.16, 0.12]
     """
     k = _validate.integer("k", k, 2)
     s = _validate.real("s", s, "a number >= 0")
@@ -83,31 +86,51 @@ def zipf(k: int, s: float) -> Array:
 
 
 def uniform(k: int) -> Array:
-    """(k,) equal probabilities."""
+    """(k,) equal probabilities.
+
+    >>> uniform(4).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
     return np.full(k, 1 / k)
 
 
 def geometric(k: int) -> Array:
-    """(k,) probabilities that halve every tenth of the categories (every category below k = 10)."""
+    """(k,) probabilities that halve every tenth of the categories (every category below k = 10).
+
+    >>> geometric(4).round(4).tolist()
+    [0.5333, 0.2667, 0.1333, 0.0667]
+    """
     return _normalised(np.exp2(-np.arange(k) / max(k / 10, 1)))
 
 
 def two_humps(k: int) -> Array:
-    """(k,) two bell shapes: 60% around a quarter of the way, 40%, wider, around seven tenths."""
+    """(k,) two bell shapes: 60% around a quarter of the way, 40%, wider, around seven tenths.
+
+    >>> two_humps(5).round(4).tolist()
+    [0.0689, 0.5301, 0.0438, 0.3147, 0.0426]
+    """
     x = (np.arange(k) + 0.5) / k
     left, right = (np.exp(-0.5 * ((x - at) / width) ** 2) for at, width in ((0.25, 0.07), (0.7, 0.1)))
     return _normalised(0.6 * _normalised(left) + 0.4 * _normalised(right))
 
 
 def dominant(k: int) -> Array:
-    """(k,) the first category holds 80%; the others share the rest equally."""
+    """(k,) the first category holds 80%; the others share the rest equally.
+
+    >>> dominant(5).round(6).tolist()
+    [0.8, 0.05, 0.05, 0.05, 0.05]
+    """
     weights = np.full(k, 0.2 / (k - 1))
     weights[0] = 0.8
     return weights
 
 
 def step(k: int) -> Array:
-    """(k,) the first fifth of the categories (at least one) holds 80%, equally; the others hold 20%."""
+    """(k,) the first fifth of the categories (at least one) holds 80%, equally; the others hold 20%.
+
+    >>> step(5).round(6).tolist()
+    [0.8, 0.05, 0.05, 0.05, 0.05]
+    """
     top = max(k // 5, 1)
     weights = np.full(k, 0.2 / (k - top))
     weights[:top] = 0.8 / top
@@ -194,6 +217,9 @@ def build(dist: str, k: int, s: float) -> Population:
 
     Raises:
         ValueError: for an unknown name.
+
+    >>> build("zipf", 4, 1.0).k
+    4
     """
     if dist in TABLES:
         return TABLES[dist].population(dist)

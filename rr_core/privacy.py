@@ -23,7 +23,11 @@ class Report:
 
 def answer(truth: int, mechanism: RandomizedResponse, rng: np.random.Generator | int) -> Report:
     """Randomize one person's category (0..k-1) and say what the coin did: with probability p - q the
-    truth is kept, otherwise the report is drawn uniformly from all k categories."""
+    truth is kept, otherwise the report is drawn uniformly from all k categories.
+
+    >>> answer(2, RandomizedResponse(4, 1.0), 5)
+    Report(truth=2, kept=False, report=0)
+    """
     truth = _validate.integer("truth", truth, 0, mechanism.k - 1)
     rng = np.random.default_rng(rng)
     kept = bool(rng.random() < mechanism.keep)
@@ -44,6 +48,10 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> posterior(0, [1, 1, 1, 1], mechanism).round(6).tolist()
+    [0.5, 0.166667, 0.166667, 0.166667]
     """
     report = _validate.integer("report", report, 0, mechanism.k - 1)
     return posterior_of_reports([report], prior, mechanism)
@@ -66,6 +74,10 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
 
     Raises:
         ValueError: naming the argument.
+
+    >>> mechanism = RandomizedResponse.from_p(4, 0.5)
+    >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()
+    [0.642857, 0.214286, 0.071429, 0.071429]
     """
     seen = [_validate.integer("reports", one, 0, mechanism.k - 1) for one in np.asarray(reports).tolist()]
     shares = _validate.vector("prior", prior, mechanism.k)

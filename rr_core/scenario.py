@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core import _validate, limits, sampling, streams
+from rr_core import _validate, limits, parameters, sampling, streams, typed
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
+from rr_core.parameters import Choice, Number, Parameter
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
 from rr_core.simulate import Collector
 from rr_core.streams import Stream
@@ -91,7 +91,7 @@ class Scenario:
 
     def to_query(self) -> dict[str, str]:
         """The query parameters of a link to this scenario."""
-        return {field.parameter: field.format(getattr(self, field.name)) for field in ALL_FIELDS}
+        return parameters.write(ALL_FIELDS, self)
 
     @classmethod
     def from_query(
@@ -103,17 +103,13 @@ class Scenario:
             query: query parameters; unknown ones are left alone, missing ones take the default.
             default: the scenario that fills the gaps.
         """
-        scenario, notes = default or cls(), []
-        for field in ALL_FIELDS:
-            if field.name == "k" and scenario.dist in TABLES:
-                note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
-                notes += [note] if note else []
-            elif field.parameter in query:
-                value, note = field.parse(query[field.parameter], getattr(scenario, field.name))
-                changes: dict[str, Any] = {field.name: value}
-                scenario = replace(scenario, **changes)
-                notes += [note] if note else []
-        return scenario, tuple(notes)
+        scenario, notes = parameters.read([_DISTRIBUTION], query, default or cls())
+        if scenario.dist not in TABLES:
+            scenario, others = parameters.read(FIELDS, query, scenario)
+            return scenario, notes + others
+        note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
+        scenario, others = parameters.read([one for one in FIELDS if one.name != "k"], query, scenario)
+        return scenario, (*notes, *([note] if note else []), *others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,77 +176,6 @@ def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts
 
 
-@dataclass(frozen=True)
-class Number:
-    """One numeric field: its parameter in a link, its label on screen, and its range."""
-
-    name: str
-    parameter: str
-    label: str
-    low: float
-    high: float
-    whole: bool
-
-    def checked(self, value: object) -> float:
-        if self.whole:
-            return _validate.integer(self.name, value, int(self.low), int(self.high))
-        allowed = f"a number from {self.low:g} to {self.high:g}"
-        number = _validate.real(self.name, value, allowed)
-        if not self.low <= number <= self.high:
-            raise ValueError(f"{self.name} must be {allowed}, got {number!r}")
-        return number
-
-    def parse(self, text: str, fallback: float) -> tuple[float, str]:
-        try:
-            number = float(text.replace("_", "x"))  # Python's 1_000 is not a number to a person
-            if math.isnan(number):
-                raise ValueError
-        except ValueError:
-            return fallback, (
-                f"The link's {self.label} is “{_cut(text)}”, which is not a number; "
-                f"{self.show(fallback)} is used instead."
-            )
-        if not self.low <= number <= self.high:
-            near = self.low if number < self.low else self.high
-            near = int(near) if self.whole else near
-            return near, (
-                f"The link's {self.label} is {_cut(text)}, outside the range from {self.show(self.low)} "
-                f"to {self.show(self.high)}; {self.show(near)} is used instead."
-            )
-        if not self.whole:
-            return number, ""
-        # Through int, so that large whole numbers keep every digit.
-        rounded = int(text) if text.strip().lstrip("+").isdigit() else round(number)
-        note = f"The link's {self.label} is {_cut(text)}, not a whole number; {rounded:,} is used instead."
-        return rounded, "" if rounded == number else note
-
-    def format(self, value: float) -> str:
-        return str(value) if self.whole else repr(float(value)).removesuffix(".0")
-
-    def show(self, value: float) -> str:
-        return f"{int(value):,}" if self.whole else f"{value:g}"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The distribution: a key of DISTRIBUTIONS."""
-
-    name: str = "dist"
-    parameter: str = "dist"
-
-    def parse(self, text: str, fallback: str) -> tuple[str, str]:
-        key = text.strip().lower()
-        if key in DISTRIBUTIONS:
-            return key, ""
-        return fallback, (
-            f"The link's distribution “{_cut(text)}” is not known here; "
-            f"{DISTRIBUTIONS[fallback]} is used instead."
-        )
-
-    def format(self, value: str) -> str:
-        return value
-
-
 FIELDS = (
     Number("k", "k", "Categories K", limits.K_MIN, limits.K_MAX, True),
     Number("s", "s", "Zipf exponent s", limits.S_MIN, limits.S_MAX, False),
@@ -258,7 +183,14 @@ FIELDS = (
     Number("n", "n", "Users N", limits.N_MIN, limits.N_MAX, True),
     Number("seed", "seed", "Seed", limits.SEED_MIN, limits.SEED_MAX, True),
 )
-ALL_FIELDS: tuple[Choice | Number, ...] = (Choice(), *FIELDS)
+_DISTRIBUTION = Choice(
+    "dist",
+    "dist",
+    "distribution",
+    DISTRIBUTIONS,
+    "The link's {label} “{text}” is not known here; {used} is used instead.",
+)
+ALL_FIELDS: tuple[Parameter, ...] = (_DISTRIBUTION, *FIELDS)
 
 
 def other_k(text: str, k: int, whose: str) -> str:
@@ -268,11 +200,9 @@ def other_k(text: str, k: int, whose: str) -> str:
             return ""
     except ValueError:
         pass  # no number is another one, too
-    return f"The link's Categories K is {_cut(text)}, but {whose} has {k:,} categories; these are used."
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 24 else text[:23] + "…"
+    return (
+        f"The link's Categories K is {typed.shorten(text)}, but {whose} has {k:,} categories; these are used."
+    )
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from rr_core._validate import Array
 from rr_core.comparison import ULPS
-from rr_core.errors import total_variation
 from rr_core.law import most_negative, negative_chances, report_band
+from rr_core.metrics import total_variation
 from rr_core.scenario import Draw
 from rr_core.simulate import Collector
 from rr_core.streams import Stream

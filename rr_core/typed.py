@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+_MOST_QUOTED = 24  # characters
 _SEPARATORS = re.compile(r"[\s,;/|]+")
 _LOGARITHM = re.compile(r"(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?", re.IGNORECASE)
 
@@ -12,6 +13,11 @@ _LOGARITHM = re.compile(r"(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?", re.IGNORECASE)
 def words(text: str) -> list[str]:
     """What stands between commas, spaces, semicolons, slashes or bars; percent signs are left out."""
     return [word for word in _SEPARATORS.split(text.replace("%", " ")) if word]
+
+
+def shorten(text: str) -> str:
+    """The beginning of what was typed, to be quoted in a sentence."""
+    return text if len(text) <= _MOST_QUOTED else text[: _MOST_QUOTED - 1] + "…"
 
 
 def number(text: str, like: str = "1.5 or ln 3") -> float:
@@ -30,8 +36,7 @@ def number(text: str, like: str = "1.5 or ln 3") -> float:
     except (ValueError, ZeroDivisionError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
-        shown = text.strip() if len(text.strip()) <= 24 else text.strip()[:23] + "…"
-        raise ValueError(f"“{shown}” is not a number above 0: write it like {like}")
+        raise ValueError(f"“{shorten(text.strip())}” is not a number above 0: write it like {like}")
     return value
 
 

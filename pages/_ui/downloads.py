@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from functools import partial
 
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
 
 from pages._ui import state
 from pages._ui.state import Origin
-from pages._ui.upload_script import reader
 from pages._ui.work import Work
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.populations import UPLOAD
@@ -46,7 +48,7 @@ def row(
         ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
         (
             "Download script (Python)",
-            lambda: joined(script_text(work.scenario, origin), more, alone),
+            lambda: joined(script_text(work.draw.scenario, origin), more, alone),
             "py",
             "text/x-python",
         ),
@@ -69,7 +71,7 @@ def data_csv(work: Work) -> bytes:
     draw, estimates = work.draw, work.comparison().estimates
     labels = draw.population.labels
     names = [] if labels is None else [csv_cell(label) for label in labels]
-    categories = names or range(1, work.scenario.k + 1)
+    categories = names or range(1, work.draw.scenario.k + 1)
     columns = [categories, draw.true_counts, draw.counts, *(estimates[name] for name in COLUMNS[3:])]
     named = dict(zip(COLUMNS, map(pa.array, columns), strict=True))
     return csv_bytes(named | ({} if labels is None else untouched(labels, names)))
@@ -82,6 +84,25 @@ def chart_html(chart: go.Figure) -> bytes:
     return page.encode()
 
 
+def template(text: str, **filters: Callable[[str], Markup]) -> Template:
+    """A page to download. What is filled in is escaped, unless it is this project's own `Markup`."""
+    environment = Environment(
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= filters
+    return environment.from_string(text)
+
+
+def _escaped(value: object) -> Markup:
+    """Quotation marks as `html.escape` writes them, in this file as in those of earlier versions."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+
+
 def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
     """Python that prints this page's numbers with ``rr_core`` alone; of an upload, from the file that it came from."""
     settings = (
@@ -89,7 +110,7 @@ def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
         f"n={scenario.n}, seed={scenario.seed}"
     )
     return _SCRIPT.format(
-        settings=settings, draw=reader(origin or Origin()) if scenario.dist == UPLOAD else _BUILT_IN
+        settings=settings, draw=_reader(origin or Origin()) if scenario.dist == UPLOAD else _BUILT_IN
     )
 
 
@@ -126,3 +147,42 @@ for i, label in enumerate(labels):
         break
 '''
 _BUILT_IN = "draw = scenario.draw()"
+
+
+def _reader(of: Origin) -> str:
+    """Python that makes ``draw`` from the person's file; names enter it as literals only."""
+    settings = (
+        f"FILE = {of.file!r}  # it stayed with you: put it beside this script",
+        f"CATEGORY: str = {of.category!r}",
+        f"COUNT: str | None = {of.count!r}  # None: one person per row",
+        f"HEADER: bool | None = {of.has_header}  # None: found out",
+        f"ORDER = {of.order!r}",
+        f"SHA256 = {of.sha256!r}",
+    )
+    return _READER.format(settings="\n".join(settings))
+
+
+_READER = """
+import sys
+from pathlib import Path
+
+from rr_core import Population
+from rr_core.io import UnreadableFile, read_distribution  # needs pyarrow
+
+{settings}
+
+try:
+    read = read_distribution(
+        Path(FILE).read_bytes(),
+        FILE,
+        layout="values" if COUNT is None else "counts",
+        category=CATEGORY,
+        count=COUNT,
+        has_header=HEADER,
+        order=ORDER,
+    )
+except UnreadableFile as error:
+    sys.exit(f"{{FILE}}: {{error}}")
+if SHA256 and read.sha256 != SHA256:
+    print("The bytes of", FILE, "are not those that the app saw: compare the numbers.", file=sys.stderr)
+draw = scenario.draw(Population.from_weights(read.weights, list(read.labels)))"""

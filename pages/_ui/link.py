@@ -1,17 +1,18 @@
-"""One scenario per session, always in the address bar.
+"""One scenario per session, and the settings of each page, always in the address bar.
 
-The session's scenario is the only truth. Widgets are drawn from it and change it in callbacks alone; the
-address is written from it. The address has the say at three moments: the first run, the browser's Back or
-Forward, and arriving on another page. (Bound widgets, ``bind="query-params"``, were tried: the Back button
-then returns to a bare address, a value outside its range falls back without a word, and the two widgets of
-one quantity fight over it.)
+What the session holds is the only truth. Widgets are drawn from it and change it in callbacks alone; the address is
+written from it. The address has the say at three moments: the first run, the browser's Back or Forward, and arriving on
+another page. A page hands the `Binding` of its own settings to `frame.open_page`. (Bound widgets,
+``bind="query-params"``, were tried: the Back button then returns to a bare address, a value outside its range falls back
+without a word, and the two widgets of one quantity fight over it.)
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -28,6 +29,54 @@ STAYED = (
     "with a Zipf distribution."
 )
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Binding(Generic[T]):
+    """A page's own settings: held by the session, taken from the address on arrival, and written to it.
+
+    Attributes:
+        key: of the session's state.
+        default: the settings as long as neither an address nor a person has said anything.
+        read: the settings of an address's parameters, and a plain sentence for each value that had to be changed; None
+            where the address says nothing of them, so that they stay as they are.
+        write: the settings as parameters of an address; None for one that is not to be there.
+    """
+
+    key: str
+    default: T
+    read: Callable[[Mapping[str, str]], tuple[T, tuple[str, ...]] | None]
+    write: Callable[[T], Mapping[str, str | None]]
+
+    def current(self) -> T:
+        """The settings of this session."""
+        settings: T = self._held()[0]
+        return settings
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the address of the last arrival; none once a person has changed a setting."""
+        notes: tuple[str, ...] = self._held()[1]
+        return notes
+
+    def change(self, settings: T) -> None:
+        """Put other settings in their place; for widget callbacks."""
+        st.session_state[self.key] = settings, ()
+
+    def shows(
+        self, key: str, value: Any, changed: Callable[[Any], T], *, keep_entry: bool = False
+    ) -> dict[str, Any]:
+        """Arguments of a widget that shows ``value``, see `state.shows`; ``changed`` makes settings of its new value."""
+        return state.shows(key, value, lambda chosen: self.change(changed(chosen)), keep_entry=keep_entry)
+
+    def arrive(self, query: Mapping[str, str]) -> None:
+        """Take the settings from an address."""
+        st.session_state[self.key] = self.read(query) or (self.current(), ())
+
+    def _held(self) -> tuple[Any, tuple[str, ...]]:
+        held: tuple[Any, tuple[str, ...]] = st.session_state.get(self.key, (self.default, ()))
+        return held
+
 
 @dataclass(slots=True)
 class _Link:
@@ -36,8 +85,8 @@ class _Link:
     page: str = ""
     before: Scenario | None = None  # what links already on screen may carry, just after a change
     changed: float = 0.0
-    arrived: bool = False
     k_of_file: str = ""  # what the link said of a file that is not here yet
+    bindings: tuple[Binding[Any], ...] = ()
     own: dict[str, str | None] = field(default_factory=dict)
 
 
@@ -58,13 +107,9 @@ def page() -> str:
     return _link().page
 
 
-def arrived() -> bool:
-    """Whether this run shows what an address says: a first run, another page, or Back and Forward."""
-    return _link().arrived
-
-
 def keep(parameter: str, text: str | None) -> None:
-    """Have a parameter of the page's own in the address, or (None) not there; `write` puts it with the rest."""
+    """Have a parameter in the address, or (None) not there, that is known only once a part of the page is drawn; `write`
+    puts it with the rest."""
     _link().own[parameter] = text
 
 
@@ -80,35 +125,49 @@ def change(**fields: Any) -> None:
     link.scenario = replace(link.scenario, **fields)
 
 
-def read(address: str) -> tuple[str, ...]:
-    """Take the scenario from the link when the link has the say.
+def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
+    """Take the scenario and the page's settings from the link when the link has the say.
 
     Args:
         address: the page that is being opened.
-
-    Returns:
-        Plain sentences about values of the link that had to be changed.
+        bindings: its settings.
     """
     first = "_link" not in st.session_state
     link = _link()
-    query = _in_address()
+    arrived = first or _from_history() or address != link.page
     link.own.clear()
-    link.arrived = first or _from_history() or address != link.page
-    if query and link.arrived:
+    query = _in_address()
+    if query and arrived:
         scenario, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
         outrun = scenario == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
             link.scenario, link.notes = scenario, notes
-    link.page = address
-    return link.notes
+    link.page, link.bindings = address, tuple(bindings)
+    if arrived:
+        for binding in link.bindings:
+            binding.arrive(st.query_params.to_dict())
+
+
+def notes() -> tuple[str, ...]:
+    """A plain sentence for each value of the link that had to be changed: the scenario's first, then the page's own."""
+    return _link().notes + own_notes()
+
+
+def own_notes() -> tuple[str, ...]:
+    """Those about the page's own settings."""
+    return tuple(note for binding in _link().bindings for note in binding.notes())
 
 
 def write() -> None:
-    """Put the scenario into the address when it is not there: one message, one history entry, no rerun."""
-    address = st.query_params.to_dict()
+    """Put the scenario and the page's settings into the address when they are not there: one message, one history entry,
+    no rerun."""
+    link, address = _link(), st.query_params.to_dict()
     others = {name: text for name, text in address.items() if name not in _PARAMETERS}
-    wanted = {**current().to_query(), **others, **_link().own}
+    own: dict[str, str | None] = {}
+    for binding in link.bindings:
+        own |= binding.write(binding.current())
+    wanted = {**current().to_query(), **others, **own, **link.own}
     given = {name: text for name, text in wanted.items() if text is not None}
     if given != address:
         st.query_params.from_dict(given)
@@ -137,6 +196,10 @@ def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
 
 
 def _from_history() -> bool:
-    """Whether this run was started by the browser's Back or Forward (not public in Streamlit 1.67)."""
+    """Whether this run was started by the browser's Back or Forward.
+
+    Streamlit 1.67 has no public way to tell: an address that differs from the session's settings may also be one that
+    lags behind a change. The attribute is private; without it Back and Forward would be overruled by the session.
+    """
     context = get_script_run_ctx()
     return context is not None and bool(getattr(context, "is_history_navigation", False))

@@ -7,11 +7,13 @@ results are shared with the whole class when they are about no upload.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import streamlit as st
 
+T = TypeVar("T")
+# Told how much is done; True asks to stop.
 Progress = Callable[[int], bool]
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
@@ -27,9 +29,9 @@ def how_many(key: str) -> int:
     return chosen or usual
 
 
-def stopped(done: int, asked: int, unit: str) -> None:
+def stopped(done: int, total: int, unit: str) -> None:
     """Say that a result is a partial one."""
-    st.info(f"Stopped after {done:,} of {asked:,} {unit}; this is what they show.")
+    st.info(f"Stopped after {done:,} of {total:,} {unit}; this is what they show.")
 
 
 def offer(name: str, label: str, about: Hashable) -> bool:
@@ -38,11 +40,11 @@ def offer(name: str, label: str, about: Hashable) -> bool:
     Returns:
         Whether the work is to be done now: then call `follow`.
     """
-    st.button(label, type="primary", on_click=ask, args=(name, about), key=f"{name}_start")
-    asked = bool(st.session_state.get(f"_{name}_asked") == (about,))
-    if asked:
+    st.button(label, type="primary", on_click=request, args=(name, about), key=f"{name}_start")
+    requested = bool(st.session_state.get(f"_{name}_requested") == (about,))
+    if requested:
         st.button("Stop", on_click=_forget, args=(name,), key=f"{name}_stop")
-    return asked
+    return requested
 
 
 def follow(
@@ -79,12 +81,20 @@ def follow(
     if interruption:
         raise interruption[0]
     if shared:
-        kept = _finished()
-        while len(kept) >= _MOST_SHARED:
-            kept.pop(next(iter(kept)), None)
-        kept[name, about] = result
+        finished = _finished()
+        while len(finished) >= _MOST_SHARED:
+            finished.pop(next(iter(finished)), None)
+        finished[name, about] = result
     _forget(name)
     st.rerun()
+
+
+def last_of(growing: Iterable[T], done: Callable[[T], int], progress: Progress) -> T:
+    """The last of the results that work gives step by step, or the one at which it was asked to stop."""
+    for result in growing:
+        if progress(done(result)):
+            break
+    return result
 
 
 def result(name: str, about: Hashable) -> Any:
@@ -99,13 +109,13 @@ def result(name: str, about: Hashable) -> Any:
     return _finished().get((name, about))
 
 
-def ask(name: str, about: Hashable) -> None:
+def request(name: str, about: Hashable) -> None:
     """Have `offer` say yes in the coming run, as its button does."""
-    st.session_state[f"_{name}_asked"] = (about,)
+    st.session_state[f"_{name}_requested"] = (about,)
 
 
 def _forget(name: str) -> None:
-    st.session_state.pop(f"_{name}_asked", None)
+    st.session_state.pop(f"_{name}_requested", None)
 
 
 @st.cache_resource(show_spinner=False)

@@ -19,7 +19,6 @@ _PRESETS = {preset.name: preset for preset in PRESETS}
 # About twenty steps per factor of ten, to three digits: 0.01 ... 20.
 _EPSILONS = [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)] + [limits.EPSILON_APP_MAX]
 _USERS = [10**i for i in range(1, 10)]
-_MISSING = object()
 
 
 def draw() -> None:
@@ -37,13 +36,13 @@ def draw() -> None:
     with st.container(horizontal=True):
         st.button("New draw", on_click=_new_draw, width="stretch")
         st.button("Reset", on_click=_reset, width="stretch")
-    shown = UPLOAD if state.upload_open() else scenario.dist
+    dist = UPLOAD if state.upload_open() else scenario.dist
     st.selectbox(
         "Distribution",
         list(DISTRIBUTIONS),
         format_func=DISTRIBUTIONS.__getitem__,
         help="How the users' true answers are spread over the categories.",
-        **_shows("dist", shown, _put_distribution),
+        **_shows("dist", dist, _put_distribution),
     )
     _categories(scenario)
     _privacy(scenario)
@@ -119,25 +118,12 @@ def _shows(
     """Arguments that make a widget show ``value`` and put what the person chooses into the scenario."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{slot}_{link.page()}"
-    if st.session_state.get(key, _MISSING) != value:  # only then: writing the same value makes it bounce
-        st.session_state[key] = value
-
-    def take() -> None:
-        chosen = st.session_state.get(key, value)  # gone when a page switch overtook this change
-        if chosen == value:
-            return
-        if put is None:
-            link.change(**{field: chosen})
-        else:
-            put(chosen)
-
-    return {"key": key, "on_change": take}
+    return state.shows(key, value, put or (lambda chosen: link.change(**{field: chosen})))
 
 
-def _put_preset(name: str | None) -> None:
-    if name is not None:
-        state.close_upload()
-        link.change(**asdict(_PRESETS[name].scenario))
+def _put_preset(name: str) -> None:
+    state.close_upload()
+    link.change(**asdict(_PRESETS[name].scenario))
 
 
 def _put_distribution(dist: str) -> None:

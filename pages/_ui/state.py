@@ -1,4 +1,5 @@
-"""What a session holds beside its scenario: the uploaded file, and whether the upload panel is open.
+"""What a session holds beside its scenario and its pages' settings: the uploaded file, whether the upload panel is open,
+and what was computed of the upload. Widgets that show what is held.
 
 Uploads live here and nowhere else, so that nothing of them outlives or leaves the session.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -24,7 +25,7 @@ class Origin:
         file: its name.
         category: the column of names; without a header "Column 1" and so on.
         count: the column of numbers; None when every row is one person.
-        shares: whether the numbers are shares even if all are whole.
+        has_header: whether the first line names the columns; None: found out, or Parquet.
         order: of the categories: "file", "count" or "name".
         sha256: of the file, "" when that is not known.
     """
@@ -32,7 +33,7 @@ class Origin:
     file: str = "distribution.csv"
     category: str = "category"
     count: str | None = "count"
-    shares: bool = False
+    has_header: bool | None = None
     order: str = "file"
     sha256: str = ""
 
@@ -48,8 +49,8 @@ class Uploaded:
 
 
 def uploaded() -> Uploaded | None:
-    found: Uploaded | None = st.session_state.get("_upload")
-    return found
+    upload: Uploaded | None = st.session_state.get("_upload")
+    return upload
 
 
 def use(upload: Uploaded) -> None:
@@ -82,3 +83,24 @@ def latest(name: str, about: Hashable, make: Callable[[], T]) -> T:
         held = (about, make())
         st.session_state[f"_latest_{name}"] = held
     return held[1]
+
+
+def shows(key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False) -> dict[str, Any]:
+    """Arguments that make a widget show ``value``, and hand over what a person makes of it.
+
+    The widget holds nothing itself: it forgets when its page is left. A choice that is taken back (None) is not handed
+    over: it stays as it was. Of a list the order does not count. With ``keep_entry`` the widget goes on showing what was
+    entered, so that it can be corrected.
+    """
+    held = st.session_state.get(key)
+    same = set(held) == set(value) if isinstance(held, list) and isinstance(value, list) else held == value
+    entered = keep_entry and key in st.session_state
+    if not same and not entered:  # only then: writing the same value makes it bounce
+        st.session_state[key] = value
+
+    def changed() -> None:
+        chosen = st.session_state.get(key)  # gone when a page switch overtook this change
+        if chosen is not None:
+            take(chosen)
+
+    return {"key": key, "on_change": changed}

@@ -6,15 +6,16 @@ kept in this session only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
 
 from pages._ui import link, state
 from pages._ui.safe_text import markdown
-from pages._ui.upload_script import origin
 from rr_core import limits
-from rr_core.io import EXTENSIONS, Distribution, Preview, UnreadableFile, inspect, read_distribution
+from rr_core.figures.wording import counted
+from rr_core.io import EXTENSIONS, Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution
 from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 
@@ -99,7 +100,7 @@ def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
 
     def column(place: Any, label: str, suggested: int) -> int:
         chosen: int = place.selectbox(
-            label, positions, index=suggested, format_func=lambda i: _column_name(preview, i)
+            label, positions, index=suggested, format_func=lambda i: column_name(preview, i)
         )
         return chosen
 
@@ -114,22 +115,15 @@ def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
     return options, preview
 
 
-def _column_name(preview: Preview, position: int) -> str:
+def column_name(preview: Preview, position: int) -> str:
+    """What a column is called, by its header or by its number from 1."""
     return preview.columns[position] or f"column {position + 1}"
 
 
 def _understood(preview: Preview, read: Distribution) -> None:
-    people = f"{read.total:,.6g} in all" if read.kind == "shares" else _many(read.total, "person", "people")
-    st.success(markdown(f"Understood: {_many(read.rows, 'row', 'rows')}, {read.k:,} categories, {people}."))
-    remarks = [f"{form(preview)}."]
-    remarks += [
-        f"Left out: {_many(drop.rows, 'row', 'rows')} ({drop.reason}), the first in line {drop.first_line:,}."
-        for drop in read.dropped
-    ]
-    if read.merged:
-        remarks.append(
-            f"{_many(read.merged, 'row', 'rows')} of a category that came before: added to its first row."
-        )
+    people = f"{read.total:,.6g} in all" if read.kind == "shares" else _people(read.total)
+    st.success(markdown(f"Understood: {counted(read.rows, 'row')}, {read.k:,} categories, {people}."))
+    remarks = [f"{form(preview)}.", *left_out(read.dropped, read.merged)]
     if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
@@ -140,8 +134,20 @@ def _understood(preview: Preview, read: Distribution) -> None:
     )
 
 
-def _many(amount: float, one: str, more: str) -> str:
-    return f"{amount:,} {one if amount == 1 else more}"
+def left_out(dropped: Iterable[Dropped], merged: int) -> list[str]:
+    """A sentence on the rows left out for each reason, and one on those that were added to others."""
+    sentences = [
+        f"Left out: {counted(drop.rows, 'row')} ({drop.reason}), the first in line {drop.first_line:,}"
+        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
+        for drop in dropped
+    ]
+    if merged:
+        sentences.append(f"{counted(merged, 'row')} of a category that came before: added to its first row.")
+    return sentences
+
+
+def _people(amount: float) -> str:
+    return f"{amount:,} {'person' if amount == 1 else 'people'}"
 
 
 def form(preview: Preview) -> str:
@@ -159,7 +165,7 @@ def form(preview: Preview) -> str:
 def _use(read: Distribution, name: str, order: str) -> None:
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
-    people = "shares only" if population.total is None else _many(population.total, "person", "people")
+    people = "shares only" if population.total is None else _people(population.total)
     changes: dict[str, Any] = {"dist": UPLOAD, "k": population.k}
     if population.total is not None and not state.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)
@@ -167,3 +173,8 @@ def _use(read: Distribution, name: str, order: str) -> None:
     state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
     st.session_state.pop("_reading", None)
     link.change(**changes)
+
+
+def origin(read: Distribution, file: str, order: str) -> state.Origin:
+    """The origin of a distribution that was read from a file."""
+    return state.Origin(file, read.category_name, read.count_name, read.has_header, order, read.sha256)

@@ -19,20 +19,20 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     Call it inside a horizontal container: it adds up to two widgets to the row. All of many categories are ranked by
     their true counts, or by the reports they received.
     """
-    k, labels = work.scenario.k, work.draw.population.labels
+    k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
-    shown = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
-    if shown == _TOP:
+    choice = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
+    if choice == _TOP:
         most = st.slider("How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
         return bars(work.by_truth, labels, f"The {most} most frequent categories (true counts)", most)
-    if shown == _CHOSEN:
+    if choice == _CHOSEN:
         wanted = st.text_input(
             "Names or numbers, separated by commas", key="view_names", placeholder="1, 2, 17", width=300
         )
-        found = find(wanted, labels, k)
-        if found.size:
-            return bars(found, labels, "Chosen categories")
+        chosen = find(wanted, labels, k)
+        if chosen.size:
+            return bars(chosen, labels, "Chosen categories")
         if wanted:
             st.caption("No category has such a name: all are shown.")
     return curve(work.by_reports, "Rank by reports received (log scale)") if by_reports else everything(work)
@@ -55,6 +55,6 @@ def everything(work: Work) -> Curve:
 
 def compact(work: Work) -> View:
     """A small view without widgets: bars while they fit a small chart, else the curve."""
-    if work.scenario.k > _COMPACT:
+    if work.draw.scenario.k > _COMPACT:
         return everything(work)
-    return bars(natural_order(work.scenario.k), work.draw.population.labels, "Category")
+    return bars(natural_order(work.draw.scenario.k), work.draw.population.labels, "Category")

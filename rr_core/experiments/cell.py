@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rr_core import sampling, streams
 from rr_core._validate import Array
 from rr_core.comparison import mean_rounding, ranks
-from rr_core.errors import report_loss
 from rr_core.experiments.grid import Cell, Settings
+from rr_core.metrics import report_loss
 from rr_core.populations import Population
 from rr_core.profile import Profile, shared_profile, table_size
 from rr_core.registry import RULES, VALID

@@ -11,9 +11,9 @@ import numpy as np
 
 from rr_core import _validate
 from rr_core.comparison import METRICS
-from rr_core.errors import Users
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
 from rr_core.populations import SHAPES, TABLES, Population, build
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import FIELDS

@@ -15,9 +15,8 @@ from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, Pane
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.experiments_sentences import where_settled
-from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.wording import about, counted
+from rr_core.figures.wording import about, counted, display
 
 # What can be read: more rows and columns are for the pickers above to choose from.
 MOST_ROWS, MOST_COLUMNS = 6, 5

@@ -14,8 +14,8 @@ from rr_core._validate import Array
 from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
+from rr_core.figures.estimators import METRIC_TITLES
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
-from rr_core.figures.repeated import METRIC_TITLES
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
 from rr_core.figures.wording import about, counted
 from rr_core.registry import VALID

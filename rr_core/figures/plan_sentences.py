@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rr_core.errors import Users
 from rr_core.figures.style import number, percent
+from rr_core.metrics import Users
 from rr_core.plan.bounds import BoundKey
 from rr_core.plan.protocols import Key
 from rr_core.plan.targets import KindKey, Target

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
 from rr_core._validate import Array
-from rr_core.figures import labels as _labels
+from rr_core.figures import wording
 from rr_core.figures.style import axis
 
 MOST_BARS = 200
@@ -45,7 +45,7 @@ class Bars:
     @cached_property
     def names(self) -> NDArray[np.str_]:
         """Display names; an array, because Plotly copies lists item by item."""
-        return np.array(_labels.names(self.labels, self.categories))
+        return np.array(wording.names(self.labels, self.categories))
 
     @property
     def x(self) -> NDArray[np.int32]:
@@ -72,7 +72,7 @@ class Bars:
             self.title,
             tickmode="array",
             tickvals=self.x[::stride],
-            ticktext=_labels.names(self.labels, shown, _LONGEST_TICK),
+            ticktext=wording.names(self.labels, shown, _LONGEST_TICK),
             range=[-0.6, self.categories.size - 0.4],
             showgrid=False,
             ticklabeloverflow="allow",

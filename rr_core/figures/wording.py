@@ -1,9 +1,19 @@
-"""Numbers in sentences: counts with their noun, ratios of errors, true minus signs."""
+"""Words in figures and sentences: counts with their noun, ratios of errors, true minus signs, and names of categories
+made safe and short, because they may come from a stranger's file."""
 
 from __future__ import annotations
 
+import html
 import math
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core.metrics import Users
+from rr_core.plain_text import plain
+
+WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 
 
@@ -42,3 +52,24 @@ def minus(text: str) -> str:
     """A formatted number with a true minus sign, and none before a zero."""
     unsigned = text.lstrip("+-")
     return text.replace("-", "−") if float(unsigned) else unsigned
+
+
+def display(label: str, max_length: int = 40) -> str:
+    """A label for Plotly text (ticks, hover, annotations): `plain`, with ``& < >`` escaped.
+
+    Plotly reads a small HTML, links included, so escaping is what keeps a label a label. The length
+    is counted before escaping: an entity is one character to the reader.
+    """
+    return html.escape(plain(label, max_length), quote=False)
+
+
+def plain_names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
+    """Names of these categories, cut and cleaned but not escaped: labels, or numbers counted from 1."""
+    if labels is None:
+        return [str(i + 1) for i in categories]
+    return [plain(labels[i], longest) for i in categories]
+
+
+def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
+    """Names of these categories as they may stand in a chart."""
+    return [html.escape(name, quote=False) for name in plain_names(labels, categories, longest)]

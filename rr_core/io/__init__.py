@@ -9,12 +9,10 @@ sizes are checked before anything is unpacked, nothing in them is executed, and 
 made safe where they are shown.
 """
 
-from rr_core.io.content import EXTENSIONS
+from rr_core.io.columns import BITS_LEAST
+from rr_core.io.decoding import EXTENSIONS, UnreadableFile, WrongDomain
 from rr_core.io.distribution import (
-    MAX_CATEGORIES,
-    MIN_CATEGORIES,
     Distribution,
-    Dropped,
     Preview,
     inspect,
     read_distribution,
@@ -30,11 +28,10 @@ from rr_core.io.domain import (
     read_list,
     within,
 )
-from rr_core.io.errors import UnreadableFile, WrongDomain
-from rr_core.io.hints import BITS_LEAST
 from rr_core.io.odd_names import Odd, OddNames, decided, odd_names, too_few
 from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports
 from rr_core.io.sql import group_by
+from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped
 
 __all__ = [
     "AS_WRITTEN",

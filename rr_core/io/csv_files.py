@@ -24,6 +24,9 @@ def csv_cell(label: str) -> str:
 
     Text whose first visible character is one of ``= + - @`` (or a tab or line break) gets an
     apostrophe in front; plain numbers such as -9000 are left alone. Quoting is the writer's work.
+
+    >>> csv_cell("=1+1"), csv_cell("-5"), csv_cell("bus")
+    ("'=1+1", '-5', 'bus')
     """
     if _PLAIN_NUMBER.fullmatch(label.strip()):
         return label
@@ -46,6 +49,9 @@ def csv_bytes(columns: Mapping[str, Any]) -> bytes:
     """A CSV file of named columns in UTF-8, numbers at full precision.
 
     With more than ASCII in it, it begins with a byte-order mark: Excel takes it for Windows-1252 otherwise.
+
+    >>> csv_bytes({"category": ["bus", "car"], "share": [0.25, 0.75]})
+    b'"category","share"\\n"bus",0.25\\n"car",0.75\\n'
     """
     table = pa.table(dict(columns))
     out = io.BytesIO()

@@ -10,36 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.content import Tick, decode, ignore, unpack
-from rr_core.io.errors import UnreadableFile, quote
-from rr_core.io.hints import Hint
-from rr_core.io.labels import Labels, clean, factorize, name_order
-from rr_core.io.parquet import ParquetTable, open_parquet
-from rr_core.io.schema import Choice, Columns, Layout, choose, names_share, suggest
-from rr_core.io.text import TextTable, open_text
-from rr_core.limits import K_MAX, K_MIN
+from rr_core.io.columns import Hint, Layout, choose, names_share, suggest
+from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.labels import Codes, Labels, clean, factorize, name_order
+from rr_core.io.tables import (
+    MAX_CATEGORIES,
+    AnyTable,
+    Dropped,
+    add_up,
+    check_size,
+    count_values,
+    left_out,
+    open_table,
+    read_columns,
+)
+from rr_core.io.text import TextTable
 from rr_core.plain_text import plain
-
-MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
-
-_TALLY_ROWS = 1 << 24
 
 Order = Literal["file", "count", "name"]
 Kind = Literal["counts", "shares", "values"]
 Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """Rows left out for one reason. `first_line` counts lines of a text or rows of a Parquet file from 1.
-
-    `file` names the file when several were read.
-    """
-
-    reason: Literal["blank line", "no category name"]
-    rows: int
-    first_line: int
-    file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +77,8 @@ class Distribution:
         Rows added to an earlier row of the same category (0 for values).
     notes
         Sentences about everything that was assumed or changed.
+    has_header
+        Whether the first line names the columns; None for Parquet.
     """
 
     labels: npt.NDArray[np.object_]
@@ -99,19 +91,13 @@ class Distribution:
     notes: tuple[str, ...]
     category_name: str
     count_name: str | None
+    has_header: bool | None
     sha256: str
 
     @property
     def k(self) -> int:
         """Number of categories, empty ones included."""
         return len(self.labels)
-
-
-@dataclass(frozen=True)
-class _Opened:
-    table: TextTable | ParquetTable
-    compression: Literal["gzip"] | None
-    encoding: str | None
 
 
 def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Preview:
@@ -128,6 +114,10 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
     ------
     UnreadableFile
         When the file is no table at all. Bad lines further down are found by `read_distribution`.
+
+    >>> found = inspect(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
+    >>> found.columns, found.layout, found.separator
+    (('town', 'people'), 'counts', ';')
     """
     opened = open_table(data, name, has_header)
     table = opened.table
@@ -187,6 +177,12 @@ def read_distribution(
     Notes
     -----
     Time and memory are O(rows); 1.5 million categories take about two seconds.
+
+    >>> read = read_distribution(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
+    >>> read.labels.tolist(), read.weights.tolist()
+    (['Rome', 'Oslo'], [1200, 800])
+    >>> read.notes
+    ('Points in the counts were read as thousands separators: 4.425 is 4425.',)
     """
     if layout not in (None, "counts", "values"):
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
@@ -194,114 +190,98 @@ def read_distribution(
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
     table = open_table(data, name, has_header).table
     choice = choose(table, layout, category, count)
-    columns = table.read([choice.category] if choice.count is None else [choice.category, choice.count])
-    distinct, codes = factorize(columns.arrays[0])
-    # Cleaning may unite a few names, not three in four: do not clean ten million of them first.
-    if len(distinct) > 4 * MAX_CATEGORIES:
-        check_size(len(distinct), table.columns[choice.category])
-    labels = clean(distinct, codes)
-    kept = labels.codes >= 0
-    check_size(len(labels.names), table.columns[choice.category])
-    weights, kind, total, notes = _weights(table, choice, columns, labels, kept)
-    names = np.asarray(labels.names.to_numpy(zero_copy_only=False), dtype=object)
-    names, weights = _sorted(names, weights, order)
-    rows = int(np.count_nonzero(kept))
+    if choice.count is None:
+        read = _from_values(table, choice.category)
+    else:
+        read = _from_numbers(table, choice.category, choice.count)
+    names = np.asarray(read.labels.names.to_numpy(zero_copy_only=False), dtype=object)
+    names, weights = _sorted(names, read.weights, order)
     names.setflags(write=False)
     weights.setflags(write=False)
     return Distribution(
         labels=names,
         weights=weights,
-        kind=kind,
-        rows=rows,
-        total=total,
-        dropped=_dropped(table, columns, labels.codes),
-        merged=0 if kind == "values" else rows - len(names),
-        notes=(*labels.notes, *notes),
+        kind=read.kind,
+        rows=read.rows,
+        total=read.total,
+        dropped=read.dropped,
+        merged=0 if read.kind == "values" else read.rows - len(names),
+        notes=(*read.labels.notes, *read.notes),
         category_name=table.columns[choice.category],
         count_name=None if choice.count is None else table.columns[choice.count],
+        has_header=table.has_header if isinstance(table, TextTable) else None,
         sha256=hashlib.sha256(data).hexdigest(),
     )
 
 
-def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> _Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
+@dataclass(frozen=True, eq=False)
+class _Weighted:
+    """Labels in order of first appearance with their weights; the rest as in `Distribution`."""
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all.
-    """
-    content = unpack(data, name, lambda done: tick(done / 2))
-    if content.kind == "parquet":
-        return _Opened(open_parquet(content.data), content.compression, None)
-    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
-    return _Opened(open_text(text, has_header), content.compression, encoding)
+    labels: Labels
+    weights: Weights
+    kind: Kind
+    rows: int
+    total: int | float
+    dropped: tuple[Dropped, ...]
+    notes: tuple[str, ...] = ()
 
 
-def check_size(k: int, column: str, fewest: int | None = None) -> None:
-    """Refuse a column with too few or too many categories; at least MIN_CATEGORIES unless told otherwise."""
-    if k == 0:
-        raise UnreadableFile(f"The column {quote(column)} is empty. Pick another column for the category.")
-    if k < (MIN_CATEGORIES if fewest is None else fewest):
-        raise UnreadableFile(
-            f"The column {quote(column)} holds one category only, and a distribution needs at least"
-            f" {MIN_CATEGORIES}. Pick another column, or add the missing categories with count 0."
-        )
-    if k > MAX_CATEGORIES:
-        raise UnreadableFile(
-            f"The column {quote(column)} holds {k:,} different categories; at most {MAX_CATEGORIES:,} can be"
-            " used. Pick another column, or put rare categories together."
-        )
+def _from_values(table: AnyTable, category: int) -> _Weighted:
+    counted = count_values(table, category)
+    tallied = counted.tallied
+    codes = np.arange(len(tallied.names), dtype=np.int32)
+    labels = _labels(tallied.names, codes, table.columns[category])
+    tallies = add_up(labels.codes, tallied.rows, len(labels.names))
+    rows, notes = int(tallies.sum()), _note_unrepeated(tallies)
+    return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 
 
-def _weights(
-    table: TextTable | ParquetTable,
-    choice: Choice,
-    columns: Columns,
-    labels: Labels,
-    kept: npt.NDArray[np.bool_],
-) -> tuple[Weights, Kind, int | float, tuple[str, ...]]:
-    """Weights in order of first appearance, what they are, their total in the file, and notes."""
-    k = len(labels.names)
+def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
+    columns = read_columns(table, [category, count])
+    labels = _labels(*factorize(columns.arrays[0]), table.columns[category])
+    kept = labels.codes >= 0
     # Usually nothing is dropped, and then nothing is copied.
     used = slice(None) if kept.all() else kept
-    codes = labels.codes[used]
-    if choice.count is None:
-        tallies = _tally(codes, k)
-        return tallies, "values", len(codes), _note_unrepeated(tallies)
     distinct, number_codes = factorize(columns.arrays[1])
-    is_share = names_share(table.columns[choice.count])
+    is_share = names_share(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
     numbers.check(table, distinct, parsed.values, number_codes, kept)
     values = numbers.whole(parsed.values[number_codes[used]])
     if not values.any():
         raise UnreadableFile(
-            f"All numbers in the column {quote(table.columns[choice.count])} are zero. At least one category"
+            f"All numbers in the column {quote(table.columns[count])} are zero. At least one category"
             " needs a count above 0."
         )
-    sums = np.asarray(np.bincount(codes, weights=values, minlength=k), dtype=np.float64)
+    nameless = np.flatnonzero(~kept)
+    dropped = left_out(table, columns, nameless.size, int(nameless[0]) if nameless.size else 0)
+    sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
+    rows = int(np.count_nonzero(kept))
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
-        return *_counts(sums), parsed.notes
-    shares, total, notes = _shares(sums)
-    return shares, "shares", total, (*parsed.notes, *notes)
+        counts, total = _counts(sums)
+        return _Weighted(labels, counts, "counts", rows, total, dropped, parsed.notes)
+    shares, total_share, notes = _shares(sums)
+    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *notes))
 
 
-def _tally(codes: npt.NDArray[Any], k: int) -> npt.NDArray[np.int64]:
-    """How often each code occurs; in pieces, because bincount copies its input to 8 bytes a row."""
-    tallies = np.zeros(k, dtype=np.int64)
-    for start in range(0, len(codes), _TALLY_ROWS):
-        tallies += np.bincount(codes[start : start + _TALLY_ROWS], minlength=k)
-    return tallies
+def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
+    """Clean labels of a column that has as many categories as can be used."""
+    # Cleaning may unite a few names, not three in four: do not clean ten million of them first.
+    if len(distinct) > 4 * MAX_CATEGORIES:
+        check_size(len(distinct), column)
+    labels = clean(distinct, codes)
+    check_size(len(labels.names), column)
+    return labels
 
 
-def _counts(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], Kind, int]:
+def _counts(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
     # Sums of doubles are exact as long as the total is at most 2^53.
     if sums.sum() > numbers.MAX_COUNT:
         raise UnreadableFile(
             f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
         )
     counts = sums.astype(np.int64)
-    return counts, "counts", int(counts.sum())
+    return counts, int(counts.sum())
 
 
 def _shares(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float, tuple[str, ...]]:
@@ -332,30 +312,3 @@ def _sorted(
     else:
         return names.copy(), weights.copy()
     return names[positions], weights[positions]
-
-
-def _dropped(
-    table: TextTable | ParquetTable, columns: Columns, codes: npt.NDArray[Any]
-) -> tuple[Dropped, ...]:
-    nameless = np.flatnonzero(codes < 0)
-    return left_out(table, columns, int(nameless.size), int(nameless[0]) if nameless.size else 0)
-
-
-def left_out(
-    table: TextTable | ParquetTable, columns: Columns, nameless: int, first_nameless: int
-) -> tuple[Dropped, ...]:
-    """What was left out of a file: its blank lines, and its rows without a name.
-
-    `first_nameless` is the position of the first of those. In a single column they are blank lines.
-    """
-    blank, first_blank = columns.blank_lines, columns.first_blank
-    first = table.place(first_nameless) if nameless else 0
-    if len(table.columns) == 1 and table.unit == "line":
-        firsts = [line for line in (first_blank, first) if line]
-        return (Dropped("blank line", blank + nameless, min(firsts)),) if firsts else ()
-    dropped = []
-    if blank:
-        dropped.append(Dropped("blank line", blank, first_blank))
-    if nameless:
-        dropped.append(Dropped("no category name", nameless, first))
-    return tuple(dropped)

@@ -16,12 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.counting import Counts, add_up
-from rr_core.io.distribution import open_table
-from rr_core.io.errors import WrongDomain, quote
+from rr_core.io.columns import CATEGORY_WORDS, suggest
+from rr_core.io.decoding import WrongDomain, quote
 from rr_core.io.labels import clean, difference, factorize, near
 from rr_core.io.reports import Reports, Source
-from rr_core.io.schema import CATEGORY_WORDS, suggest
+from rr_core.io.tables import Counts, add_up, open_table, read_columns
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN
 
@@ -51,6 +50,9 @@ def read_list(text_or_source: str | Source) -> Listed:
         An empty list, one category only, more than K_MAX.
     UnreadableFile
         A file that is no table.
+
+    >>> read_list("bus, car, on foot").labels.tolist()
+    ['bus', 'car', 'on foot']
     """
     if isinstance(text_or_source, Source):
         return from_column(*_column(text_or_source))
@@ -112,7 +114,7 @@ def _column(source: Source) -> tuple[Any, tuple[str, ...]]:
         notes = (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes = (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
-    return table.read([index]).arrays[0], notes
+    return read_columns(table, [index]).arrays[0], notes
 
 
 def from_column(column: Any, notes: tuple[str, ...]) -> Listed:
@@ -234,6 +236,11 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     WrongDomain
         K out of range or smaller than the number of categories reported; a list that does not fit the
         reports, or holds none of them.
+
+    >>> from rr_core.io.reports import read_reports
+    >>> reports = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
+    >>> within(reports, Size(3)).labels.tolist()
+    ['bus', 'car', 'not reported 1']
     """
     labels, counts = renamed(reports, names)
     notes = _renamed_note(reports, names)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
-from rr_core.io.content import decode, unpack
 from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
 from rr_core.io.parquet import is_number, is_text, open_parquet
+from rr_core.io.tables import read_columns
 from rr_core.io.text import MAX_COLUMNS
 
 EXTENSIONS = ("csv", "parquet", "gz")
@@ -94,7 +94,7 @@ def _in_parquet(data: bytes) -> SweepResult:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
             raise _not_held(name)
-    arrays = opened.read([opened.columns.index(name) for name in names]).arrays
+    arrays = read_columns(opened, [opened.columns.index(name) for name in names]).arrays
     columns = {
         name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
         for name, values in zip(names, arrays, strict=True)

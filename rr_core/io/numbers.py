@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.errors import UnreadableFile, quote
+from rr_core.io.columns import Table
+from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.parquet import is_number, to_text
-from rr_core.io.schema import Table
 
 MAX_COUNT = 2**53
 """The largest count, and total: every integer up to here is exact as a double."""

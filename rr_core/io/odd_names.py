@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.counting import Counts
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
 from rr_core.io.labels import in_one_case, near, seen_alike
 from rr_core.io.reports import Reports
+from rr_core.io.tables import Counts
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 

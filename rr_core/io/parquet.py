@@ -11,10 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rr_core.io.content import MAX_UNPACKED_BYTES
-from rr_core.io.errors import UnreadableFile, megabytes, quote
-from rr_core.io.hints import Hint, hints
-from rr_core.io.schema import Columns, numeric_columns
+from rr_core.io.columns import Columns, Hint, hints, numeric_columns
+from rr_core.io.decoding import MAX_UNPACKED_BYTES, UnreadableFile, megabytes, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 
 MAX_ROWS = 100_000_000
@@ -38,8 +36,8 @@ class ParquetTable:
     hints: tuple[Hint, ...]
     unit: Literal["line", "row"] = "row"
 
-    def read(self, indices: Sequence[int]) -> Columns:
-        """The columns at `indices`, text still dictionary-encoded.
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The columns at `indices`, some rows at a time, text still dictionary-encoded.
 
         Raises
         ------
@@ -48,18 +46,9 @@ class ParquetTable:
         """
         with _faults_as_damage():
             file, names = self._checked(indices)
-            table = file.read(columns=names)
-            # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
-            table.validate(full=True)
-        # Arrow returns columns in the file's order; put them into the order asked for.
-        return Columns(tuple(table.column(name) for name in names))
-
-    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
-        """The same, some rows at a time. Errors as in `read`."""
-        with _faults_as_damage():
-            file, names = self._checked(indices)
             rows = 0
             for batch in file.iter_batches(_PIECE_ROWS, columns=names):
+                # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
                 batch.validate(full=True)
                 rows += batch.num_rows
                 table = pa.Table.from_batches([batch])

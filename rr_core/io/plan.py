@@ -1,16 +1,11 @@
-"""The files of a plan: its map as CSV, a script that works it out again, and a page of paper in HTML."""
+"""The files of a plan: its map as CSV, and a script that works it out again."""
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-
 import numpy as np
 
-from rr_core.errors import Users
 from rr_core.io.csv_files import csv_bytes
+from rr_core.metrics import Users
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.solve import Find
 from rr_core.plan.targets import Target
@@ -114,84 +109,4 @@ found = bounds.against_epsilon([epsilon], k, epsilon, n, users)
 print(f"squared error of Inv {{found.now:.10g}}, lower bound at equal shares {{found.floor:.10g}}")
 now = shuffling.shuffled(epsilon, n, {delta!r})
 print(f"central epsilon {{now.epsilon:.10g}}, condition holds: {{now.holds}}")
-"""
-
-
-class SummarySection(NamedTuple):
-    """One part of the page of paper.
-
-    Attributes:
-        heading: plain text.
-        text: markdown with bold words only.
-        heads, rows: a table of plain text; none without heads.
-    """
-
-    heading: str
-    text: str
-    heads: Sequence[str] = ()
-    rows: Iterable[Sequence[str]] = ()
-
-
-def summary_html(
-    answer: str,
-    meaning: str,
-    settings: Iterable[tuple[str, str]],
-    sections: Iterable[SummarySection],
-    date: str,
-) -> str:
-    """The plan on one page of paper: HTML that needs nothing else.
-
-    Args:
-        answer, meaning: markdown with bold words only.
-        settings: rows of names and values; these may come from a stranger's file.
-        sections: the other parts, in turn.
-        date: the day, as it is to be printed.
-    """
-    parts = [f"<p class=answer>{_bold(answer)}</p>", f"<p>{_bold(meaning)}</p>", _table((), settings)]
-    for section in sections:
-        parts += [f"<h2>{html.escape(section.heading)}</h2>", f"<p>{_bold(section.text)}</p>"]
-        if section.heads:
-            parts.append(_table(section.heads, section.rows))
-    parts.append(
-        f"<footer>Made on {html.escape(date)}. Each person sends one randomized report; their true answer stays with "
-        "them.</footer>"
-    )
-    return _PAGE.format(body="\n".join(parts))
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"<tr>{''.join(f'<th>{html.escape(head)}</th>' for head in heads)}</tr>"] if heads else []
-    for row in rows:
-        cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-        lines.append(f"<tr>{cells}</tr>")
-    return f"<table>{''.join(lines)}</table>"
-
-
-def _bold(markdown: str) -> str:
-    """Markdown with bold words only, as HTML."""
-    plain = html.escape(markdown.replace("\\*", "*"))
-    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", plain)
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Plan of a survey with randomized response</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-@page {{ size: A4; margin: 12mm 14mm; }}
-body {{ font: 10.5pt/1.38 system-ui, sans-serif; color: #141414; background: #fff; max-width: 182mm; margin: 8mm auto;
-  padding: 0 4mm; }}
-h1 {{ font-size: 16pt; margin: 0 0 2mm; }}
-h2 {{ font-size: 11.5pt; margin: 3.5mm 0 1mm; border-bottom: 1px solid #999; }}
-p {{ margin: 1mm 0; }}
-.answer {{ font-size: 12.5pt; border-left: 4px solid #0072B2; padding-left: 3mm; margin: 2mm 0; }}
-table {{ border-collapse: collapse; margin: 1.5mm 0; font-size: 9.5pt; width: 100%; }}
-td, th {{ text-align: left; padding: 0.5mm 2mm; border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }}
-footer {{ margin-top: 4mm; font-size: 8.5pt; color: #555; }}
-@media print {{ body {{ margin: 0; padding: 0; max-width: none; font-size: 9pt; line-height: 1.28; }}
-  table {{ font-size: 8.5pt; margin: 1mm 0; }} td, th {{ padding: 0.3mm 2mm; }} h2 {{ margin-top: 2.5mm; }}
-  .answer {{ font-size: 11.5pt; }} footer {{ margin-top: 2mm; }} }}
-</style></head><body>
-<h1>Plan of a survey with k-ary randomized response</h1>
-{body}
-</body></html>
 """

@@ -194,6 +194,7 @@ def _script_settings(results: Results) -> str:
     written = domain == "listed" and mechanism.k <= MOST_WRITTEN
     lines = [
         f"FILES: list[str] = {[file.name for file in reports.files]!r}",
+        f"HEADER: bool | None = {reports.has_header}",
         f"CATEGORY: str = {reports.category_name!r}",
         f"COUNT: str | None = {reports.count_name!r}",
         f'DOMAIN: Literal["seen", "size", "listed"] = {domain!r}',
@@ -213,7 +214,7 @@ def _script_settings(results: Results) -> str:
     ]
     if domain == "listed" and not written:
         lines.insert(
-            4, "# The list is long: download the categories as well, and save them beside this script."
+            5, "# The list is long: download the categories as well, and save them beside this script."
         )
     return "".join(f"{line}\n" for line in lines)
 

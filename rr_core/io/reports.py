@@ -20,27 +20,43 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io import content
-from rr_core.io.content import Tick
-from rr_core.io.counting import (
-    REPORT_WORDS,
+from rr_core.io import decoding, numbers
+from rr_core.io.columns import (
+    CATEGORY_WORDS,
+    COUNT_WORDS,
+    WEIGHT_WORDS,
+    Choice,
+    Described,
+    Layout,
+    choose,
+    names_count,
+    names_share,
+    numbers_people,
+    suggest,
+)
+from rr_core.io.decoding import Tick, UnreadableFile, megabytes, quote
+from rr_core.io.distribution import Preview, inspect
+from rr_core.io.labels import Codes, Labels, clean, factorize
+from rr_core.io.parquet import to_text
+from rr_core.io.tables import (
     AnyTable,
     Counted,
     Counts,
+    Dropped,
+    Tallied,
     add_up,
-    check_total,
-    count_reports,
-    is_headed,
-    names_weight,
-    pick,
-    propose,
+    check_size,
+    count_values,
+    has_name,
+    open_table,
+    read_columns,
+    with_names,
 )
-from rr_core.io.distribution import Dropped, Preview, check_size, inspect, open_table
-from rr_core.io.errors import UnreadableFile, megabytes, quote
-from rr_core.io.labels import Codes, Labels, clean, factorize
-from rr_core.io.schema import CATEGORY_WORDS, COUNT_WORDS, Choice, Layout
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
+
+REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
+"""Names of a column of reports, not of counts, even when all its values are numbers."""
 
 EVERY_SECONDS = 0.05
 """The least time between two calls: more often is more than an eye, or a browser, can follow."""
@@ -113,6 +129,8 @@ class Reports:
         Rows of a table of counts that were added to an earlier row of the same file (0 for values).
     notes
         Sentences about everything that was assumed, changed or looks odd.
+    has_header
+        Whether the first line names the columns; None for Parquet.
     sha256
         One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
     """
@@ -127,6 +145,7 @@ class Reports:
     notes: tuple[str, ...]
     category_name: str
     count_name: str | None
+    has_header: bool | None
     layout: Layout
     sha256: str
 
@@ -148,6 +167,7 @@ class ReadFile:
     name: str
     counted: Counted
     sha256: str
+    is_text: bool
     first_line: tuple[str, ...]
 
 
@@ -189,6 +209,7 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
         ),
         category_name=column,
         count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
+        has_header=shape.has_header if read[0].is_text else None,
         layout=shape.choice.layout,
         sha256=_sha256([file.sha256 for file in read]),
     )
@@ -334,6 +355,10 @@ def read_reports(
     -----
     Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
     its two columns.
+
+    >>> read = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
+    >>> read.labels.tolist(), read.counts.tolist()
+    (['bus', 'car'], [2, 1])
     """
     if layout not in (None, "counts", "values"):
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
@@ -360,13 +385,100 @@ def read_reports(
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             sha256 = hashlib.sha256(data).hexdigest()
-            read.append(ReadFile(source.name, counted, sha256, table.sample[0] if table.sample else ()))
+            first_line = table.sample[0] if table.sample else ()
+            read.append(ReadFile(source.name, counted, sha256, isinstance(table, TextTable), first_line))
         unpacked += len(table.data)
-        _check_together(unpacked, content.MAX_UNPACKED_BYTES, "unpack to more")
+        _check_together(unpacked, decoding.MAX_UNPACKED_BYTES, "unpack to more")
     assert shape is not None
     reports = unite(read, shape)
     meter.tell(1.0)
     return reports
+
+
+def propose(table: Described) -> Choice:
+    """As `schema.suggest`, but a column called "report" beside user numbers holds no counts of these, and weights
+    are counts only in a table of different categories and nothing else."""
+    width = range(len(table.columns))
+    reports = [i for i in width if REPORT_WORDS & _words(table.columns[i])]
+    weights = [i for i in width if names_weight(table.columns[i])]
+    others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
+    if reports and not any(names_count(name) or name in CATEGORY_WORDS for name in others):
+        return Choice("values", reports[0], None)
+    choice = suggest(table)
+    if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
+        return choice
+    answers = [i for i in width if i not in weights and not numbers_people(table, i)]
+    counts = [i for i in answers if table.numeric[i] and names_count(table.columns[i])]
+    if counts:
+        return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
+    return Choice("values", next(iter((*answers, choice.category))), None)
+
+
+def names_weight(name: str) -> bool:
+    """Whether a column's name says that it holds weights."""
+    return bool(WEIGHT_WORDS & _words(name))
+
+
+def is_headed(table: Described) -> bool:
+    """Whether the first row of a table that was taken to have no header says "report"."""
+    return any(REPORT_WORDS & _words(cell) for cell in (table.sample or [()])[0])
+
+
+def pick(
+    table: AnyTable, layout: Layout | None, category: str | int | None, count: str | int | None
+) -> Choice:
+    """The person's choice, completed by what `propose` says. Errors as in `schema.choose`."""
+    proposal = propose(table)
+    if category is None and count is None and layout in (None, proposal.layout):
+        return proposal
+    return choose(table, layout, category, count)
+
+
+def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
+    """Read the chosen columns.
+
+    Raises
+    ------
+    UnreadableFile
+        A broken line, too many categories, a count that is missing or no whole number of people.
+    """
+    if choice.count is None:
+        return count_values(table, choice.category, tick)
+    return _sum_counts(table, choice.category, choice.count, tick)
+
+
+def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
+    columns = read_columns(table, [category, count], tick)
+    distinct, codes = factorize(columns.arrays[0])
+    named = has_name(to_text(distinct))
+    kept = named[codes]
+    distinct_amounts, amount_codes = factorize(columns.arrays[1])
+    parsed = numbers.parse(distinct_amounts)
+    if names_weight(table.columns[count]) and np.any(parsed.values % 1 > 0):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} holds weights, and weights are not supported: how noisy the"
+            " reports are is known for whole people only. Choose one report per row, or upload counts of people."
+        )
+    if parsed.percent or names_share(table.columns[count]):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
+            " counted people: upload counts, or rename the column if it holds them."
+        )
+    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
+    people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    check_total(people)
+    k = len(distinct)
+    tallied = Tallied(to_text(distinct), np.bincount(codes, minlength=k), add_up(codes, people, k))
+    return with_names(table, tallied, named, columns, int(np.argmin(kept)), parsed.notes)
+
+
+def check_total(people: Counts) -> None:
+    """Refuse counts, each of at most MAX_COUNT, whose sum is more than that."""
+    # The sum of doubles cannot overflow, the sum of integers is exact where it does not.
+    if people.sum(dtype=np.float64) > 2.0 * numbers.MAX_COUNT or people.sum() > numbers.MAX_COUNT:
+        raise UnreadableFile(
+            f"The counts add up to more than {numbers.MAX_COUNT:,}. Check the column of counts."
+        )
 
 
 def _check_together(size: int, limit: int, words: str) -> None:
@@ -419,3 +531,7 @@ def _check_shape(table: AnyTable, shape: Shape) -> None:
 
 def _columns(number: int) -> str:
     return "1 column" if number == 1 else f"{number:,} columns"
+
+
+def _words(name: str) -> set[str]:
+    return set(name.casefold().replace("_", " ").replace("-", " ").split())

@@ -14,9 +14,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from rr_core.io.errors import UnreadableFile, quote
-from rr_core.io.hints import Hint, Row, hints
-from rr_core.io.schema import Columns, column_names, detect_header, numeric_columns
+from rr_core.io.columns import Columns, Hint, Row, column_names, detect_header, hints, numeric_columns
+from rr_core.io.decoding import UnreadableFile, quote
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
@@ -63,26 +62,14 @@ class TextTable:
     hints: tuple[Hint, ...]
     unit: Literal["line", "row"] = "line"
 
-    def read(self, indices: Sequence[int]) -> Columns:
-        """The columns at `indices` as text, blank lines left out.
+    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
+        """The columns at `indices` as text, one block after another, blank lines left out.
 
         Raises
         ------
         UnreadableFile
             A line with more or fewer fields than the first, an endless quotation or line.
         """
-        ragged = _Ragged(self._delimiter)
-        try:
-            table = arrow_csv.read_csv(pa.py_buffer(self.data), **self._options(indices, ragged))
-        except pa.ArrowInvalid:
-            raise self._unreadable(ragged.broken) from None
-        blank, first = self._blank_lines(table.num_rows, ragged.skipped)
-        if self.has_header:
-            table = table.slice(1)
-        return Columns(tuple(table.column(str(i)) for i in indices), blank, first)
-
-    def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
-        """The same, one block after another. Errors as in `read`."""
         ragged, records = _Ragged(self._delimiter), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
@@ -115,7 +102,7 @@ class TextTable:
             start = _EMPTY_LINES.match(self.data, end).end()
 
     def place(self, row: int) -> int:
-        """The line of the file, from 1, on which a row returned by `read` starts."""
+        """The line of the file, from 1, on which a row of `pieces` starts."""
         remaining = row + self.has_header
         for line, fields in self._records():
             if not self._skips(fields):
@@ -175,11 +162,11 @@ class TextTable:
             ) from None
 
     def _skips(self, fields: Row) -> bool:
-        """Whether `read` leaves a record out: an empty line, or blanks of the wrong number."""
+        """Whether `pieces` leaves a record out: an empty line, or blanks of the wrong number."""
         return not fields or (len(fields) != len(self.columns) and _is_blank(fields))
 
     def _blank_lines(self, records: int, skipped: int) -> tuple[int, int]:
-        """How many lines `read` left out, and the first of them (0 if none)."""
+        """How many lines `pieces` left out, and the first of them (0 if none)."""
         count = skipped
         if b"\n\n" in self.data or self.data.startswith(b"\n"):
             if b'"' in self.data:

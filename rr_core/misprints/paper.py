@@ -20,10 +20,10 @@ from scipy import special
 from rr_core import streams
 from rr_core._validate import Array
 from rr_core.comparison import TIE
-from rr_core.errors import inv_variance, squared_error, total_variation
 from rr_core.estimators import inv, inv_n, mle_star
 from rr_core.ibu import ibu
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import inv_variance, squared_error, total_variation
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import WORST_AVERAGE, Scenario

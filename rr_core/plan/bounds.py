@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users
+from rr_core.metrics import Users, check_users
 from rr_core.plan.protocols import Key, support
 
 BoundKey = Literal["theorem", "equal", "limit", "attainable", "known", "binary"]

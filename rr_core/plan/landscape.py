@@ -14,9 +14,9 @@ from scipy import interpolate
 
 from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users, max_error, squared_error, total_variation
 from rr_core.limits import EPSILON_APP_MIN, N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users, check_users, max_error, squared_error, total_variation
 from rr_core.plan import solve
 from rr_core.plan.solve import Channels, ValueFunction, checked_epsilon, value_function
 from rr_core.plan.targets import Guess, Target

@@ -19,8 +19,8 @@ from scipy.special import betaln, entr
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users, check_users
 
 Key = Literal["rr", "subset", "sue", "oue", "olh"]
 KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh")

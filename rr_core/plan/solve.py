@@ -22,8 +22,8 @@ from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.metrics import Users, check_users
 from rr_core.plan import tails
 from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN
 
 KindKey = Literal["rmse", "max", "share", "smallest", "top"]
 
@@ -94,7 +95,7 @@ class Target:
         if kind.whole:
             _validate.integer("value", self.value, int(kind.low), int(kind.high))
         _inside("value", self.value, kind.low, kind.high)
-        _inside("confidence", self.confidence, 0.5, 0.9999)
+        _inside("confidence", self.confidence, CONFIDENCE_MIN, CONFIDENCE_MAX)
         _inside("share", self.share, 0.0, 1.0)
 
     @property

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users, variance_at
 from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users, check_users, variance_at
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, RULES, VALID
 from rr_core.reports.intervals import AboveZero, Counts, Interval, above_zero, checked_counts, inv_interval
@@ -249,7 +249,7 @@ def analyse(
         counts: (k,) reports per category, whole numbers with a total of at least 1.
         mechanism: the randomized response that produced them.
         level: probability of the intervals, between 0 and 1.
-        users: "fixed" or "sampled", as in `errors.inv_variance`.
+        users: "fixed" or "sampled", as in `metrics.inv_variance`.
 
     Raises:
         ValueError: naming the argument.

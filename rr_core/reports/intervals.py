@@ -16,8 +16,8 @@ from scipy import special
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.errors import Users, check_users
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users, check_users
 from rr_core.profile import Profile, profile, table_size
 
 Counts = sampling.Counts

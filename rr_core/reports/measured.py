@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.data import read_csv
-from rr_core.errors import Users, variance_at
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users, variance_at
 from rr_core.populations import uniform, zipf
 
 CATEGORIES = ("empty", "small", "large", "all")

@@ -27,9 +27,7 @@ def test_one_at_a_time_in_the_order_they_came(house):
         house.queue.join(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
     )
     house.gate(0, 8)
-    assert [
-        house.queue.watch(job, name) for name, job in zip("abc", (first, second, third), strict=True)
-    ] == [
+    assert [house.queue.ahead(job) for job in (first, second, third)] == [
         0,
         1,
         2,
@@ -38,9 +36,7 @@ def test_one_at_a_time_in_the_order_they_came(house):
     house.finish(0, first)
     house.gate(1, 8)
     assert len(house.gates) == 2
-    assert [
-        house.queue.watch(job, name) for name, job in zip("abc", (first, second, third), strict=True)
-    ] == [
+    assert [house.queue.ahead(job) for job in (first, second, third)] == [
         0,
         0,
         1,

@@ -16,23 +16,21 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.experiments.settings import (
-    MOST_CELLS,
-    MOST_SECONDS,
     PARAMETERS,
     POPULATION_NAMES,
     OwnSweep,
-    RefusedSettings,
     figure3,
-    parse_numbers,
     why_too_large,
 )
 from rr_core import Population, Scenario, limits
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds, run
+from rr_core.parameters import RefusedSettings, parse_numbers
 from rr_core.populations import DISTRIBUTIONS
 from rr_core.scenario import FIELDS
 
 FIELD = {field.name: field for field in FIELDS}
+NAMES = {one.parameter for one in PARAMETERS}
 HERE = Scenario("zipf", 40, 1.2, 0.7, 3000, 9)
 COUNTED = Population.from_weights([5, 0, 2, 1])
 SHARED = Population.from_weights([0.5, 0.25, 0.25])
@@ -184,7 +182,7 @@ def test_settings_are_passed_on():
 @pytest.mark.slow
 def test_a_server_takes_so_many_cells():
     just = OwnSweep("0, 1", "2-51", "1-20", "10")
-    assert len(just.sweep(HERE).cells) == MOST_CELLS == 2000
+    assert len(just.sweep(HERE).cells) == limits.SWEEP_CELLS_MAX == 2000
     with pytest.raises(RefusedSettings) as told:
         replace(just, ks="2-52").cells(HERE)
     assert "These lists make 2,040 cells, and a run here takes at most 2,000" in str(told.value)
@@ -197,7 +195,7 @@ def test_a_server_takes_so_long():
     asked = OwnSweep("1", "1400000, 1500000, 100", "1-20", "10^9", 1000)
     cells = asked.cells(HERE)
     sweep = Sweep(cells, asked.settings)
-    workers = math.ceil(expected_seconds(sweep) / MOST_SECONDS)
+    workers = math.ceil(expected_seconds(sweep) / limits.SWEEP_SECONDS_MAX)
     assert workers > 1
     assert asked.sweep(HERE, workers=workers) == sweep
     with pytest.raises(RefusedSettings) as told:
@@ -258,10 +256,10 @@ def test_there_and_back_through_a_link():
         "pop": "0.5, uniform", "ks": "10-20", "es": "", "ns": "10^2..10^4", "seeds": "5", "draw": "0",
         "users": "sampled", "est": "inv", "met": "max,nll", "bv": "1",
     }  # fmt: skip
-    assert set(OTHER.to_query()) == set(PARAMETERS.values())
+    assert set(OTHER.to_query()) == NAMES
     assert OwnSweep.from_query(OTHER.to_query()) == (OTHER, ())
     assert OwnSweep.from_query({}) == (OwnSweep(), ())
-    for name, parameter in PARAMETERS.items():
+    for name, parameter in ((one.name, one.parameter) for one in PARAMETERS):
         query = replace(OwnSweep(), **{name: getattr(OTHER, name)}).to_query()
         assert list(query) == [parameter]
 
@@ -294,17 +292,19 @@ def test_a_wrong_value_in_a_link_is_one_sentence(parameter, text, sentence):
 def own_page():
     import streamlit as st
 
-    from pages._ui import link
-    from pages._ui.experiments import controls
+    from pages._ui import link, messages
+    from pages._ui.experiments import controls, runs
     from rr_core import Scenario
 
-    link.read("experiments")
+    link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP])
+    messages.show(link.notes())
     st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
     link.write()
 
 
 def test_the_form():
     page = AppTest.from_function(own_page)
+    page.query_params["sweep"] = "own"
     page.query_params["es"], page.query_params["bv"] = "2,4", "maybe"
     page.run()
     assert [note.value.count("maybe") for note in page.warning] == [1]
@@ -328,5 +328,5 @@ def test_the_form():
     assert page.error[0].value.startswith("Users N\\: “many” cannot be read")
     assert not page.caption
     assert not page.exception
-    kept = {name: text for name, text in page.query_params.items() if name in PARAMETERS.values()}
+    kept = {name: text for name, text in page.query_params.items() if name in NAMES}
     assert OwnSweep.from_query({**kept, "ns": ""})[0] == replace(page.session_state["out"], ns="")

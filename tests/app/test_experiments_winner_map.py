@@ -23,23 +23,23 @@ UPLOADED = Population.from_weights([5, 3, 2])
 PAGE = """
 import numpy as np
 import streamlit as st
-from pages._ui import link
+from pages._ui import link, messages
 from pages._ui.experiments import winner_map
-from pages._ui.experiments.runs import SweepView
+from pages._ui.experiments.runs import SWEEP, SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
 from tests.core.sweeps import THREE, made
 from dataclasses import replace
 whole = not st.session_state.get("part_only")
-if whole:
-    link.read("experiments")
-    winner_map.read_link()
 which = st.session_state.get("which", "main")
+SWEEP.change(which)
+if whole:
+    link.read("experiments", [winner_map.SELECTIONS])
 cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5, epsilon=(1.0, 2.0), n=(10, 20)),
          "line": over(k=5, epsilon=1.0, n=(10, 20)), "dot": over(k=5, epsilon=1.0, n=10)}[which]
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
 view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
 if whole:
-    winner_map.apply_link(view)
+    messages.show(winner_map.notes(view))
 winner_map.section(view, link.current())
 link.write()
 """

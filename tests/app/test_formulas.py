@@ -10,7 +10,7 @@ import textwrap
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.reference.parts import PARTS
+from pages._ui.reference import PARTS
 from tests.app.opening import ROOT
 from tests.claims.sentences import texts
 
@@ -82,6 +82,6 @@ def test_what_a_search_of_the_reference_shows(wanted):
 @pytest.mark.parametrize("key", PARTS)
 def test_every_part_of_the_reference(key):
     page = AppTest.from_file(str(ROOT / "pages" / "reference.py"), default_timeout=60)
-    page.session_state["part"] = key
+    page.query_params["part"] = key
     page.run()
     assert [line for text in page.markdown for line in loose(text.value)] == []

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pages._ui.downloads import script_text
-from pages._ui.ibu import controls, sections
-from pages._ui.ibu.run import _SCRIPT, record_csv
+from pages._ui.ibu import sections
+from pages._ui.ibu.results import _SCRIPT, record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.convergence import local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
@@ -205,7 +205,7 @@ def test_one_slowest_category_is_not_told_as_several(counts, beginning):
     rate = local_rate(ibu_path(counts, RandomizedResponse(4, 0.3), [1]))
     alone = rate.multiplicities[rate.slowest_level] == 1
     assert alone == (beginning == "category has")
-    assert f"The slowest {beginning} **{rate.counts[rate.slowest_level]:,.0f} report" in controls._pace(rate)
+    assert f"The slowest {beginning} **{rate.counts[rate.slowest_level]:,.0f} report" in sections._pace(rate)
 
 
 def test_no_time_is_told_for_iterations_that_are_not_needed():

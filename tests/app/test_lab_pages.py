@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pages._ui.reference import estimators
+from pages._ui.reference import when_best
 from rr_core import PRESETS, RandomizedResponse, Scenario
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
@@ -157,7 +157,7 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     means = np.array([cell.mean[0] for cell in cells])
     apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
     wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
-    told = [numbers(entry.text) for entry in estimators.best()[1:4]]
+    told = [numbers(entry.text) for entry in when_best()[1:4]]
     settled = np.array([of_one[0] for of_one in told])
     assert [of_one[1] for of_one in told] == [apart.sum()] * 3
     assert (settled <= wins).all()

@@ -11,7 +11,7 @@ import pytest
 from pages._ui.downloads import joined, script_text
 from pages._ui.plan import downloads, sentences
 from pages._ui.plan.downloads import summary
-from pages._ui.plan.result import make_plan, plan_landscape
+from pages._ui.plan.results import make_plan, plan_landscape
 from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core import Scenario

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pages._ui.plan import sentences
-from pages._ui.plan.result import make_plan, map_ranges, rounded_up
+from pages._ui.plan.results import make_plan, map_ranges, rounded_up
 from pages._ui.plan.sections import replicates, simulated_points
 from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from pages._ui.plan import sentences
-from pages._ui.plan.result import make_plan
+from pages._ui.plan.results import make_plan
 from pages._ui.plan.settings import PlanSettings
 from rr_core import RandomizedResponse, zipf
 from rr_core.figures.plan_curves import error_and_bounds

@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rr_core
-from pages._ui.reference.parts import PARTS
-from pages._ui.reference.texts import fill
+from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
 
@@ -17,10 +16,12 @@ CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
 TEST = re.compile(r"`(test_\w+)`")
 
 
-def run(**state):
+def run(part="", **state):
     page = AppTest.from_file(str(ROOT / "pages" / "reference.py"), default_timeout=60)
     for key, value in state.items():
         page.session_state[key] = value
+    if part:
+        page.query_params["part"] = part
     page.run()
     assert not page.exception
     return page
@@ -129,6 +130,13 @@ def test_search_that_finds_nothing_says_so_and_shows_the_words_as_they_are():
     page = run(reference_search="<b>[zzz](http://x)")
     assert "Nothing here says" in page.info[0].value
     assert "<b>" not in page.info[0].value
+
+
+def test_an_unknown_part_in_a_link_is_one_sentence():
+    page = run(part="letters")
+    (note,) = page.warning
+    assert "“letters” is not known here; “Symbols” is used" in note.value
+    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
 
 
 def test_choosing_a_part_leaves_the_search():

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pages._ui.safe_text import markdown
-from rr_core.figures.labels import display
+from rr_core.figures.wording import display
 from rr_core.io.csv_files import csv_cell
 from rr_core.plain_text import plain
 

@@ -19,11 +19,11 @@ import pytest
 
 from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
 from pages._ui.state import Origin
-from pages._ui.upload_script import origin
+from pages._ui.upload import origin
 from pages._ui.work import Work
 from rr_core import Population, Scenario
 from rr_core.comparison import compare
-from rr_core.figures.estimates import inv_with_negatives
+from rr_core.figures.inv_negatives import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
 from rr_core.io import read_distribution
 from rr_core.io.csv_files import csv_cell
@@ -41,9 +41,9 @@ ONLY_THE_CORE = (
 )
 
 
-def printed(script: str, folder: Path, *, parquet: bool = False) -> list[str]:
-    """Lines that a script prints when it runs in ``folder`` with rr_core and nothing else of the project."""
-    wall = ONLY_THE_CORE.replace("'pyarrow', ", "") if parquet else ONLY_THE_CORE
+def printed(script: str, folder: Path, *, upload: bool = False) -> list[str]:
+    """Lines that a script prints when it runs in ``folder`` with rr_core (and pyarrow for an upload) alone."""
+    wall = ONLY_THE_CORE.replace("'pyarrow', ", "") if upload else ONLY_THE_CORE
     path = folder / "downloaded.py"
     path.write_text(script, "utf-8")
     run = subprocess.run(
@@ -104,7 +104,7 @@ def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
     with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
     scenario = Scenario("upload", 7, 1.0, 2.0, 1140, 5)
-    check(printed(script_text(scenario), tmp_path), scenario.draw(population))
+    check(printed(script_text(scenario), tmp_path, upload=True), scenario.draw(population))
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_script_of_an_upload_reads_shares_too(tmp_path):
     (tmp_path / "distribution.csv").write_text("category,count\na,0.5\nb,0.25\nc,0.25\n", "utf-8")
     scenario = Scenario("upload", 3, 1.0, 2.0, 500, 5)
     check(
-        printed(script_text(scenario), tmp_path),
+        printed(script_text(scenario), tmp_path, upload=True),
         scenario.draw(Population.from_weights([0.5, 0.25, 0.25], "abc")),
     )
 
@@ -124,7 +124,7 @@ def test_script_of_an_upload_reads_the_data_csv_of_the_app(tmp_path):
     scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
     (tmp_path / "distribution.csv").write_bytes(data_csv(Work(scenario.draw(population))))
     script = script_text(scenario, Origin(count="true"))
-    check(printed(script, tmp_path), scenario.draw(population))
+    check(printed(script, tmp_path, upload=True), scenario.draw(population))
 
 
 NAMED_NUMBERS = [
@@ -153,15 +153,15 @@ def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, te
     (tmp_path / name).write_bytes(data)
     scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
     script = script_text(scenario, origin(read, name, order))
-    check(printed(script, tmp_path, parquet=name.endswith(".parquet")), scenario.draw(population))
+    check(printed(script, tmp_path, upload=True), scenario.draw(population))
 
 
 @pytest.mark.slow
 def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
     script = script_text(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))
-    with pytest.raises(AssertionError, match="has no columns 'fruit' and 'y'"):
-        printed(script, tmp_path)
+    with pytest.raises(AssertionError, match="There is no column “fruit”"):
+        printed(script, tmp_path, upload=True)
 
 
 def test_data_csv_escapes_names_and_keeps_every_digit():

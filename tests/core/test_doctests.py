@@ -6,6 +6,8 @@ import doctest
 import importlib
 from pathlib import Path
 
+import rr_core
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -19,4 +21,11 @@ def test_every_example() -> None:
         failed, attempted = doctest.testmod(module)
         assert not failed, module.__name__
         tried += attempted
-    assert tried > 30
+    assert tried > 150
+
+
+def test_every_function_of_the_public_contract_has_an_example() -> None:
+    for name in rr_core.__all__:
+        public = getattr(rr_core, name)
+        if callable(public) and not isinstance(public, type):
+            assert ">>> " in (public.__doc__ or ""), name

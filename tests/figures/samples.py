@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from rr_core import Scenario
 from rr_core.comparison import Comparison, compare
-from rr_core.figures import chance, estimates, histogram, one_report, repeated, story
+from rr_core.figures import estimators, inv_negatives, noisy_histogram, story
 from rr_core.figures.view import MOST_BARS, View, bars, curve, natural_order, rank_order
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.repeats import Repeats, repeat
@@ -59,15 +59,17 @@ def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
     result, mechanism, n = compared(k), draw.mechanism, draw.scenario.n
     makers: dict[str, Callable[[], go.Figure]] = {
         "story": lambda: story.story(draw, result, closeness(draw, result.estimates["mle_star"]), shown),
-        "histogram": lambda: histogram.noisy_histogram(draw.true_counts, draw.counts, mechanism, shown),
-        "inv": lambda: estimates.inv_with_negatives(result.estimates["inv"], draw.theta, n, mechanism, shown),
-        "estimates": lambda: estimates.estimates(result.estimates, draw.theta, n, mechanism, shown),
-        "chance": lambda: chance.chance_against_users(n, mechanism, 0.4),
+        "histogram": lambda: noisy_histogram.noisy_histogram(draw.true_counts, draw.counts, mechanism, shown),
+        "inv": lambda: inv_negatives.inv_with_negatives(
+            result.estimates["inv"], draw.theta, n, mechanism, shown
+        ),
+        "estimates": lambda: estimators.estimates(result.estimates, draw.theta, n, mechanism, shown),
+        "chance": lambda: inv_negatives.chance_against_users(n, mechanism, 0.4),
         "belief": lambda: _belief(draw, 1),
         "beliefs": lambda: _belief(draw, 5),
-        "errors": lambda: repeated.error_distribution(repeats(k), "mse"),
-        "bias": lambda: repeated.bias_and_variance(repeats(k)),
-        "wins": lambda: repeated.wins(repeats(k), "tv"),
+        "errors": lambda: estimators.error_distribution(repeats(k), "mse"),
+        "bias": lambda: estimators.bias_and_variance(repeats(k)),
+        "wins": lambda: estimators.wins(repeats(k), "tv"),
     }
     return makers[name]()
 
@@ -77,7 +79,7 @@ def _belief(draw: Draw, answers: int) -> go.Figure:
     prior = draw.population.probabilities
     reports = [answer(1, draw.mechanism, i).report for i in range(answers)]
     beliefs = [posterior_of_reports(reports[:m], prior, draw.mechanism) for m in (1, answers)]
-    return one_report.belief(
+    return noisy_histogram.belief(
         prior, beliefs[-1:] if answers == 1 else beliefs, reports, 1, top(draw.scenario.k)
     )
 

@@ -12,7 +12,7 @@ import pytest
 
 import rr_core.figures
 from rr_core import RandomizedResponse
-from rr_core.figures import one_report
+from rr_core.figures import noisy_histogram
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.registry import ESTIMATORS
 from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
@@ -58,10 +58,10 @@ def test_most_frequent_categories_as_bars(name, k):
     assert len(figure.data[0].x) == 200
 
 
-@pytest.mark.parametrize("k", [2, 12, one_report.LARGEST_MATRIX])
+@pytest.mark.parametrize("k", [2, 12, noisy_histogram.LARGEST_MATRIX])
 def test_channel_matrix(k):
     mechanism = RandomizedResponse(k, 1.5)
-    figure = one_report.channel(mechanism, [str(i) for i in range(k)])
+    figure = noisy_histogram.channel(mechanism, [str(i) for i in range(k)])
     check(figure)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z, float), mechanism.matrix())
 

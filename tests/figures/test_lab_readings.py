@@ -12,10 +12,14 @@ from scipy import stats
 
 from rr_core import Population, RandomizedResponse, Scenario
 from rr_core.comparison import compare
-from rr_core.figures.chance import chance_against_users, chance_in_words, more_users
-from rr_core.figures.estimates import estimates, inv_with_negatives
-from rr_core.figures.histogram import noisy_histogram
-from rr_core.figures.one_report import belief, channel, price
+from rr_core.figures.estimators import estimates
+from rr_core.figures.inv_negatives import (
+    chance_against_users,
+    chance_in_words,
+    inv_with_negatives,
+    more_users,
+)
+from rr_core.figures.noisy_histogram import belief, channel, noisy_histogram, price
 from rr_core.figures.story import one_answer, story, two_ways
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order

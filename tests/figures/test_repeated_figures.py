@@ -10,7 +10,7 @@ from scipy import stats
 
 from rr_core import Scenario
 from rr_core.comparison import RANKED, rounding
-from rr_core.figures.repeated import bias_and_variance, error_distribution, wins
+from rr_core.figures.estimators import bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat

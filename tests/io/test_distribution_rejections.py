@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rr_core.io import UnreadableFile, content, distribution, parquet, read_distribution
+from rr_core.io import UnreadableFile, decoding, parquet, read_distribution, tables
 from tests.io.test_distribution import parquet as to_parquet
 
 GOOD = "category,count\na,1\nb,2\n"
@@ -203,23 +203,23 @@ def test_damaged_gzip() -> None:
 
 def test_gzip_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(b"a,1\n" * 2_000_000)
-    monkeypatch.setattr(content, "MAX_UNPACKED_BYTES", 3 << 20)
+    monkeypatch.setattr(decoding, "MAX_UNPACKED_BYTES", 3 << 20)
     assert complaint(bomb, "a.csv.gz").startswith("The file unpacks to more than 3 MB.")
     # At the limit itself a file is still read.
-    assert len(content.gunzip(bomb, limit=8_000_000)) == 8_000_000
+    assert len(decoding.gunzip(bomb, limit=8_000_000)) == 8_000_000
     with pytest.raises(UnreadableFile):
-        content.gunzip(bomb, limit=7_999_999)
+        decoding.gunzip(bomb, limit=7_999_999)
 
 
 def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "MAX_UPLOAD_BYTES", len(GOOD))
+    monkeypatch.setattr(decoding, "MAX_UPLOAD_BYTES", len(GOOD))
     assert read_distribution(GOOD.encode(), "a.csv").k == 2
     assert complaint(GOOD + "\n").startswith("The file is larger than")
 
 
 def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (distribution.MIN_CATEGORIES, distribution.MAX_CATEGORIES) == (2, 1_500_000)
-    monkeypatch.setattr(distribution, "MAX_CATEGORIES", 5)
+    assert (tables.MIN_CATEGORIES, tables.MAX_CATEGORIES) == (2, 1_500_000)
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
     for k in (2, 5):
         assert read_distribution("".join(f"c{i},1\n" for i in range(k)).encode(), "a.csv").k == k
     for k in (6, 100):

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rr_core.io import Source, UnreadableFile, inspect, inspect_reports, read_distribution, read_reports
-from rr_core.io.schema import detect_header
+from rr_core.io.columns import detect_header
 
 RNG = np.random.default_rng(4)
 CODES = RNG.integers(1, 21, 3000)

@@ -24,11 +24,11 @@ from rr_core.io import (
     Reports,
     Source,
     Stopped,
-    counting,
     inspect_reports,
     parquet,
     read_distribution,
     read_reports,
+    tables,
     text,
 )
 from rr_core.io import reports as reports_module
@@ -203,7 +203,7 @@ def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -
 def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
     letters = pa.array([chr(i) for i in range(0x3100)], pa.large_string())
     cleaned = clean(letters, np.arange(len(letters), dtype=np.int32))
-    assert np.array_equal(counting._named(letters), cleaned.codes >= 0)
+    assert np.array_equal(tables.has_name(letters), cleaned.codes >= 0)
 
 
 def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
@@ -315,7 +315,7 @@ def test_pieces_of_any_size_are_a_counter(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_BLOCK", sizes["block"])
         patch.setattr(parquet, "_PIECE_ROWS", sizes["rows"])
-        patch.setattr(counting, "_PENDING", sizes["pending"])
+        patch.setattr(tables, "_PENDING", sizes["pending"])
         if as_parquet:
             files = [to_parquet(column, row_group_size=sizes["rows"] + 3) for column in columns]
         else:

@@ -13,13 +13,13 @@ from rr_core.io import (
     Source,
     UnreadableFile,
     WrongDomain,
-    content,
-    counting,
+    decoding,
     read_reports,
+    tables,
     within,
 )
 from rr_core.io import reports as module
-from rr_core.io.errors import megabytes
+from rr_core.io.decoding import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
 
 
@@ -112,7 +112,7 @@ def test_files_of_different_shape(first: str, second: str, words: str) -> None:
 
 def test_limits_hold_for_all_files_together(monkeypatch: pytest.MonkeyPatch) -> None:
     files = [Source("a.csv", GOOD.encode())] * 2
-    for place, words in ((module, "are larger"), (content, "unpack to more")):
+    for place, words in ((module, "are larger"), (decoding, "unpack to more")):
         name = "MAX_UPLOAD_BYTES" if place is module else "MAX_UNPACKED_BYTES"
         monkeypatch.setattr(place, name, 2 * len(GOOD))
         assert read_reports(files).total == 120
@@ -131,18 +131,17 @@ def test_the_total_is_exact_or_refused() -> None:
 
 
 def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert counting.MAX_CATEGORIES == 1_500_000
+    assert tables.MAX_CATEGORIES == 1_500_000
     names = [f"c{i}\n" for i in range(5)]
-    monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 5)
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
     assert len(read_reports([Source("a.csv", "".join(names).encode())]).labels) == 5
     assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
     assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
 
 
 def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MAX_CATEGORIES", 10)
-    monkeypatch.setattr("rr_core.io.distribution.MAX_CATEGORIES", 10)
-    monkeypatch.setattr("rr_core.io.counting._PENDING", 50)
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 10)
+    monkeypatch.setattr(tables, "_PENDING", 50)
     monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
     heard: list[float] = []
     data = to_parquet(user=pa.array(range(3000)))

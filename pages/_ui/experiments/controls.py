@@ -2,67 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
-from pages._ui import link, messages, state, widget
+from pages._ui import state
 from pages._ui.experiments import queue, runs, settings
 from pages._ui.experiments.runs import Run
 from pages._ui.experiments.settings import (
     DRAW,
-    LIST_HELP,
-    MAIN,
-    MOST_LETTERS,
+    ERRORS,
+    ESTIMATES,
     PARAMETERS,
     POPULATION_NAMES,
     SEEDS,
     TITLES,
-    USERS_LABELS,
     OwnSweep,
-    RefusedSettings,
     figure3,
     why_too_large,
 )
+from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.experiments_names import METRIC_NAMES, population_name
 from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import counted
-from rr_core.limits import SEED_MAX, SEED_MIN
-from rr_core.plain_text import plain
+from rr_core.figures.wording import WHOSE, counted
+from rr_core.limits import LIST_LETTERS_MAX
+from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import UPLOAD, Population
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
 
-_PARAMETER = "sweep"
-_SWEEP = "_exp_sweep"
-_SWEEP_NOTE = "_exp_sweep_note"
-_MOST_SHOWN = 24
+_MOST_NAMED = 6
 
 
-def current_sweep() -> str:
-    """The key of the sweep on screen, taken from the address at a first look at it; call it once per run."""
-    if link.arrived():
-        st.session_state[_SWEEP_NOTE] = ()
-        if _PARAMETER in st.query_params:
-            st.session_state[_SWEEP], st.session_state[_SWEEP_NOTE] = _parse_sweep(
-                st.query_params[_PARAMETER]
-            )
-    key: str = st.session_state.get(_SWEEP, MAIN)
-    link.keep(_PARAMETER, key)
-    messages.show(st.session_state.get(_SWEEP_NOTE, ()))
-    return key
+def _read_own_sweep(query: Mapping[str, str]) -> tuple[OwnSweep, tuple[str, ...]] | None:
+    """An address of another sweep says nothing of the own one; one of an own sweep that is as usual has no parameters."""
+    return OwnSweep.from_query(query) if query.get("sweep", "").strip().lower() == settings.OWN else None
+
+
+def _write_own_sweep(own_sweep: OwnSweep) -> dict[str, str | None]:
+    if runs.SWEEP.current() != settings.OWN:
+        return {}
+    return {**dict.fromkeys(one.parameter for one in PARAMETERS), **own_sweep.to_query()}
+
+
+OWN_SWEEP = Binding("_exp_own", OwnSweep(), _read_own_sweep, _write_own_sweep)
 
 
 def show_sweep(key: str) -> None:
     """Have another sweep on screen; for callbacks."""
-    st.session_state[_SWEEP], st.session_state[_SWEEP_NOTE] = key, ()
+    runs.SWEEP.change(key)
+    OWN_SWEEP.change(OWN_SWEEP.current())
 
 
 def sweep_picker(key: str) -> None:
@@ -74,43 +70,29 @@ def sweep_picker(key: str) -> None:
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page IBU → MLE*.",
-        **widget.shows("exp_sweep", key, show_sweep),
+        **state.shows("exp_sweep", key, show_sweep),
     )
 
 
 def run_picker(key: str) -> Run | None:
     """The run of this sweep that is on screen, with a picker where there are several."""
-    found, listed = runs.current(key), runs.of(key)
-    if found is None or len(listed) < 2:
-        return found
+    run, listed = runs.current(key), runs.of(key)
+    if run is None or len(listed) < 2:
+        return run
     st.selectbox(
         "Numbers from",
         range(len(listed)),
         format_func=lambda i: listed[i].label,
         width=240,
-        **widget.shows(
-            f"exp_run_{key}_{len(listed)}", listed.index(found), lambda place: runs.choose(listed[place])
+        **state.shows(
+            f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
         ),
     )
-    return found
-
-
-def _parse_sweep(text: str) -> tuple[str, tuple[str, ...]]:
-    key = text.strip().lower()
-    if key in TITLES:
-        return key, ()
-    return MAIN, (
-        f"The link's sweep “{plain(text, _MOST_SHOWN)}” is not known here; “{TITLES[MAIN]}” is shown instead.",
-    )
-
-
-_OWN = "_exp_asked"
-_OWN_NOTES = "_exp_asked_notes"
-_MOST_NAMED = 6
+    return run
 
 
 def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
-    """Draw the widgets, and below them what they add up to, or why it cannot be run; call it once per run.
+    """Draw the widgets, and below them what they add up to, or why it cannot be run.
 
     Args:
         scenario: the sidebar's.
@@ -118,9 +100,9 @@ def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int
         workers: processes that will share the work; as many as a sweep gets here when None.
 
     Returns:
-        The question; its ``sweep`` raises what is already said here.
+        The settings; their ``sweep`` raises what is already said here.
     """
-    own_sweep = _current_own_sweep()
+    own_sweep = OWN_SWEEP.current()
     _axis_fields(own_sweep, scenario, uploaded)
     _measuring_fields(own_sweep)
     workers = queue.worker_count() if workers is None else workers
@@ -158,26 +140,11 @@ def _named(name: str, values: list[str]) -> str:
     return f"{name} = {', '.join(values)}" if name else ", ".join(values)
 
 
-def _current_own_sweep() -> OwnSweep:
-    """The question as the session holds it, taken from the address at a first look at it."""
-    query = {name: st.query_params[name] for name in PARAMETERS.values() if name in st.query_params}
-    if link.arrived():
-        st.session_state[_OWN_NOTES] = ()
-        if query or "sweep" in st.query_params:  # a link to an own sweep that is as usual has none
-            st.session_state[_OWN], st.session_state[_OWN_NOTES] = OwnSweep.from_query(query)
-    own_sweep: OwnSweep = st.session_state.get(_OWN, OwnSweep())
-    wanted = own_sweep.to_query()
-    for name in PARAMETERS.values():
-        link.keep(name, wanted.get(name))
-    messages.show(st.session_state.get(_OWN_NOTES, ()))
-    return own_sweep
-
-
 def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
     """Four fields: what varies."""
     here = _sidebar_values(scenario, uploaded)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        for field, label, shown, width, more in (
+    with _row():
+        for field, label, usual, width, more in (
             (
                 "populations",
                 "Populations",
@@ -192,8 +159,8 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
         ):
             st.text_input(
                 label,
-                placeholder=f"{shown} (sidebar)",
-                max_chars=MOST_LETTERS,
+                placeholder=f"{usual} (sidebar)",
+                max_chars=LIST_LETTERS_MAX,
                 width=width,
                 help=f"{more}Empty: the sidebar's value. Every combination of the four lists is a cell.",
                 **_shows(own_sweep, field),
@@ -202,27 +169,25 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
 
 def _measuring_fields(own_sweep: OwnSweep) -> None:
     """How every cell is measured."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.number_input(
-            "Collections per cell",
-            int(SEEDS.low),
-            int(SEEDS.high),
-            width=130,
-            help="In each the same people report again with new noise; their spread says how sure a mean is.",
-            **_shows(own_sweep, "seeds"),
+    with _row():
+        _number_field(
+            SEEDS,
+            SEEDS.label,
+            130,
+            "In each the same people report again with new noise; their spread says how sure a mean is.",
+            _shows(own_sweep, "seeds"),
         )
-        st.number_input(
-            "Seed of the sweep",
-            int(DRAW.low),
-            int(DRAW.high),
-            width=130,
-            help="Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
-            **_shows(own_sweep, "draw"),
+        _number_field(
+            DRAW,
+            DRAW.label,
+            130,
+            "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
+            _shows(own_sweep, "draw"),
         )
         st.segmented_control(
             "Whose shares",
-            list(USERS_LABELS),
-            format_func=USERS_LABELS.__getitem__,
+            list(WHOSE),
+            format_func=WHOSE.__getitem__,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",
             **_shows(own_sweep, "users"),
@@ -261,65 +226,57 @@ def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[st
 
 
 def _shows(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
-    """Arguments that make a widget show a field of the question and keep what a person makes of it."""
-    key, value = f"exp_own_{field}", getattr(own_sweep, field)
-    several = isinstance(value, tuple)
-    held = st.session_state.get(key)
-    if held is None or (set(held) != set(value) if several else held != value):
-        st.session_state[key] = list(value) if several else value  # the same again would make it bounce
+    """Arguments that make a widget show a field of the settings and keep what a person makes of it."""
+    value, several = getattr(own_sweep, field), _SEVERAL.get(field)
 
-    def take() -> None:
-        chosen = st.session_state.get(key)
-        if chosen is None:  # a choice that is taken back stays as it was
-            return
-        changes: dict[str, Any] = {field: _IN_ORDER[field](chosen) if several else chosen}
-        st.session_state[_OWN], st.session_state[_OWN_NOTES] = replace(own_sweep, **changes), ()
+    def changed(chosen: Any) -> OwnSweep:
+        changes: dict[str, Any] = {field: several.chosen(chosen) if several else chosen}
+        return replace(own_sweep, **changes)
 
-    return {"key": key, "on_change": take}
+    return OWN_SWEEP.shows(f"exp_own_{field}", list(value) if several else value, changed)
 
 
-_IN_ORDER: dict[str, Callable[[list[str]], tuple[str, ...]]] = {
-    "estimators": lambda chosen: tuple(name for name in ESTIMATORS if name in chosen),
-    "metrics": lambda chosen: tuple(name for name in METRICS if name in chosen),
-}
+_SEVERAL = {one.name: one for one in (ESTIMATES, ERRORS)}
 
 
-def row() -> Any:
+def _row() -> Any:
     """A row of controls, close to one another."""
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
 def settings_fields() -> tuple[int, int]:
     """How many collections per cell, and which: the widgets."""
-    low, high = settings.COLLECTIONS
-    seeds = st.number_input(
-        "Collections per cell",
-        low,
-        high,
-        width=130,
-        help="Every setting is collected this many times with new noise, and all estimators see the same reports. "
+    seeds = _number_field(
+        SEEDS,
+        SEEDS.label,
+        130,
+        "Every setting is collected this many times with new noise, and all estimators see the same reports. "
         "The paper's text says 100.",
-        **_number_in_session("seeds", MAIN_SETTINGS.seeds),
+        _number_in_session("seeds", MAIN_SETTINGS.seeds),
     )
-    seed = st.number_input(
+    seed = _number_field(
+        DRAW,
         "Seed of the run",
-        SEED_MIN,
-        SEED_MAX,
-        width=120,
-        help="Which users and which noise. The same seed gives the same numbers everywhere.",
-        **_number_in_session("seed", MAIN_SETTINGS.seed),
+        120,
+        "Which users and which noise. The same seed gives the same numbers everywhere.",
+        _number_in_session("seed", MAIN_SETTINGS.seed),
     )
-    return int(seeds), int(seed)
+    return seeds, seed
+
+
+def _number_field(number: Number, label: str, width: int, help: str, shows: dict[str, Any]) -> int:
+    """The widget of a whole number in its range."""
+    return int(st.number_input(label, int(number.low), int(number.high), width=width, help=help, **shows))
 
 
 def _number_in_session(name: str, usual: int) -> dict[str, Any]:
     """Arguments of a number's widget, which keep its value while sweeps without it are on screen."""
-    kept = f"_exp_{name}"
+    key = f"_exp_{name}"
 
     def take(value: int) -> None:
-        st.session_state[kept] = value
+        st.session_state[key] = value
 
-    return widget.shows(f"exp_{name}", st.session_state.get(kept, usual), take)
+    return state.shows(f"exp_{name}", st.session_state.get(key, usual), take)
 
 
 def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
@@ -379,7 +336,7 @@ def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
     Returns:
         The run on screen; None when this sweep was never run.
     """
-    with row():
+    with _row():
         sweep_picker(key)
         run = run_picker(key)
         if key in settings.CELLS:
@@ -387,7 +344,7 @@ def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
             return run
     sweep = (_own_sweep if key == settings.OWN else _histogram_sweep)(scenario)
     if sweep is not None or run is not None:
-        with row():
+        with _row():
             start_buttons(key, sweep, run)
     return run
 
@@ -395,9 +352,9 @@ def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
 def _own_sweep(scenario: Scenario) -> Sweep | None:
     held = state.uploaded()
     uploaded = held.population if held else None
-    question = own_sweep_form(scenario, uploaded)
+    own_sweep = own_sweep_form(scenario, uploaded)
     try:
-        return question.sweep(scenario, uploaded, queue.worker_count())
+        return own_sweep.sweep(scenario, uploaded, queue.worker_count())
     except RefusedSettings:  # the form says why
         return None
 

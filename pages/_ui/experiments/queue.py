@@ -163,15 +163,15 @@ class SweepQueue:
             (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
         )
 
-    def watch(self, job: Job, watcher: str) -> int:
-        """Note that a session looks at its run.
-
-        Returns:
-            How many runs come before it: 0 when it runs or is over.
-        """
+    def watch(self, job: Job, watcher: str) -> None:
+        """Note that a session looks at its run."""
         with self._lock:
             if watcher in job.watchers:
                 job.watchers[watcher] = self.clock()
+
+    def ahead(self, job: Job) -> int:
+        """How many runs come before one: 0 when it runs or is over."""
+        with self._lock:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:

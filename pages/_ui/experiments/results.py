@@ -44,7 +44,7 @@ from rr_core.figures.experiments_sentences import (
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import counted
 from rr_core.io import experiments as files
-from rr_core.io.errors import UnreadableFile
+from rr_core.io.decoding import UnreadableFile
 from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE, Scenario
 
@@ -56,8 +56,8 @@ _INTRODUCTION = (
 
 def answer(run: Run | None) -> None:
     """What the run on screen says, or else what the page is about."""
-    said = answer_text(run.result, _answer_metric(run)) if run is not None and not run.active else ""
-    st.markdown(said or _INTRODUCTION)
+    text = answer_text(run.result, _answer_metric(run)) if run is not None and not run.active else ""
+    st.markdown(text or _INTRODUCTION)
 
 
 def answer_text(result: SweepResult, metric: str) -> str:
@@ -93,19 +93,19 @@ def claims_table(view: SweepView) -> None:
     if not result.cells:
         st.caption("No cell of this sweep is computed yet.")
         return
-    found = cached(result, "claims", lambda: claims(result))  # 40 ms for the main grid
-    tested = [claim for claim in found if claim.verdict != "not tested"]
+    all_claims = cached(result, "claims", lambda: claims(result))  # 40 ms for the main grid
+    tested = [claim for claim in all_claims if claim.verdict != "not tested"]
     lines = ["| The paper says | This run |", "|:--|:--|"]
     lines += [
         f"| {paper_says(claim)} | **{with_symbol(claim.verdict)}.** {evidence(claim)} |" for claim in tested
     ]
-    silent = [paper_says(claim) for claim in found if claim not in tested]
+    silent = [paper_says(claim) for claim in all_claims if claim not in tested]
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
     st.markdown(starred("\n".join(lines) + more + f"\n\n{_about_the_run(view)}"))
     st.caption(starred(_meaning_of_words(result)))
-    if found[0] in tested:
+    if all_claims[0] in tested:
         _counterexample()
-    against = [claim for claim in found if claim.count is not None and claim.count.exceptions]
+    against = [claim for claim in all_claims if claim.count is not None and claim.count.exceptions]
     for claim in against:
         _exceptions(claim)
 
@@ -351,7 +351,7 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
     """Pick another run; both as curves, with what is chosen above, and how far their means are apart.
 
     Args:
-        shown: the run on screen.
+        view: the run on screen.
         others: finished or partial runs by the name they go by.
     """
     st.subheader("Runs side by side")
@@ -368,9 +368,9 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
     if choice.metric not in second.sweep.settings.metrics:
         st.caption(markdown(f"“{name}” did not measure what is shown above, so there is nothing to compare."))
         return
-    found = agreement(view.result, second, choice.metric)
-    st.markdown(starred(agreement_in_words(found, view.result, second)))
-    if found.n_common:
+    common = agreement(view.result, second, choice.metric)
+    st.markdown(starred(agreement_in_words(common, view.result, second)))
+    if common.n_common:
         _two_figures(view, name, second, choice)
 
 

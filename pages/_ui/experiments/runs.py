@@ -13,12 +13,27 @@ import streamlit as st
 from pages._ui import state
 from pages._ui.experiments import queue, settings
 from pages._ui.experiments.queue import Job, SweepQueue
+from pages._ui.link import Binding
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import duration
 from rr_core.figures.wording import counted
 from rr_core.populations import Population
+
+
+def _read_sweep(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+    parameter = settings.SWEEP_PARAMETER
+    if parameter.parameter not in query:
+        return None
+    key, note = parameter.parse(query[parameter.parameter], settings.MAIN)
+    return key, (note,) if note else ()
+
+
+# The key of the sweep on screen.
+SWEEP = Binding(
+    "_exp_sweep", settings.MAIN, _read_sweep, lambda key: {settings.SWEEP_PARAMETER.parameter: key}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +66,8 @@ def cached(result: SweepResult, what: Hashable, make: Callable[[], T]) -> T:
     held = _CACHE.setdefault(result, {})
     if what not in held:
         held[what] = make()
-    found: T = held[what]
-    return found
+    made: T = held[what]
+    return made
 
 
 _MOST_RUNS = 8  # runs of a session that are kept; the oldest goes first
@@ -237,17 +252,8 @@ def same_cells_running(sweep: Sweep) -> Job | None:
 
 
 def active() -> Run | None:
-    """The run of this session that waits or runs; noting that somebody looks at it."""
-    run = next((one for one in _session().runs if one.active), None)
-    if run is not None:
-        ahead(run)
-    return run
-
-
-def ahead(run: Run) -> int:
-    """How many runs of others come before one that waits; noting that somebody looks at it."""
-    assert run.job is not None
-    return _queue().watch(run.job, _session().me)
+    """The run of this session that waits or runs."""
+    return next((one for one in _session().runs if one.active), None)
 
 
 _EVERY = 1.5  # seconds between two looks at a run
@@ -313,9 +319,10 @@ def progress_elsewhere(on_screen: Run | None) -> None:
 
 
 def _progress(run: Run) -> None:
-    if not run.active:
+    if run.job is None or run.job.is_over:
         st.rerun()
-    n_ahead = ahead(run)
+    _queue().watch(run.job, _session().me)
+    n_ahead = _queue().ahead(run.job)
     with st.container(horizontal=True, vertical_alignment="center"):
         if n_ahead:
             st.progress(0.0, _waiting(n_ahead))

@@ -9,9 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, link, messages, state, widget
-from pages._ui.experiments.runs import SweepView
+from pages._ui import chart, link, state
+from pages._ui.experiments.runs import SWEEP, SweepView
+from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
+from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
+from rr_core import parameters, typed
 from rr_core.experiments.grid import POINT, Cell, Sweep
 from rr_core.experiments.winner_map import (
     AxisValue,
@@ -25,7 +28,7 @@ from rr_core.experiments.winner_map import (
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
 from rr_core.figures.experiments_names import METRIC_NAMES, population_name
-from rr_core.plain_text import plain
+from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
@@ -50,8 +53,7 @@ _FIXED_PARAMETERS: dict[FixedName, str] = {
     "n": "at_n",
 }
 PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
-_MOST_QUOTED = 24
-_METRICS = {name: population_names.of_cell for name, population_names in METRIC_NAMES.items()}
+_METRICS = {name: names.of_cell for name, names in METRIC_NAMES.items()}
 
 
 @dataclass(frozen=True)
@@ -93,26 +95,22 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
     """What a link asks of a sweep that has a map, and one plain sentence for each value that it does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
-    wanted = MapSelection(query.get("map", "").strip().lower(), query.get("metric", "").strip().lower(), at)
-    selection = wanted.fitted_to(sweep)
-    notes = []
-    for name, label, mine, theirs, known in (
-        ("map", "map", selection.key, wanted.key, MAP_LABELS),
-        ("metric", "error measure", selection.metric, wanted.metric, _METRICS),
-    ):
-        if name in query and mine != theirs:
-            notes.append(_note(label, query[name], known[mine]))
+    offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
+    choices = (
+        Choice("key", "map", "map", {key: MAP_LABELS[key] for key in offered}, _NOT_IN_MAP),
+        Choice("metric", "metric", "error measure", {name: _METRICS[name] for name in metrics}, _NOT_IN_MAP),
+    )
+    selection, notes = parameters.read(choices, query, MapSelection(offered[0], metrics[0], at))
     populations = population_names(sweep)
-    notes += [
-        _note(
-            AXIS_LABELS[one.axis],
-            query[_FIXED_PARAMETERS[one.axis]],
-            value_in_words(one.axis, one.value, populations),
+    return selection, notes + tuple(
+        _NOT_IN_MAP.format(
+            label=AXIS_LABELS[one.axis],
+            text=typed.shorten(query[_FIXED_PARAMETERS[one.axis]]),
+            used=value_in_words(one.axis, one.value, populations),
         )
         for one in fixed_axes(sweep.cells, selection.key, selection.fixed)
         if one.axis in at and at[one.axis] != one.value
-    ]
-    return selection, tuple(notes)
+    )
 
 
 def population_names(sweep: Sweep) -> dict[AxisValue, str]:
@@ -141,12 +139,8 @@ def _parse_value(axis: FixedName, text: str) -> AxisValue:
     return f"{number:.12g}" if axis == "population" else number
 
 
-def _note(label: str, text: str, used: str) -> str:
-    return f"The link's {label} “{plain(text, _MOST_QUOTED)}” is not in this sweep's map; “{used}” is used instead."
-
-
-_SELECTIONS, _NOTES, _GO_TO_ESTIMATORS = "_exp_maps", "_exp_map_notes", "_exp_map_jump"
-_QUERY = "_exp_map_link"
+_NOT_IN_MAP = "The link's {label} “{text}” is not in this sweep's map; “{used}” is used instead."
+_GO_TO_ESTIMATORS = "_exp_map_jump"
 _SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
 _FOLLOWS = (
     "**Try:** point at the cells and find those where MLE\\*'s error is twice the smallest or more. Which estimate wins "
@@ -158,22 +152,49 @@ _FITS = (
 )
 
 
-def read_link() -> None:
-    """Remember what an address says of the map until a sweep can be asked; call it once per run of the page."""
-    if link.arrived():
-        query = st.query_params.to_dict()
-        st.session_state[_QUERY] = {name: query[name] for name in PARAMETERS if name in query}
-        st.session_state[_NOTES] = ()
+@dataclass(frozen=True)
+class Selections:
+    """The map of every sweep: what a person chose, or what a link says of it until somebody chooses otherwise.
+
+    Attributes:
+        by_sweep: by key of the sweep, what was chosen, or the map's parameters of a link: what they stand for is known
+            once the sweep has cells.
+        arrived: key of the sweep that the last arrival was about; "" when its address had no map.
+    """
+
+    by_sweep: Mapping[str, MapSelection | dict[str, str]] = field(default_factory=dict)
+    arrived: str = ""
+
+    def changed(self, key: str, selection: MapSelection | dict[str, str], arrived: str = "") -> Selections:
+        return Selections({**self.by_sweep, key: selection}, arrived)
 
 
-def apply_link(view: SweepView) -> None:
-    """Have the map show what the address says, and say where it cannot; once per run of the page."""
-    query = st.session_state.get(_QUERY)
-    if query and not why_no_map(view.result.sweep):
-        del st.session_state[_QUERY]
-        selection, st.session_state[_NOTES] = from_query(query, view.result.sweep)
-        _selections()[view.key] = selection
-    messages.show(st.session_state.get(_NOTES, ()))
+def _read(query: Mapping[str, str]) -> tuple[Selections, tuple[str, ...]]:
+    held, mine = SELECTIONS.current(), {name: query[name] for name in PARAMETERS if name in query}
+    if not mine:
+        return replace(held, arrived=""), ()
+    parameter = SWEEP_PARAMETER.parameter
+    key = SWEEP_PARAMETER.parse(query[parameter], MAIN)[0] if parameter in query else SWEEP.current()
+    return held.changed(key, mine, key), ()
+
+
+# What of it stands in the address is known as the map is drawn: `section` keeps it there.
+SELECTIONS: Binding[Selections] = Binding("_exp_maps", Selections(), _read, lambda selections: {})
+
+
+def notes(view: SweepView) -> tuple[str, ...]:
+    """A sentence for each value of the link that the sweep on screen does not have."""
+    selections = SELECTIONS.current()
+    query = selections.by_sweep.get(view.key)
+    if selections.arrived != view.key or not isinstance(query, dict) or why_no_map(view.result.sweep):
+        return ()
+    return from_query(query, view.result.sweep)[1]
+
+
+def _selection(view: SweepView) -> MapSelection:
+    """What the map of a sweep shows, if it has one."""
+    selection, sweep = SELECTIONS.current().by_sweep.get(view.key, MapSelection()), view.result.sweep
+    return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
 
 
 def go_to_estimators() -> None:
@@ -184,9 +205,7 @@ def go_to_estimators() -> None:
 
 def open_scenario(scenario: Scenario) -> None:
     """Make it the scenario and go to the page of estimators; for callbacks."""
-    state.close_upload()
-    link.change(**asdict(scenario))
-    st.session_state[_GO_TO_ESTIMATORS] = True
+    _open(asdict(scenario))
 
 
 def section(view: SweepView, scenario: Scenario) -> None:
@@ -199,7 +218,7 @@ def section(view: SweepView, scenario: Scenario) -> None:
         _keep_in_link(dict.fromkeys(PARAMETERS))
         st.caption(markdown(reason))
         return
-    selection = _selections().get(view.key, MapSelection()).fitted_to(sweep)
+    selection = _selection(view)
     taken = fixed_axes(sweep.cells, selection.key, selection.fixed)
     _widgets(view, selection, taken)
     _keep_in_link(to_query(selection, taken))
@@ -208,12 +227,6 @@ def section(view: SweepView, scenario: Scenario) -> None:
     chart.show(map_figure(drawn, here), "exp_map", partial(_clicked, drawn))
     lines = (_click_help(drawn), _mark_help(drawn, here, scenario), _task(drawn, taken))
     st.markdown("\n\n".join(filter(None, lines)))
-
-
-def _selections() -> dict[str, MapSelection]:
-    """What the map of every sweep shows, in this session."""
-    held: dict[str, MapSelection] = st.session_state.setdefault(_SELECTIONS, {})
-    return held
 
 
 def _keep_in_link(query: dict[str, str | None]) -> None:
@@ -264,11 +277,11 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
     """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
 
-    def apply_link(chosen: Any) -> None:
-        _selections()[view.key] = changed(chosen)
-        st.session_state[_NOTES] = ()
-
-    return widget.shows(f"exp_map_{name}_{view.key}", taken, apply_link)
+    return SELECTIONS.shows(
+        f"exp_map_{name}_{view.key}",
+        taken,
+        lambda chosen: SELECTIONS.current().changed(view.key, changed(chosen)),
+    )
 
 
 def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
@@ -283,9 +296,13 @@ def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
     map_cell = drawn.rows[row][column]
     fields = None if map_cell is None else _scenario_fields(map_cell.cell)
     if fields is not None:
-        state.close_upload()
-        link.change(**fields)
-        st.session_state[_GO_TO_ESTIMATORS] = True
+        _open(fields)
+
+
+def _open(fields: dict[str, Any]) -> None:
+    state.close_upload()
+    link.change(**fields)
+    st.session_state[_GO_TO_ESTIMATORS] = True
 
 
 def _scenario_fields(cell: Cell) -> dict[str, Any] | None:

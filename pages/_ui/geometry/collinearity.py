@@ -3,6 +3,8 @@ each applies, and one category pushed down."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._ui import chart, long_run
@@ -20,13 +22,12 @@ from rr_core.figures.style import number, percent
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
-from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw
 
 
 def theorem_section(work: Work) -> None:
     """Where the repairs of this scenario's reports lie, and whether the theorem says so."""
-    k, alignment, conditions = work.scenario.k, work.geometry.collinearity, work.geometry.theorem2
+    k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
     st.subheader(f"This scenario, K = {k:,}: are the three on one line?")
     left, right = st.columns([5, 2], gap="medium")
     with left:
@@ -139,18 +140,12 @@ def _repeated_draws(work: Work) -> None:
     st.markdown("**How often does each rule apply?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("align_times")
-        about = (work.scenario, work.draw.population.key, times)
+        about = (work.draw.scenario, work.draw.population.key, times)
         start = long_run.offer(_NAME, "Collect again and again", about)
     if start:
-        shared = work.scenario.dist != UPLOAD
-        long_run.follow(
-            _NAME,
-            about,
-            times,
-            "collections",
-            lambda progress: _count(work.draw, times, progress),
-            shared=shared,
-        )
+        shared = work.is_shared
+        run = partial(_count, work.draw, times)
+        long_run.follow(_NAME, about, times, "collections", run, shared=shared)
     counts: AlignmentCounts | None = long_run.result(_NAME, about)
     if counts is None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")
@@ -170,11 +165,7 @@ def _repeated_draws(work: Work) -> None:
 
 
 def _count(draw: Draw, times: int, progress: Progress) -> AlignmentCounts:
-    result = AlignmentCounts()
-    for result in count_alignment(draw, times):
-        if progress(result.n_collections):
-            break
-    return result
+    return long_run.last_of(count_alignment(draw, times), lambda counts: counts.n_collections, progress)
 
 
 def _push_down(work: Work) -> None:

@@ -1,22 +1,28 @@
 """Three categories: the whole triangle, the reports that a person moves about in it, and the bias of the repairs at its
-border."""
+border.
+
+The reports that a person picked are kept for the session and in the address (``phi``). They outlive changes of epsilon,
+so that one sees the repairs move, and are dropped when anything else of the scenario changes. Nobody has picked anything
+at first: then an example is shown where the scenario's own three shares would leave nothing to see.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, widget
+from pages._ui import chart, link, state
 from pages._ui.frame import Page
-from pages._ui.geometry import picked_reports
+from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.labels import display
 from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.wording import display
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     Frame,
@@ -28,6 +34,7 @@ from rr_core.geometry.simplex import (
     example_with_a_negative,
     frame_around,
     likelihood_curves,
+    parse_reports,
     percents_at,
     set_share,
     slider_percent,
@@ -35,13 +42,80 @@ from rr_core.geometry.simplex import (
     zero_regions,
 )
 from rr_core.plain_text import plain
+from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw
 
+_PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
 _ZEROS = ("inv_n", "mle_star", "inv_p")
 _LONGEST_NAME = 14  # of a category's name, in the figure and on a slider
 _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
+
+
+@dataclass(frozen=True)
+class PickedReports:
+    """Reports that a person picked in the triangle.
+
+    Attributes:
+        reports: three counts or shares; None when nothing is picked.
+        scenario: the one that they were picked in, see `_scenario`.
+        error: what was wrong with the text of a box or a link; "" when nothing was.
+        own: the scenario whose own reports were asked for, also where they leave nothing to see.
+    """
+
+    reports: ThreeReports | None = None
+    scenario: Hashable = None
+    error: str = ""
+    own: Hashable = None
+
+
+def _read(query: Mapping[str, str]) -> tuple[PickedReports, tuple[str, ...]]:
+    picked = PickedReports(own=PICKED.current().own)
+    if _PARAMETER in query:
+        try:
+            picked = replace(picked, reports=parse_reports(query[_PARAMETER]), scenario=_scenario())
+        except ValueError as error:
+            picked = replace(picked, error=f"The link's φ was left out. {error}")
+    return picked, ()
+
+
+def _write(picked: PickedReports) -> dict[str, str | None]:
+    reports = picked.reports if picked.scenario == _scenario() else None
+    return {_PARAMETER: None if reports is None else ",".join(map(_format_number, reports))}
+
+
+PICKED: Binding[PickedReports] = Binding("_picked_reports", PickedReports(), _read, _write)
+
+
+def _scenario() -> Hashable:
+    """What the picked reports depend on: the scenario but for epsilon, and the uploaded population that it is about."""
+    scenario, upload = link.current(), state.uploaded()
+    of_upload = upload.population.key if upload is not None and scenario.dist == UPLOAD else None
+    return replace(scenario, epsilon=1.0), of_upload
+
+
+def _pick(reports: ThreeReports) -> None:
+    """Pick these reports; for widget callbacks."""
+    PICKED.change(replace(PICKED.current(), reports=reports, scenario=_scenario(), error=""))
+
+
+def _pick_text(text: str) -> None:
+    """Pick what a person typed, or remember what is wrong with it and keep what was picked before."""
+    try:
+        _pick(parse_reports(text))
+    except ValueError as error:
+        PICKED.change(replace(PICKED.current(), error=str(error)))
+
+
+def _use_own_reports() -> None:
+    """Back to the scenario's own reports; for widget callbacks."""
+    PICKED.change(PickedReports(own=_scenario()))
+
+
+def _format_number(value: float) -> str:
+    """A number as it may be typed."""
+    return f"{value:.12g}"
 
 
 def section(page: Page) -> go.Figure:
@@ -51,7 +125,11 @@ def section(page: Page) -> go.Figure:
         The figure, for the download row.
     """
     draw, three = page.work.draw, page.work.geometry.three
-    reports = picked_reports.current_pick(draw)
+    picked = PICKED.current()
+    if picked.reports is not None and picked.scenario != _scenario():
+        picked = PickedReports(own=picked.own)
+        PICKED.change(picked)
+    reports = picked.reports
     example = reports is None and _needs_an_example(draw, three)
     if example:
         reports = example_with_a_negative(three.mechanism)
@@ -62,12 +140,10 @@ def section(page: Page) -> go.Figure:
     figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        page.lead(figure, "geometry", partial(_pick_at, draw))
+        page.lead(figure, "geometry", _pick_at)
     with right:
         _numbers(result)
-        _move_reports(
-            draw, three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example
-        )
+        _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
     _shares_table(result, three, names)
     return figure
 
@@ -75,7 +151,7 @@ def section(page: Page) -> go.Figure:
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
     """Whether the page would open on three shares that are one point: those of a scenario with three categories
     are its own and shown whatever they are."""
-    own = draw.scenario.k == 3 or picked_reports.own_reports_requested(draw)
+    own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
@@ -109,7 +185,6 @@ def _numbers(result: ThreeEstimates) -> None:
 
 
 def _move_reports(
-    draw: Draw,
     three: Draw,
     result: ThreeEstimates,
     reports: ThreeReports | None,
@@ -118,7 +193,9 @@ def _move_reports(
     example: bool,
 ) -> None:
     """Four ways to move the reports beside the click: sliders, a box, and two buttons."""
-    own = "two categories, with an empty third," if draw.scenario.k == 2 else "three most frequent categories"
+    own = (
+        "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
+    )
     what = (
         f"These reports are an **example** with one negative share: the scenario's {own} have none.\n\n"
         if example
@@ -127,42 +204,40 @@ def _move_reports(
     st.markdown(f"{what}**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
-        pick = partial(_pick_share, draw, result, i)
         st.slider(
             f"Share of reports: {markdown(name)}",
             0.0,
             100.0,
             step=0.1,
             format="%.1f%%",
-            **widget.shows(f"phi_{i}", percents, pick),
+            **state.shows(f"phi_{i}", percents, partial(_pick_share, result, i)),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
-    text = ", ".join(map(picked_reports.format_number, exact))
-    error = picked_reports.error_message()
+    text = ", ".join(map(_format_number, exact))
+    error = PICKED.current().error
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **widget.shows("phi_text", text, partial(picked_reports.pick_text, draw), keep_entry=bool(error)),
+        **state.shows("phi_text", text, _pick_text, keep_entry=bool(error)),
     )
     if error:
-        st.error(error)
+        st.error(markdown(error))
     negative = example_with_a_negative(result.mechanism)
-    st.button("Make one share negative", on_click=picked_reports.pick, args=(draw, negative), width="stretch")
+    st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     st.button(
         "Use the scenario's reports",
-        on_click=picked_reports.use_own_reports,
-        args=(draw,),
+        on_click=_use_own_reports,
         disabled=reports is None,
         width="stretch",
     )
 
 
-def _pick_at(draw: Draw, x: float, y: float) -> None:
-    picked_reports.pick(draw, percents_at(x, y))
+def _pick_at(x: float, y: float) -> None:
+    _pick(percents_at(x, y))
 
 
-def _pick_share(draw: Draw, result: ThreeEstimates, category: int, percents: float) -> None:
-    picked_reports.pick(draw, set_share(result.phi, category, percents))
+def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
+    _pick(set_share(result.phi, category, percents))
 
 
 def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:

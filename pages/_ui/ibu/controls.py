@@ -6,8 +6,7 @@ import streamlit as st
 
 from pages._ui.work import Work
 from rr_core.figures.style import number, percent
-from rr_core.ibu.convergence import TOLERANCES, FirstReached, LocalRate, local_rate
-from rr_core.ibu.path import IBUPath
+from rr_core.ibu.convergence import TOLERANCES
 from rr_core.ibu.starts import (
     LARGEST_K_RANDOM,
     LARGEST_K_TYPED,
@@ -26,14 +25,12 @@ _START_LABELS = {
 }
 _LARGEST_K = {"random": LARGEST_K_RANDOM, "typed": LARGEST_K_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)
-_QUICK = 10  # iterations per digit
-_NEARLY_ALL = 0.999  # of the error, removed by one iteration
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
 def pick_start(work: Work) -> Start:
     """Where IBU starts. Call it inside a horizontal container: it adds up to three widgets to the row."""
-    k = work.scenario.k
+    k = work.draw.scenario.k
     kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
     kind = st.selectbox(
         "Start from",
@@ -104,78 +101,4 @@ def pick_nearness() -> float:
         key="ibu_nearness",
         format_func=percent,
         width=320,
-    )
-
-
-def show_answer(reached: FirstReached, path: IBUPath) -> None:
-    """When the run came near enough: by what one can compute, and by what only MLE* tells."""
-    last = int(path.iterations[-1])
-
-    def when(measure: str) -> str:
-        iteration: int | None = getattr(reached, measure)
-        if iteration is not None:
-            return "after **1 iteration**" if iteration == 1 else f"after **{iteration:,} iterations**"
-        if measure in reached.unreachable:
-            return "**never**"
-        # A run that does not tend to MLE* may or may not arrive later.
-        return (
-            f"**not in the first {last:,} iterations**"
-            if path.cut_off
-            else f"after **more than {last:,} iterations**"
-        )
-
-    stop = "may **never** stop" if "certificate" in reached.unreachable else f"may stop {when('certificate')}"
-    st.markdown(
-        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(reached.tolerance)}). Only "
-        f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
-        f"{when('squared_distance')}."
-    )
-
-
-def explain_start(path: IBUPath) -> None:
-    """What a start with a zero does to the run, where it does anything."""
-    if path.cut_off:
-        st.warning(
-            "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
-            "run tends to the distribution that fits best without the categories that started at zero, so its distance "
-            "to MLE\\* and its certificate never reach zero. The certificate gives it away."
-        )
-
-
-def explain_pace(path: IBUPath) -> None:
-    """How fast the run is in the end, which categories hold it up, and why."""
-    st.markdown(f"**In the end** {_pace(local_rate(path))}")
-
-
-def _pace(rate: LocalRate) -> str:
-    if rate.decay == 1:
-        return "there is nothing to wait for: this start is the limit itself."
-    share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
-    if rate.iterations_per_digit < _QUICK:
-        return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
-    reports = rate.counts[rate.slowest_level]
-    slowest = (
-        "The slowest category has"
-        if rate.multiplicities[rate.slowest_level] == 1
-        else "The slowest categories have"
-    )
-    slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
-    if rate.on_border:
-        return (
-            f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "
-            "above zero and tending to it."
-        )
-    own, truthful = (
-        percent(float(rate.own_decay[rate.slowest_level])),
-        float(rate.truthful_share[rate.slowest_level]),
-    )
-    why = (
-        f"each iteration corrects {own} of the error there, for IBU moves a category only by the reports that it "
-        f"believes to be truthful, here {percent(truthful)}."
-        if truthful
-        else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
-    )
-    return (
-        f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "
-        f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
     )

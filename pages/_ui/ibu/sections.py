@@ -1,5 +1,5 @@
-"""Sections of the IBU page around its main run: keys for the animation, the way through a triangle, several runs side by
-side, and what each way to the estimate costs."""
+"""Sections of the IBU page around its main run: keys for the animation, what the run shows, the way through a triangle,
+several runs side by side, and what each way to the estimate costs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import streamlit as st
 from pages._ui import chart, long_run, state
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
-from rr_core.figures.labels import names
-from rr_core.figures.style import duration, number
+from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
+from rr_core.figures.wording import names
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
-from rr_core.ibu.convergence import FirstReached, RunComparison, compare_epsilons
+from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, compare_costs
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.ibu.starts import Start
-from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
+_QUICK = 10  # iterations per digit
+_NEARLY_ALL = 0.999  # of the error, removed by one iteration
 # Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
 # error, so it is not reported as one.
 _KEYS_SCRIPT = """<script>
@@ -58,12 +59,86 @@ def listen_for_keys() -> None:
 
 def triangle_section(work: Work, path: IBUPath) -> None:
     """The way through the triangle; nothing unless there are three categories."""
-    if work.scenario.k != 3:
+    if work.draw.scenario.k != 3:
         return
     st.subheader("The way through the triangle")
     draw = work.draw
     labels = names(draw.population.labels, natural_order(3), 18)
     chart.show(triangle_path(path, estimate_three(draw.counts, draw.mechanism), labels), "ibu_triangle")
+
+
+def show_answer(reached: FirstReached, path: IBUPath) -> None:
+    """When the run came near enough: by what one can compute, and by what only MLE* tells."""
+    last = int(path.iterations[-1])
+
+    def when(measure: str) -> str:
+        iteration: int | None = getattr(reached, measure)
+        if iteration is not None:
+            return "after **1 iteration**" if iteration == 1 else f"after **{iteration:,} iterations**"
+        if measure in reached.unreachable:
+            return "**never**"
+        # A run that does not tend to MLE* may or may not arrive later.
+        return (
+            f"**not in the first {last:,} iterations**"
+            if path.cut_off
+            else f"after **more than {last:,} iterations**"
+        )
+
+    stop = "may **never** stop" if "certificate" in reached.unreachable else f"may stop {when('certificate')}"
+    st.markdown(
+        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(reached.tolerance)}). Only "
+        f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
+        f"{when('squared_distance')}."
+    )
+
+
+def explain_start(path: IBUPath) -> None:
+    """What a start with a zero does to the run, where it does anything."""
+    if path.cut_off:
+        st.warning(
+            "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
+            "run tends to the distribution that fits best without the categories that started at zero, so its distance "
+            "to MLE\\* and its certificate never reach zero. The certificate gives it away."
+        )
+
+
+def explain_pace(path: IBUPath) -> None:
+    """How fast the run is in the end, which categories hold it up, and why."""
+    st.markdown(f"**In the end** {_pace(local_rate(path))}")
+
+
+def _pace(rate: LocalRate) -> str:
+    if rate.decay == 1:
+        return "there is nothing to wait for: this start is the limit itself."
+    share = f"more than {percent(_NEARLY_ALL)}" if rate.decay > _NEARLY_ALL else percent(rate.decay)
+    if rate.iterations_per_digit < _QUICK:
+        return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
+    reports = rate.counts[rate.slowest_level]
+    slowest = (
+        "The slowest category has"
+        if rate.multiplicities[rate.slowest_level] == 1
+        else "The slowest categories have"
+    )
+    slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
+    if rate.on_border:
+        return (
+            f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "
+            "above zero and tending to it."
+        )
+    own, truthful = (
+        percent(float(rate.own_decay[rate.slowest_level])),
+        float(rate.truthful_share[rate.slowest_level]),
+    )
+    why = (
+        f"each iteration corrects {own} of the error there, for IBU moves a category only by the reports that it "
+        f"believes to be truthful, here {percent(truthful)}."
+        if truthful
+        else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
+    )
+    return (
+        f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "
+        f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
+    )
 
 
 _HERE, _PAPER = "These users", "The paper's Figure 4"
@@ -79,7 +154,7 @@ def comparison_section(work: Work, length: int, tolerance: float) -> None:
     if what == _HERE:
         _these_users(work, length, tolerance)
     else:
-        _paper_figure(work.scenario.seed, tolerance)
+        _paper_figure(work.draw.scenario.seed, tolerance)
 
 
 def _these_users(work: Work, length: int, tolerance: float) -> None:
@@ -93,18 +168,18 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
             key="ibu_epsilons",
         )
         epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
-        about = (work.scenario, work.draw.population.key, epsilons, length)
+        about = (work.draw.scenario, work.draw.population.key, epsilons, length)
         start = long_run.offer(_NAME, "Run them", about)
     if start:
         run = partial(compare_epsilons, work.draw, epsilons, length)
-        shared = work.scenario.dist != UPLOAD
+        shared = work.is_shared
         long_run.follow(_NAME, about, length, "iterations", run, shared=shared)
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
         return
     _stopped(runs, length)
-    about_them = f"K = {work.scenario.k:,}, N = {work.scenario.n:,}"
+    about_them = f"K = {work.draw.scenario.k:,}, N = {work.draw.scenario.n:,}"
     chart.show(compared_runs(runs, about_them, tolerance), "ibu_several")
 
 
@@ -216,7 +291,7 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     """Measure on demand: the clock should run when nothing else does."""
     st.subheader("What does it cost?")
     tolerance = reached.tolerance
-    about = (work.scenario, work.draw.population.key, tolerance)
+    about = (work.draw.scenario, work.draw.population.key, tolerance)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
         st.caption(
@@ -229,10 +304,10 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     with st.spinner("Measuring…"):
         costs = (
             state.latest("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
-            if work.scenario.dist == UPLOAD
-            else _shared_costs(work.scenario, tolerance, needed, work)
+            if not work.is_shared
+            else _shared_costs(work.draw.scenario, tolerance, needed, work)
         )
-    st.markdown(_cost_table(costs, work.scenario.k))
+    st.markdown(_cost_table(costs, work.draw.scenario.k))
 
 
 def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import html
 import math
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
+from markupsafe import Markup
 
 from pages._ui import downloads, state
 from pages._ui.plan import sentences
-from pages._ui.plan.result import Plan
-from pages._ui.plan.settings import WHOSE
+from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import number
+from rr_core.figures.wording import WHOSE
 from rr_core.io import plan as plan_files
-from rr_core.io.plan import SummarySection
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.shuffling import shuffled
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
+
+
+class SummarySection(NamedTuple):
+    """One part of the page of paper.
+
+    Attributes:
+        heading: plain text.
+        text: markdown with bold words only.
+        heads, rows: a table of plain text; none without heads.
+    """
+
+    heading: str
+    text: str
+    heads: Sequence[str] = ()
+    rows: Iterable[Sequence[str]] = ()
 
 
 def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
@@ -43,7 +63,7 @@ def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, del
 
 def population_name(work: Work) -> str:
     """What the sidebar's population is called."""
-    scenario, upload = work.scenario, state.uploaded()
+    scenario, upload = work.draw.scenario, state.uploaded()
     if scenario.dist == UPLOAD and upload is not None:
         return f"the file {upload.file_name}"
     name = DISTRIBUTIONS[scenario.dist]
@@ -86,11 +106,12 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
         delta: of the shuffled guarantee.
         date: the day, as it is to be printed.
     """
-    return plan_files.summary_html(
-        sentences.answer(plan),
-        sentences.meaning(plan),
-        _summary_settings(plan, population),
-        [
+    page = downloads.template(Path(__file__).with_name("summary.html").read_text("utf-8"), bold=_bold)
+    return page.render(
+        answer=sentences.answer(plan),
+        meaning=sentences.meaning(plan),
+        settings=_summary_settings(plan, population),
+        sections=[
             SummarySection(
                 "The price of privacy",
                 sentences.price_sentence(plan),
@@ -111,8 +132,13 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
                 sentences.shuffling_sentence(plan, shuffled(plan.epsilon, plan.n, delta)),
             ),
         ],
-        date,
+        date=date,
     )
+
+
+def _bold(markdown: str) -> Markup:
+    """Markdown with bold words only, as HTML."""
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(markdown.replace("\\*", "*"))))
 
 
 def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:

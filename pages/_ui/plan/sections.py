@@ -11,11 +11,10 @@ import streamlit as st
 
 from pages._ui import chart, link, long_run
 from pages._ui.frame import Page
-from pages._ui.plan import result, sentences
-from pages._ui.plan.result import Plan
+from pages._ui.plan import results, sentences
+from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core._validate import Array
-from rr_core.errors import Users
 from rr_core.figures.plan_curves import (
     central_against_users,
     error_and_bounds,
@@ -27,9 +26,9 @@ from rr_core.figures.plan_map import plan_map
 from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import number
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
+from rr_core.metrics import Users
 from rr_core.plan import protocols, shuffling
 from rr_core.plan.landscape import Along, SimulatedCurve, inv_curve, simulate_curve
-from rr_core.populations import UPLOAD
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -80,9 +79,9 @@ def _change(field: str, value: float) -> None:
 
 def plan_map_figure(page: Page, plan: Plan) -> go.Figure:
     """Draw the map over epsilon and N as the page's main figure, which can be clicked; gives it."""
-    landscape = result.plan_landscape(page.work, plan)
-    frontier = result.target_frontier(page.work, plan)
-    here = page.scenario.epsilon, page.scenario.n
+    landscape = results.plan_landscape(page.work, plan)
+    frontier = results.target_frontier(page.work, plan)
+    here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
     place = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, place)
     page.lead(figure, "plan", _clicked)
@@ -106,7 +105,7 @@ def price_of_privacy(plan: Plan) -> None:
 def simulated_errors(work: Work, plan: Plan) -> None:
     """The valid estimators beside Inv: choose what varies, run it with progress and a stop, and show the curves."""
     st.subheader("And the valid estimators?")
-    k = work.scenario.k
+    k = work.draw.scenario.k
     n = min(plan.n, N_MAX)
     times = replicates(k)
     place = f"ε = {budget(plan.epsilon)}, N = {number_of_users(n)}"
@@ -125,7 +124,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         fixed_value = n if along == "epsilon" else plan.epsilon
         users = plan.settings.users
         population = work.draw.population.key
-        about = (population, work.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
+        about = (population, work.draw.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
         metric = st.segmented_control(
             "Error measure",
             list(_METRICS),
@@ -137,7 +136,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     total = times * points.size
     if wanted:
         run = partial(_simulate, work, along, points, fixed_value, times, users)
-        shared = work.scenario.dist != UPLOAD
+        shared = work.is_shared
         long_run.follow(_SIMULATION, about, total, "simulated collections", run, shared=shared)
     curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
     if curve is None or not curve.completed.any():
@@ -180,19 +179,27 @@ def _simulate(
     users: Users,
     progress: long_run.Progress,
 ) -> SimulatedCurve:
-    theta, seed = work.draw.population.probabilities, work.scenario.seed
+    theta, seed = work.draw.population.probabilities, work.draw.scenario.seed
     values = points if along == "epsilon" else points.astype(np.int64)
     return simulate_curve(
-        work.scenario.k, theta, along, values, fixed_value, times, users=users, seed=seed, progress=progress
+        work.draw.scenario.k,
+        theta,
+        along,
+        values,
+        fixed_value,
+        times,
+        users=users,
+        seed=seed,
+        progress=progress,
     )
 
 
 def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:
     settings, exact = plan.settings, None
     if metric == "rmse":
-        guess = result.population_guess(work, replace(settings, guess="sidebar"))
+        guess = results.population_guess(work, replace(settings, guess="sidebar"))
         values = curve.points if curve.along == "epsilon" else curve.points.astype(np.int64)
-        exact = inv_curve(work.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
+        exact = inv_curve(work.draw.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
     here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
     about_metric = settings.find != "value" and _METRIC_OF_TARGET.get(settings.kind) == metric
     wanted = settings.target.value if about_metric else None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pages._ui.plan.result import Plan
+from pages._ui.plan.results import Plan
 from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal, largest_k_up_to
 from rr_core.figures.plan_sentences import (
     KIND_TEXTS,
@@ -192,8 +192,8 @@ def protocol_table(compared: tuple[Protocol, ...]) -> str:
     ]
     for row in compared:
         name, *others = protocol_cells(row)
-        shown = f"**{name}**" if row.best else name
-        lines.append(f"| {shown} | {' | '.join(others)} |")
+        title = f"**{name}**" if row.best else name
+        lines.append(f"| {title} | {' | '.join(others)} |")
     return "\n".join(lines)
 
 

@@ -2,57 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from pages._ui import link, messages, widget
-from rr_core.errors import Users
+from pages._ui import link
+from pages._ui.link import Binding
+from rr_core import parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
+from rr_core.figures.wording import WHOSE
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN
+from rr_core.metrics import Users
+from rr_core.parameters import Choice, Number, Parameter
 from rr_core.plan.solve import Find
 from rr_core.plan.targets import KINDS, Kind, KindKey, Target
-from rr_core.scenario import Number
-
-Key = TypeVar("Key", bound=str)
 
 FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
 GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
-WHOSE: dict[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _PERCENT = 100.0
 _LEAST = 1e-7  # percent: the least share that a target can name
-_SETTINGS = "_plan_settings"
-_NOTES = "_plan_notes"
 
 
-@dataclass(frozen=True)
-class Choice(Generic[Key]):
-    """One parameter of a link with a few allowed values: its name there, its label on screen, and their names."""
-
-    parameter: str
-    label: str
-    names: Mapping[Key, str]
-
-    def parse(self, text: str, fallback: Key) -> tuple[Key, str]:
-        """The value, and a plain sentence where it is not one of these."""
-        for key in self.names:
-            if key == text.strip().lower():
-                return key, ""
-        short = text if len(text) <= 24 else text[:23] + "…"
-        usual = self.names[fallback]
-        return fallback, f"The link's {self.label} “{short}” is not known here; “{usual}” is used instead."
+_KIND = Choice[KindKey]("kind", "target", "target", {key: text.label for key, text in KIND_TEXTS.items()})
+_CONFIDENCE = Number(
+    "confidence", "conf", "confidence in %", CONFIDENCE_MIN * _PERCENT, CONFIDENCE_MAX * _PERCENT, False
+)
+_SHARE = Number("share", "share", "named share in % of users", 0.0, 100.0, False)
+# In a link after the target and its value, whose range depends on the target.
+_OTHERS: tuple[Parameter, ...] = (
+    _CONFIDENCE,
+    Choice("find", "find", "choice of what to find", FINDS),
+    Choice("guess", "guess", "guess of the population", GUESSES),
+    Choice("users", "whose", "choice of whose shares", WHOSE),
+    _SHARE,
+)
 
 
-KIND = Choice[KindKey]("target", "target", {key: text.label for key, text in KIND_TEXTS.items()})
-FIND = Choice("find", "choice of what to find", FINDS)
-GUESS = Choice("guess", "guess of the population", GUESSES)
-USERS = Choice("whose", "choice of whose shares", WHOSE)
-CONFIDENCE = Number("confidence", "conf", "confidence in %", 50.0, 99.99, False)
-SHARE = Number("share", "share", "named share in % of users", 0.0, 100.0, False)
-
-
-def value_range(kind: Kind) -> Number:
+def _value_range(kind: Kind) -> Number:
     """Label and range of the value that a target of this kind asks for, as it is typed."""
     if kind.whole:
         return Number("value", "value", "number of categories", int(kind.low), int(kind.high), True)
@@ -106,52 +93,25 @@ class PlanSettings:
         return replace(self, value=min(self.value, k - 1)) if self.about.whole else self
 
     def to_query(self) -> dict[str, str]:
-        return {
-            KIND.parameter: self.kind,
-            "value": value_range(self.about).format(self.value),
-            CONFIDENCE.parameter: CONFIDENCE.format(self.confidence),
-            FIND.parameter: self.find,
-            GUESS.parameter: self.guess,
-            USERS.parameter: self.users,
-            SHARE.parameter: SHARE.format(self.share),
-        }
+        """The parameters of a link to these settings."""
+        return parameters.write((_KIND, _value_range(self.about), *_OTHERS), self)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]]:
         """The settings of a link, and one plain sentence for each value that had to be changed."""
-        usual, notes = cls(), []
-
-        def parsed(field: Number | Choice[Any], fallback: Any) -> Any:
-            if field.parameter not in query:
-                return fallback
-            value, note = field.parse(query[field.parameter], fallback)
-            notes.extend([note] if note else [])
-            return value
-
-        usual = usual.of_kind(parsed(KIND, usual.kind))
-        return replace(
-            usual,
-            value=parsed(value_range(usual.about), usual.value),
-            confidence=parsed(CONFIDENCE, usual.confidence),
-            share=parsed(SHARE, usual.share),
-            find=parsed(FIND, usual.find),
-            guess=parsed(GUESS, usual.guess),
-            users=parsed(USERS, usual.users),
-        ), tuple(notes)
+        settings, notes = parameters.read((_KIND,), query, cls())
+        settings = settings.of_kind(settings.kind)
+        settings, others = parameters.read((_value_range(settings.about), *_OTHERS), query, settings)
+        return settings, notes + others
 
 
-def current_settings(k: int) -> PlanSettings:
-    """The settings of the session, taken from the address at a first look at it; call it once per run."""
-    query = {name: st.query_params[name] for name in PlanSettings().to_query() if name in st.query_params}
-    if link.arrived():
-        st.session_state[_NOTES] = ()
-        if query:
-            st.session_state[_SETTINGS], st.session_state[_NOTES] = PlanSettings.from_query(query)
-    settings: PlanSettings = st.session_state.get(_SETTINGS, PlanSettings()).fitted(k)
-    for name, text in settings.to_query().items():
-        link.keep(name, text)
-    messages.show(st.session_state.get(_NOTES, ()))
-    return settings
+def _read(query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]] | None:
+    return None if query.keys().isdisjoint(PlanSettings().to_query()) else PlanSettings.from_query(query)
+
+
+SETTINGS = Binding(
+    "_plan_settings", PlanSettings(), _read, lambda settings: settings.fitted(link.current().k).to_query()
+)
 
 
 def controls(k: int, settings: PlanSettings) -> None:
@@ -162,37 +122,39 @@ def controls(k: int, settings: PlanSettings) -> None:
             "I want to find",
             list(FINDS),
             format_func=FINDS.__getitem__,
-            **_bound("find", settings.find, lambda find: replace(settings, find=find)),
+            **SETTINGS.shows("plan_find", settings.find, lambda find: replace(settings, find=find)),
         )
         st.selectbox(
             "What is wanted",
             list(KINDS),
             format_func=lambda key: f"{KIND_TEXTS[key].label}: {KIND_TEXTS[key].scope}",
             width=330,
-            **_bound("target", settings.kind, settings.of_kind),
+            **SETTINGS.shows("plan_target", settings.kind, settings.of_kind),
         )
         if settings.kind == "share":
             st.number_input(
                 "Its share, % of users",
-                SHARE.low,
-                SHARE.high,
+                _SHARE.low,
+                _SHARE.high,
                 step=1.0,
                 format="%.6g",
                 width=170,
-                **_bound("share", settings.share, lambda share: replace(settings, share=share)),
+                **SETTINGS.shows("plan_share", settings.share, lambda share: replace(settings, share=share)),
             )
         if settings.find != "value" or kind.whole:
             _value_input(k, settings)
         if kind.has_confidence and not (settings.find == "value" and kind.whole):
             st.number_input(
                 "Probability, %",
-                CONFIDENCE.low,
-                CONFIDENCE.high,
+                _CONFIDENCE.low,
+                _CONFIDENCE.high,
                 step=1.0,
                 format="%.4g",
                 width=140,
                 help=f"Of what is promised: {promised}.",
-                **_bound("conf", settings.confidence, lambda sure: replace(settings, confidence=sure)),
+                **SETTINGS.shows(
+                    "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
+                ),
             )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.segmented_control(
@@ -203,8 +165,8 @@ def controls(k: int, settings: PlanSettings) -> None:
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
             if kind.needs_population
             else "The promise is for the distribution of the sidebar, or for every distribution over K categories.",
-            **_bound(
-                "guess",
+            **SETTINGS.shows(
+                "plan_guess",
                 "worst" if settings.worst_case else "sidebar",
                 lambda guess: replace(settings, guess=guess),
             ),
@@ -215,13 +177,13 @@ def controls(k: int, settings: PlanSettings) -> None:
             format_func=WHOSE.__getitem__,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",
-            **_bound("whose", settings.users, lambda users: replace(settings, users=users)),
+            **SETTINGS.shows("plan_whose", settings.users, lambda users: replace(settings, users=users)),
         )
 
 
 def _value_input(k: int, settings: PlanSettings) -> None:
     kind = settings.about
-    allowed = value_range(kind)
+    allowed = _value_range(kind)
     if kind.whole:
         st.number_input(
             "How many categories",
@@ -229,8 +191,8 @@ def _value_input(k: int, settings: PlanSettings) -> None:
             min(int(allowed.high), k - 1),
             width=170,
             help=f"At most {kind.high:g}, and fewer than K.",
-            **_bound(
-                f"value_top_{k <= kind.high and k}",
+            **SETTINGS.shows(
+                f"plan_value_top_{k <= kind.high and k}",
                 int(settings.value),
                 lambda most: replace(settings, value=most),
             ),
@@ -243,14 +205,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         step=kind.default * _PERCENT / 5,
         format="%.6g",
         width=170,
-        **_bound(f"value_{kind.key}", float(settings.value), lambda value: replace(settings, value=value)),
+        **SETTINGS.shows(
+            f"plan_value_{kind.key}", float(settings.value), lambda value: replace(settings, value=value)
+        ),
     )
-
-
-def _bound(name: str, value: Any, changed: Callable[[Any], PlanSettings]) -> dict[str, Any]:
-    """Arguments that make a widget show ``value`` and keep the settings that a person's choice makes of it."""
-
-    def take(chosen: Any) -> None:
-        st.session_state[_SETTINGS], st.session_state[_NOTES] = changed(chosen), ()
-
-    return widget.shows(f"plan_{name}", value, take)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -13,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
+from pages._ui import downloads
 from pages._ui.reports import sentences
 from rr_core.figures.style import QUANTITIES, number, reading
 from rr_core.io.report_files import strict_json
@@ -79,21 +79,8 @@ def html_report(
 
 @cache
 def template() -> Template:
-    """The page. What is filled in is escaped, but for the scripts and the style, which are this project's own."""
-    environment = Environment(
-        autoescape=True,
-        finalize=_escaped,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.from_string(part("report.html"))
-
-
-def _escaped(value: object) -> Markup:
-    """Quotation marks as `html.escape` writes them, in this file as in those of earlier versions."""
-    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+    """The page; its scripts and its style are this project's own."""
+    return downloads.template(part("report.html"))
 
 
 def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> str:

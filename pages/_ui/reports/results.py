@@ -384,8 +384,8 @@ def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) ->
             )
     st.caption(
         "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
-        "mathematics: put the folder rr_core, the script and your file side by side, and categories.txt too when you "
-        "gave more than 200 of them. With a million categories take Parquet rather than CSV."
+        "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
+        "categories.txt too when you gave more than 200 of them. With a million categories take Parquet rather than CSV."
     )
 
 

@@ -1,22 +1,47 @@
-"""The reports that a session has in use, and the simulated collections behind the test of their epsilon.
+"""The reports that a session has in use: from files, and the settings that a person entered for them, to an analysis, and
+the simulated collections behind the test of their epsilon.
 
 Nothing of it leaves the session, and no shared cache holds any of it.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
-from pages._ui import long_run, state
+from pages._ui import link, long_run, state
+from pages._ui.work import work
+from rr_core import typed
 from rr_core.comparison import Target
-from rr_core.errors import Users
-from rr_core.io import Collected, Reports
+from rr_core.figures.style import number
+from rr_core.io import (
+    AllSeen,
+    Collected,
+    Domain,
+    OddNames,
+    Reports,
+    Size,
+    Source,
+    odd_names,
+    read_list,
+    read_reports,
+    too_few,
+    within,
+)
+from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.report_results import REJECTION_LEVEL, ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
-from rr_core.reports.analysis import analyse
+from rr_core.metrics import Users
+from rr_core.plain_text import plain
+from rr_core.reports import analysis
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
+from rr_core.scenario import Draw
 
 REPLICATES = 1000
 _NAME = "your_reports"
@@ -54,18 +79,18 @@ def close_panel() -> None:
 
 def start_simulations(used: ReportsInUse) -> None:
     """Have the simulations run as soon as the page is drawn."""
-    long_run.ask(_NAME, used.key)
+    long_run.request(_NAME, used.key)
 
 
 def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     """The analysis, computed when it is first asked for, with the simulations as far as they are."""
     users: Users = "fixed" if target == "users" else "sampled"
-    analysis = state.latest(
+    analysed = state.latest(
         "analysis",
         (used.key, level, target),
-        lambda: analyse(used.collected.counts, used.mechanism, level, users=users),
+        lambda: analysis.analyse(used.collected.counts, used.mechanism, level, users=users),
     )
-    return Results(used, level, target, analysis, long_run.result(_NAME, used.key))
+    return Results(used, level, target, analysed, long_run.result(_NAME, used.key))
 
 
 def offer_simulations(results: Results) -> bool:
@@ -90,3 +115,219 @@ def _run(used: ReportsInUse, progress: long_run.Progress) -> Simulations:
             counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(REPLICATES)
         )
     return Simulations(tested, plausible)
+
+
+_MOST_NAMED = 3
+
+
+class UnclearSettings(ValueError):
+    """A setting is missing or impossible; one plain sentence."""
+
+
+def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, str]:
+    """The reports in the files, or those that are in use when there are no files, and what to call them.
+
+    Raises:
+        UnreadableFile: one plain sentence.
+    """
+    used = in_use()
+    if not files and used is not None:
+        return used.reports, used.name
+    about = (tuple(file.file_id for file in files), tuple(options.items()))
+    reports = state.latest("reports", about, lambda: _read(files, options))
+    names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
+    return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
+
+
+def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
+    """The odd names, judged by the settings entered so far.
+
+    Raises:
+        UnreadableFile, WrongDomain: about the list of categories.
+    """
+    domain = _domain(settings) or AllSeen()
+    about = (
+        _key(reports),
+        settings.domain,
+        settings.size,
+        _list_key(settings),
+        settings.privacy_kind,
+        settings.privacy,
+    )
+    return state.latest("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
+
+
+def collected(reports: Reports, settings: ReportSettings) -> Collected:
+    """The reports on their domain.
+
+    Raises:
+        UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each.
+    """
+    domain = _domain(settings)
+    if domain is None:
+        raise UnclearSettings(
+            "Say which categories people could choose from: categories that nobody reported are part of the answer."
+        )
+    about = (_key(reports), settings.domain, settings.size, _list_key(settings), settings.names)
+    return state.latest("collected", about, lambda: within(reports, domain, settings.names))
+
+
+def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
+    """Put the reports into use.
+
+    Raises:
+        UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each; nothing has changed then.
+    """
+    _privacy(settings)
+    counted = collected(reports, settings)
+    mechanism = mechanism_of(settings, counted.k)
+    settings = dataclasses.replace(settings, swapped=is_inverted(settings, counted.k))
+    known, domain = _mechanism_for(settings), _domain(settings)
+    if known is not None and domain is not None:
+        counted = dataclasses.replace(counted, too_few=too_few(reports, settings.names, domain, known))
+    if settings.swapped:
+        counted = _swapped(counted, settings)
+    start_simulations(use(reports, counted, mechanism, settings, name))
+
+
+def simulate() -> None:
+    """Put the simulated reports of the current scenario into use; a callback."""
+    draw = _draw()
+    source = Source("reports.csv", _csv(draw, _labels(draw)))
+    reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
+    settings = ReportSettings(repr(draw.scenario.epsilon), domain="seen")
+    name = "Simulated reports of the current scenario"
+    start_simulations(use(reports, within(reports, AllSeen()), draw.mechanism, settings, name))
+
+
+def simulated_csv() -> bytes:
+    """The reports of the current scenario, as a practitioner would have collected them: without the truth."""
+    draw = _draw()
+    return _csv(draw, map(csv_cell, _labels(draw)))
+
+
+def is_inverted(settings: ReportSettings, k: int) -> bool:
+    """Whether p is below one half with two categories: reports then name the other answer more often."""
+    try:
+        return settings.privacy_kind == "p" and k == 2 and 0 < _privacy(settings) < 0.5
+    except UnclearSettings:
+        return False
+
+
+def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
+    """The randomized response of the settings.
+
+    Raises:
+        UnclearSettings: missing or impossible; one plain sentence.
+    """
+    value = _privacy(settings)
+    if settings.privacy_kind == "epsilon":
+        return RandomizedResponse(k, value)
+    if settings.privacy_kind == "redraw":
+        if not value < 1:
+            raise UnclearSettings(
+                f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1."
+            )
+        return RandomizedResponse.from_redraw(k, value)
+    if is_inverted(settings, k):
+        if not settings.swapped:
+            raise UnclearSettings(
+                f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. "
+                "Switch on “Swap the two answers”, or correct p."
+            )
+        return RandomizedResponse.from_p(2, 1 - value)
+    if not 1 / k < value < 1:
+        raise UnclearSettings(
+            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
+            f"1/K = {number(1 / k)} and 1."
+        )
+    return RandomizedResponse.from_p(k, value)
+
+
+def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
+    """The mechanism for a number of categories, which may raise UnclearSettings (a ValueError); None when the privacy is
+    not known yet."""
+    try:
+        _privacy(settings)
+    except UnclearSettings:
+        return None
+    swapping = dataclasses.replace(settings, swapped=True)
+    return lambda k: mechanism_of(swapping, k)
+
+
+def _swapped(counted: Collected, settings: ReportSettings) -> Collected:
+    """Each of the two answers with the reports of the other."""
+    one, other = (f"“{plain(label)}”" for label in counted.labels)
+    note = (
+        f"The answers {one} and {other} were swapped, because p = {number(_privacy(settings))} is below 1/2: the reports "
+        "of each are counted for the other."
+    )
+    counts = counted.counts[::-1].copy()
+    counts.setflags(write=False)
+    return dataclasses.replace(counted, counts=counts, notes=(*counted.notes, note))
+
+
+def _draw() -> Draw:
+    return work(link.current()).draw
+
+
+def _labels(draw: Draw) -> Sequence[str]:
+    return draw.population.labels or [str(i + 1) for i in range(draw.scenario.k)]
+
+
+def _csv(draw: Draw, labels: Iterable[str]) -> bytes:
+    return csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
+
+
+def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:
+    bar = st.progress(0.0, "Reading the files…")
+
+    def progress(fraction: float) -> bool:
+        bar.progress(min(fraction, 1.0), f"Reading the files: {fraction:.0%}")
+        return False
+
+    try:
+        return read_reports([Source(f.name, f.getbuffer()) for f in files], progress=progress, **options)
+    finally:
+        bar.empty()
+
+
+def _key(reports: Reports) -> Hashable:
+    return reports.sha256, reports.layout, reports.category_name, reports.count_name, reports.rows
+
+
+def _list_key(settings: ReportSettings) -> Hashable:
+    file = st.session_state.get("_reports_list")
+    return None if settings.domain != "listed" else file.file_id if file else settings.listed
+
+
+def _domain(settings: ReportSettings) -> Domain | None:
+    """The domain of the settings; None where it is not given yet."""
+    if settings.domain == "seen":
+        return AllSeen()
+    if settings.domain == "size" and settings.size is not None:
+        return Size(settings.size)
+    if settings.domain == "listed":
+        file = st.session_state.get("_reports_list")
+        given = Source(file.name, file.getbuffer()) if file else settings.listed
+        return state.latest("list", _list_key(settings), lambda: read_list(given))
+    return None
+
+
+def _privacy(settings: ReportSettings) -> float:
+    """The epsilon, p or redraw chance as a number."""
+    if not settings.privacy.strip():
+        raise UnclearSettings(
+            "Say how private the reports are: the ε (or the p, or the r) they were made with."
+        )
+    try:
+        value = (
+            typed.number(settings.privacy)
+            if settings.privacy_kind == "epsilon"
+            else typed.chance(settings.privacy)
+        )
+    except ValueError as problem:
+        raise UnclearSettings(f"{problem}.") from None
+    if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
+        raise UnclearSettings(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    return value

@@ -12,10 +12,10 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui import link, state
-from pages._ui.reports import reading, session
+from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
-from pages._ui.upload import form
+from pages._ui.upload import column_name, form, left_out
 from rr_core.figures.style import number
 from rr_core.io import (
     BITS_LEAST,
@@ -80,7 +80,7 @@ def _open_panel() -> None:
             if options["category"] is None:
                 _cancel()
                 return
-        reports, name = reading.reports_of(files, options)
+        reports, name = session.reports_of(files, options)
     except UnreadableFile as error:
         _show_problem(f"{error}")
         _cancel()
@@ -92,8 +92,8 @@ def _open_panel() -> None:
         _cancel()
     if pressed:
         try:
-            reading.analyse(reports, settings, name)
-        except (UnreadableFile, WrongDomain, reading.UnclearSettings) as error:
+            session.analyse(reports, settings, name)
+        except (UnreadableFile, WrongDomain, session.UnclearSettings) as error:
             _show_problem(f"{error}")
         else:
             st.rerun()
@@ -117,10 +117,10 @@ def _files() -> Sequence[Any]:
             f"No file at hand? The other pages show a scenario with K = {scenario.k:,}, ε = {scenario.epsilon:g} and "
             f"N = {scenario.n:,}: take its simulated reports."
         )
-        st.button("Use simulated reports", on_click=reading.simulate, width="stretch")
+        st.button("Use simulated reports", on_click=session.simulate, width="stretch")
         st.download_button(
             "Download them as a file",
-            reading.simulated_csv,
+            session.simulated_csv,
             "reports.csv",
             "text/csv",
             on_click="ignore",
@@ -254,7 +254,7 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
         label,
         positions,
         index=suggested,
-        format_func=lambda i: preview.columns[i] or f"column {i + 1}",
+        format_func=lambda i: column_name(preview, i),
         placeholder="Choose a column",
         width=230,
     )
@@ -270,15 +270,7 @@ def _show_understood(reports: Reports, preview: Preview | None) -> None:
         )
     )
     remarks = [] if preview is None else [f"{form(preview)}."]
-    remarks += [
-        f"Left out: {many(drop.rows, 'row', 'rows')} ({drop.reason}), the first in line {drop.first_line:,}"
-        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
-        for drop in reports.dropped
-    ]
-    if reports.merged:
-        remarks.append(
-            f"{many(reports.merged, 'row', 'rows')} of a category that came before: added to its first row."
-        )
+    remarks += left_out(reports.dropped, reports.merged)
     left, right = st.columns([3, 2])
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
     if preview is not None:
@@ -290,16 +282,16 @@ def _show_understood(reports: Reports, preview: Preview | None) -> None:
 def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
     """The settings, completed by what is to be done with odd names and with two answers of p below 1/2."""
     try:
-        odd = reading.odd_names_of(reports, settings)
+        odd = session.odd_names_of(reports, settings)
     except (UnreadableFile, WrongDomain):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
     settings = dataclasses.replace(settings, names=decided(names))
     try:
-        k = reading.collected(reports, settings).k
-    except (UnreadableFile, WrongDomain, reading.UnclearSettings):
+        k = session.collected(reports, settings).k
+    except (UnreadableFile, WrongDomain, session.UnclearSettings):
         return settings
-    if reading.is_inverted(settings, k):
+    if session.is_inverted(settings, k):
         st.markdown(
             "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
             "swapped, the same reports come from k-RR with 1 − p."
@@ -312,13 +304,13 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
 
 def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     """N, K and the privacy that the analysis will have, as soon as all is known."""
-    counted = reading.collected(reports, settings)
+    counted = session.collected(reports, settings)
     text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
     if counted.outside_total:
         text += f" ({counted.outside_total:,} left out: {_listed(counted.outside)})"
     try:
-        mechanism = reading.mechanism_of(settings, counted.k)
-    except reading.UnclearSettings:
+        mechanism = session.mechanism_of(settings, counted.k)
+    except session.UnclearSettings:
         mechanism = None
     if mechanism is not None:
         report = "after the swap a report" if settings.swapped else "a report"
@@ -360,11 +352,11 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
     """A control with the odd names, in which those are chosen that the person leaves there."""
     if not odd:
         return []
-    shown, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
-    options = list(range(len(shown) + bool(rest)))
-    settled = [i for i, one in enumerate(shown) if one.settled]
+    first, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
+    options = list(range(len(first) + bool(rest)))
+    settled = [i for i, one in enumerate(first) if one.settled]
     if rest and rest[0].settled:
-        settled.append(len(shown))
+        settled.append(len(first))
     # Other names, or other proposals, are another control.
     about = repr((label, reports.sha256, [(one.label, one.settled) for one in odd]))
     key = f"reports_names_{hashlib.sha256(about.encode('utf-8', 'replace')).hexdigest()[:16]}"
@@ -372,14 +364,14 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
     st.session_state.setdefault(key, held.get(key, settled))
 
     def text(i: int) -> str:
-        if i == len(shown):
+        if i == len(first):
             together = sum(one.reports for one in rest)
             return f"{len(rest):,} more, with {together:,} reports together"
-        return _chip(shown[i])
+        return _chip(first[i])
 
     picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
     held[key] = picked
-    return [shown[i] for i in picked if i < len(shown)] + (rest if len(shown) in picked else [])
+    return [first[i] for i in picked if i < len(first)] + (rest if len(first) in picked else [])
 
 
 def _chip(odd: Odd) -> str:

@@ -9,11 +9,11 @@ import streamlit as st
 from pages._ui import chart
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
-from rr_core.figures.labels import names
-from rr_core.figures.one_report import LARGEST_MATRIX, belief, channel, price
+from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, price
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, with_categories
+from rr_core.figures.wording import names
 from rr_core.plain_text import plain
 from rr_core.privacy import Report, answer, posterior_of_reports
 from rr_core.streams import Stream
@@ -23,7 +23,7 @@ _MOST_ANSWERS = 20
 _ANSWERS = "_person_answers"
 
 
-def section(work: Work) -> None:
+def person_section(work: Work) -> None:
     """Let a person answer as one user, and see what the answer gives away."""
     draw, mechanism = work.draw, work.draw.mechanism
     st.subheader("One person's report")
@@ -31,7 +31,7 @@ def section(work: Work) -> None:
     with left:
         truth = _pick_truth(work)
         answers = [
-            answer(truth, mechanism, work.scenario.stream(Stream.ANSWERS, truth, i))
+            answer(truth, mechanism, work.draw.scenario.stream(Stream.ANSWERS, truth, i))
             for i in range(st.session_state.setdefault(_ANSWERS, 1))
         ]
         with st.container(horizontal=True):
@@ -55,12 +55,12 @@ def section(work: Work) -> None:
             + (", the truth." if last.report == truth else ".")
             + (_earlier(work, answers) if len(answers) > 1 else "")
         )
-        st.markdown(f"{two_ways(mechanism)}\n\n{price(work.scenario.epsilon, len(answers))}")
+        st.markdown(f"{two_ways(mechanism)}\n\n{price(work.draw.scenario.epsilon, len(answers))}")
     with right:
         prior, reports = draw.population.probabilities, [one.report for one in answers]
         beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
-        shown = _shown(work, [truth, *reports])
-        chart.show(belief(prior, beliefs, reports, truth, shown), "belief")
+        view = _categories(work, [truth, *reports])
+        chart.show(belief(prior, beliefs, reports, truth, view), "belief")
     if mechanism.k <= LARGEST_MATRIX:
         with st.expander("The channel matrix: every truth, every report"):
             order = natural_order(mechanism.k)
@@ -73,7 +73,7 @@ def _pick_truth(work: Work) -> int:
     return int(
         st.selectbox(
             "A person whose truth is"
-            if work.scenario.k <= _MOST_SHOWN
+            if work.draw.scenario.k <= _MOST_SHOWN
             else f"A person whose truth is (top {len(options)})",
             options,
             format_func=lambda category: plain(_raw_name(work, category)),
@@ -83,11 +83,11 @@ def _pick_truth(work: Work) -> int:
     )
 
 
-def _shown(work: Work, wanted: Sequence[int]) -> Bars:
+def _categories(work: Work, wanted: Sequence[int]) -> Bars:
     """All categories when they are few, else the most frequent ones and those wanted."""
     labels = work.draw.population.labels
-    if work.scenario.k <= _MOST_SHOWN:
-        return bars(natural_order(work.scenario.k), labels, "Category")
+    if work.draw.scenario.k <= _MOST_SHOWN:
+        return bars(natural_order(work.draw.scenario.k), labels, "Category")
     most, title = work.by_truth[:_MOST_SHOWN], "Most frequent categories"
     if not set(wanted) <= set(most.tolist()):
         title += ", and those reported"

@@ -1,16 +1,23 @@
-"""The errors of the estimators on one draw, with best and worst marked, and the certificate."""
+"""The sections on estimators: their errors on one draw, with best and worst marked and the certificate; and repeated
+collections: bias, variance and who wins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
-from pages._ui.safe_text import markdown
+from pages._ui import chart, long_run
+from pages._ui.long_run import Progress
+from pages._ui.safe_text import markdown, starred
+from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
-from rr_core.figures.labels import plain_names
+from rr_core.figures.estimators import METRIC_TITLES, bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.wording import plain_names
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
@@ -40,7 +47,7 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def show(result: Comparison, draw: Draw, closing: str) -> None:
+def error_table(result: Comparison, draw: Draw, closing: str) -> None:
     """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
 
     All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
@@ -77,9 +84,9 @@ def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
     """Which categories each estimator sets to zero, by name; the first few when they are many."""
     parts = []
     for name in VALID:
-        count, shown = result.zeros[name], result.zeroed(name, _MOST_NAMED)
-        listed = ", ".join(markdown(label) for label in plain_names(labels, shown)) or "none"
-        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        count, first = result.zeros[name], result.zeroed(name, _MOST_NAMED)
+        listed = ", ".join(markdown(label) for label in plain_names(labels, first)) or "none"
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
         parts.append(f"{QUANTITIES[name].name}: {listed}{more}".replace("*", "\\*"))
     return "**Set to zero** · " + " · ".join(parts)
 
@@ -101,3 +108,53 @@ def _cells(result: Comparison, metric: str) -> list[str]:
         ("≈ 0" if 0 < abs(error) <= nothing else number(error, digits)) + marks.get(name, "")
         for name, error in errors.items()
     ]
+
+
+_NAME = "repeat"
+
+
+def repeated_section(work: Work, target: Target) -> None:
+    """Choose how many collections, run them with progress and Stop, and show what came of it."""
+    st.markdown(
+        "### And if the same collection were repeated?\n\n"
+        + (
+            "The same users report again and again with new noise."
+            if target == "users"
+            else "New users are drawn from the population each time, and report with new noise."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        times = long_run.how_many("repeat_times")
+        about = (work.draw.scenario, work.draw.population.key, target, times)
+        start = long_run.offer(_NAME, "Repeat", about)
+    if start:
+        run = partial(_repeat, work.draw, times, target)
+        # A result keeps four numbers per category.
+        shared = work.is_shared and work.draw.scenario.k <= LARGE
+        long_run.follow(_NAME, about, times, "collections", run, shared=shared)
+    result: Repeats | None = long_run.result(_NAME, about)
+    if result is not None:
+        _show_repeats(result, times)
+
+
+def _repeat(draw: Draw, times: int, target: Target, progress: Progress) -> Repeats:
+    return long_run.last_of(repeat(draw, times, target), lambda result: result.done, progress)
+
+
+def _show_repeats(result: Repeats, times: int) -> None:
+    if result.done < times:
+        long_run.stopped(result.done, times, "collections")
+    metric = st.segmented_control(
+        "Error measure",
+        RANKED,
+        default="mse",
+        format_func=lambda metric: starred(METRIC_TITLES[metric]),
+        key="repeat_metric",
+    )
+    metric = metric or "mse"
+    chart.show(error_distribution(result, metric), "error_distribution")
+    left, right = st.columns(2)
+    with left:
+        chart.show(bias_and_variance(result), "bias_and_variance")
+    with right:
+        chart.show(wins(result, metric), "wins")

@@ -15,16 +15,14 @@ from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
 from rr_core.figures.plan_sentences import round_up
-from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Guess, Target
-from rr_core.populations import UPLOAD
 
 T = TypeVar("T")
 _DIGITS = 4  # of an epsilon that is shown and used
-_LEAST_CHANCE, _MOST_CHANCE = 0.5, 0.9999  # a target can ask for
 _CELLS = 33  # of the map, each way
 
 
@@ -98,8 +96,8 @@ def rounded_up(epsilon: float) -> float:
 def _reachable(target: Target, value: float) -> Target | None:
     """The target that is just met by ``value``, where it is one."""
     if target.kind == "top":
-        sure = min(value, _MOST_CHANCE)
-        return replace(target, confidence=sure) if sure >= _LEAST_CHANCE else None
+        sure = min(value, CONFIDENCE_MAX)
+        return replace(target, confidence=sure) if sure >= CONFIDENCE_MIN else None
     return replace(target, value=value) if target.about.low <= value <= target.about.high else None
 
 
@@ -126,7 +124,7 @@ def map_ranges(
 
 def population_guess(work: Work, settings: PlanSettings) -> Guess:
     """The population that the plan is for, or all of them."""
-    k, population = work.scenario.k, work.draw.population
+    k, population = work.draw.scenario.k, work.draw.population
     if settings.worst_case:
         return Guess.of(k, None)
     return _cached(work, "guess", (), lambda: Guess.of(k, population.probabilities), _shared_large)
@@ -134,12 +132,12 @@ def population_guess(work: Work, settings: PlanSettings) -> Guess:
 
 def current_plan(work: Work, settings: PlanSettings) -> Plan:
     """The plan for this scenario."""
-    epsilon, n = work.scenario.epsilon, work.scenario.n
+    epsilon, n = work.draw.scenario.epsilon, work.draw.scenario.n
     return _cached(
         work,
         "answer",
         (settings, epsilon, n),
-        lambda: make_plan(settings, work.scenario.k, epsilon, n, population_guess(work, settings)),
+        lambda: make_plan(settings, work.draw.scenario.k, epsilon, n, population_guess(work, settings)),
     )
 
 
@@ -156,7 +154,7 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
         (settings, epsilons, users),
         lambda: landscape(
             settings.target,
-            work.scenario.k,
+            work.draw.scenario.k,
             population_guess(work, settings),
             epsilons=across,
             n=up,
@@ -178,7 +176,7 @@ def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
     def make(target: Target = target) -> TargetFrontier:
         guess = population_guess(work, settings)
         return TargetFrontier(
-            target, across, frontier(target, work.scenario.k, guess, across, users=settings.users)
+            target, across, frontier(target, work.draw.scenario.k, guess, across, users=settings.users)
         )
 
     about = (target, settings.worst_case, settings.users, epsilons, across.size)
@@ -186,7 +184,7 @@ def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
 
 
 def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
-    return map_ranges((work.scenario.epsilon, plan.epsilon), (work.scenario.n, plan.n))
+    return map_ranges((work.draw.scenario.epsilon, plan.epsilon), (work.draw.scenario.n, plan.n))
 
 
 def _cached(
@@ -194,7 +192,7 @@ def _cached(
 ) -> T:
     """What was made about this population, by this session when it is its own upload, else by anybody."""
     population = work.draw.population
-    if work.scenario.dist == UPLOAD:
+    if not work.is_shared:
         return state.latest(f"plan_{name}", (population.key, about), make)
     made: T = (shared or _shared)(name, population.key, about, make)
     return made

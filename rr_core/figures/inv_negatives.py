@@ -1,4 +1,4 @@
-"""The chance that an empty category goes negative, for any number of users."""
+"""Inv with its negatives hatched, and the chance that an empty category goes negative."""
 
 from __future__ import annotations
 
@@ -8,13 +8,99 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from rr_core._validate import Array
+from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
-from rr_core.law import negative_chance
+from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import variance_at
 from rr_core.summaries import ExpectedNegatives
 
 INV = QUANTITIES["inv"]
+
+
+def inv_with_negatives(
+    estimate: Array,
+    theta: Array,
+    n: int,
+    mechanism: RandomizedResponse,
+    view: View,
+    zoom: bool = False,
+) -> go.Figure:
+    """Inv against the truth with its ±1 and ±2 standard-error bands; what is below zero is hatched.
+
+    Args:
+        estimate: (k,) Inv.
+        theta: (k,) the users' true shares.
+        n: number of users.
+        mechanism: the randomized response.
+        view: what to draw.
+        zoom: keep to the values that a category nobody has can take.
+    """
+    below = int(below_zero(estimate, mechanism).sum())
+    if isinstance(view, Bars):
+        shown = view.pick(theta)
+        error = np.sqrt(variance_at(shown, n, mechanism))
+        traces = _inv_bars(view, view.pick(estimate), shown, error)
+    else:
+        traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
+    reading = (
+        f"Inv gives a negative share to {below:,} of {len(estimate):,} categories (hatched, below the zero "
+        "line); the grey bands are one and two standard errors of a single category around the truth."
+        if below
+        else "In this draw Inv gives no negative share: every category lies at or above the zero line."
+    )
+    y = share_axis(n, mechanism, zoom)
+    return figure(traces, view.axis(), y, reading, bargap=0.2, hovermode=view.hovermode)
+
+
+def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[dict[str, Any]]:
+    bands = [
+        {
+            "type": "bar",
+            "name": f"truth ± {width} standard error{'s' if width > 1 else ''}",
+            "x": view.x,
+            "y": 2 * width * error,
+            "base": truth - width * error,
+            "offset": -0.46,
+            "width": 0.92,
+            "marker": {"color": TRUTH.faded(opacity)},
+            "hoverinfo": "skip",
+        }
+        for width, opacity in ((2, 0.18), (1, 0.24))
+    ]
+    bars = {
+        "type": "bar",
+        "name": "Inv (negatives hatched)",
+        "x": view.x,
+        "y": estimate,
+        "offset": -0.3,
+        "width": 0.6,
+        "customdata": view.names,
+        "marker": {"color": INV.colour, **hatched(estimate)},
+        "hovertemplate": hover("Inv", estimate),
+    }
+    return [*bands, bars, truth_marks(view, truth)]
+
+
+def _inv_curve(
+    view: Curve, estimate: Array, truth: Array, n: int, mechanism: RandomizedResponse
+) -> list[dict[str, Any]]:
+    low, high = view.low(estimate), view.high(estimate)
+    # The variance is affine in theta: its mean over a bin is the variance at the mean of theta.
+    middle = view.mean(truth)
+    error = np.sqrt(variance_at(middle, n, mechanism))
+    colour = INV.faded(0.45)
+    return [
+        *band(view, "truth ± 2 standard errors", middle - 2 * error, middle + 2 * error, TRUTH.faded(0.3)),
+        *band(view, "truth ± 1 standard error", middle - error, middle + error, TRUTH.faded(0.3)),
+        *band(view, "Inv, highest to zero", np.maximum(low, 0), np.maximum(high, 0), INV.faded(0.28)),
+        *band(view, "Inv below zero", np.minimum(low, 0), np.minimum(high, 0), colour, "/"),
+        line(view, "Inv", view.mean(estimate), color=INV.colour, dash=INV.dash, width=2.5),
+        line(view, "Truth", middle, color=TRUTH.colour, width=3),
+    ]
 
 
 def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float) -> go.Figure:

@@ -1,4 +1,4 @@
-"""From the bytes of an upload to text or Parquet: size, compression, real type, encoding."""
+"""From the bytes of an upload to text or Parquet: size, compression, real type, encoding; and the exceptions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.io.errors import UnreadableFile, megabytes, quote
 from rr_core.limits import MAX_UPLOAD_BYTES
+from rr_core.plain_text import plain
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
 PARQUET_EXTENSIONS = ("parquet",)
@@ -54,6 +54,32 @@ _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
 _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
 _C1 = bytes(range(0x80, 0xA0))
+
+
+class UnreadableFile(ValueError):
+    """A file from which no distribution can be made.
+
+    ``str(error)`` is one plain sentence, two at most, for a person who does not program: what is
+    wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
+    (the app escapes it).
+    """
+
+
+class WrongDomain(ValueError):
+    """Reports and a domain that do not fit together.
+
+    ``str(error)`` keeps the promise of `UnreadableFile`: one or two plain sentences, to be shown as text.
+    """
+
+
+def quote(text: str, max_length: int = 40) -> str:
+    """The offending text, shortened and in quotation marks."""
+    return f"“{plain(text, max_length)}”"
+
+
+def megabytes(size: int) -> str:
+    """A limit in words: ``200 MB``."""
+    return f"{size / 2**20:,.0f} MB"
 
 
 Tick = Callable[[float], None]

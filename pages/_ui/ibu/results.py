@@ -16,7 +16,6 @@ from rr_core.ibu.costs import affordable_iterations, records_per_decade
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
 from rr_core.io.csv_files import csv_bytes
-from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
 _NAME = "ibu_longer"
@@ -28,16 +27,16 @@ def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
-    if work.scenario.dist == UPLOAD:
+    if not work.is_shared:
         return state.latest("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
-    cached = _large_run if work.scenario.k > LARGE else _small_run
-    return cached(work.scenario, start, length, work)
+    cached = _large_run if work.draw.scenario.k > LARGE else _small_run
+    return cached(work.draw.scenario, start, length, work)
 
 
 def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
     """When this run is first near enough, by each measure."""
-    about = (work.scenario, start, int(path.iterations[-1]), tolerance)
-    if work.scenario.dist == UPLOAD:
+    about = (work.draw.scenario, start, int(path.iterations[-1]), tolerance)
+    if not work.is_shared:
         key = (work.draw.population.key, *about)
         return state.latest("ibu_reached", key, lambda: first_reached(path, tolerance))
     return _shared_first_reached(*about, path)
@@ -45,8 +44,8 @@ def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: 
 
 def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
     """When each category has come to stay near its limit: to this part of the average share."""
-    about = (work.scenario, start, int(path.iterations[-1]), part / work.scenario.k)
-    if work.scenario.dist == UPLOAD:
+    about = (work.draw.scenario, start, int(path.iterations[-1]), part / work.draw.scenario.k)
+    if not work.is_shared:
         key = (work.draw.population.key, *about)
         return state.latest("ibu_settled", key, lambda: settling_times(path, about[-1]))
     return _shared_settling(*about, path)
@@ -77,11 +76,11 @@ def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
         start_now = long_run.offer(_NAME, "Run to the end", about)
     if start_now:
         run = partial(_compute, work, start, length)
-        long_run.follow(_NAME, about, length, "iterations", run, shared=work.scenario.dist != UPLOAD)
+        long_run.follow(_NAME, about, length, "iterations", run, shared=work.is_shared)
 
 
 def _about(work: Work, start: Start, length: int) -> About:
-    return work.scenario, work.draw.population.key, start, length
+    return work.draw.scenario, work.draw.population.key, start, length
 
 
 def _compute(work: Work, start: Start, length: int, progress: long_run.Progress | None = None) -> IBUPath:

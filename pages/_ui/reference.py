@@ -1,0 +1,403 @@
+"""The parts of the reference page (symbols, names, formulas, estimators compared, misprints, glossary, sources): how each
+is shown, numbers filled into its texts, and the search across them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import state
+from pages._ui.link import Binding
+from pages._ui.safe_text import markdown
+from rr_core import reference
+from rr_core.experiments.claims import best_when
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
+from rr_core.experiments.ranking import standing
+from rr_core.experiments.storage import stored_result
+from rr_core.figures.style import number, percent
+from rr_core.figures.wording import about
+from rr_core.misprints import all_checks
+from rr_core.misprints.paper import WorstInSingleDraws
+from rr_core.parameters import Choice
+from rr_core.populations import TABLES
+from rr_core.reference import Entry, Formula, Misprint
+from rr_core.scenario import PRESETS, WORST_AVERAGE
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
+
+
+def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A Markdown table; a cell may hold anything but a vertical bar."""
+    lines = [head, [":--"] * len(head), *rows]
+    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def show_in_two_columns(entries: Sequence[Entry]) -> None:
+    """Down the left column, then down the right one; one below the other on a phone."""
+    half = (len(entries) + 1) // 2
+    for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
+        with column:
+            show_entries(part)
+
+
+def show_entries(entries: Iterable[Entry]) -> None:
+    """One entry below the other."""
+    st.markdown("\n\n".join(map(_as_markdown, entries)))
+
+
+def _as_markdown(entry: Entry) -> str:
+    # The dollars of a displayed formula must begin a line.
+    between = "\n\n" if entry.text.startswith("$$") else " — "
+    return f"**{entry.title}**{between}{entry.text}"
+
+
+def fill(text: str, numbers: Mapping[str, Any]) -> str:
+    """The text with its placeholders filled.
+
+    ``{{path}}`` is the value at a path of keys, attributes and places in ``numbers``: ``a.b.0``. ``{{path:format}}``
+    writes it in one of the formats below, which may be followed by its number of digits, or as Python's format
+    specification says: ``{{path:percent 4}}``, ``{{path:,}}``.
+
+    Raises:
+        KeyError, AttributeError, IndexError: when there is no such value.
+    """
+    return _PLACEHOLDER.sub(lambda found: _formatted(_at(numbers, found[1]), found[2] or ""), text)
+
+
+def _at(values: Any, path: str) -> Any:
+    for name in path.split("."):
+        if isinstance(values, Mapping):
+            values = values[name]
+        else:
+            values = values[int(name)] if name.isdecimal() else getattr(values, name)
+    return values
+
+
+def _formatted(value: Any, wanted: str) -> str:
+    name, _, digits = wanted.partition(" ")
+    return (
+        _FORMATS[name](value, *([int(digits)] if digits else []))
+        if name in _FORMATS
+        else format(value, wanted)
+    )
+
+
+def _vector(values: Iterable[float]) -> str:
+    return f"({', '.join(number(float(value)) for value in values)})"
+
+
+_FORMATS: Mapping[str, Callable[..., str]] = {
+    "number": number,
+    "percent": percent,
+    "vector": _vector,
+    "times": about,
+}
+
+
+def symbol_entries() -> tuple[Entry, ...]:
+    letters = (symbol for group in reference.symbols().values() for symbol in group)
+    objects = reference.read("symbols")["other_names"]["objects"]
+    return (
+        *(Entry(f"{symbol.letter} · {symbol.code}", symbol.meaning, symbol.search) for symbol in letters),
+        *(Entry(f"`{row['code']}`", f"{row['meaning']}.") for row in objects),
+    )
+
+
+def show_symbols() -> None:
+    for name, group in reference.symbols().items():
+        st.subheader(name)
+        show_table(
+            ("Symbol", "In code", "Meaning, unit, range"), [(s.letter, s.code, s.meaning) for s in group]
+        )
+    others = reference.read("symbols")["other_names"]
+    st.subheader(others["name"])
+    show_table(("Name", "What it is"), [(f"`{row['code']}`", row["meaning"]) for row in others["objects"]])
+
+
+def name_entries() -> tuple[Entry, ...]:
+    letters = (
+        Entry(row.letter, f"here: {row.here}; elsewhere: {row.elsewhere}.") for row in reference.letters()
+    )
+    return (*reference.entries("names", "method"), *letters)
+
+
+def show_names() -> None:
+    st.subheader("Methods")
+    show_entries(reference.entries("names", "method"))
+    st.subheader("Letters that clash")
+    show_table(
+        ("Letter", "Here", "Elsewhere"),
+        [(row.letter, row.here, row.elsewhere.replace("|", "\\mid ")) for row in reference.letters()],
+    )
+    st.caption(reference.read("names")["note"])
+
+
+def formula_entries() -> tuple[Entry, ...]:
+    return tuple(
+        Entry(formula.name, _formula_text(formula), topic)
+        for topic, formulas in reference.formulas().items()
+        for formula in formulas
+    )
+
+
+def _formula_text(formula: Formula) -> str:
+    """Everything but the formula's name."""
+    code = ", ".join(f"`{name}`" for name in formula.code)
+    lines = "\\begin{gathered}\n" + formula.latex + "\n\\end{gathered}"
+    return f"$$\n{lines}\n$$\n\n{formula.note}\n\n:small[From: {formula.source}. In code: {code}.]"
+
+
+def show_formulas() -> None:
+    st.caption(reference.read("formulas")["note"])
+    for topic, formulas in reference.formulas().items():
+        with st.expander(f"**{topic.replace('*', chr(92) + '*')}**"):
+            for formula in formulas:
+                st.markdown(f"**{formula.name}**\n\n{_formula_text(formula)}")
+
+
+def glossary_entries() -> tuple[Entry, ...]:
+    return reference.entries("glossary", "term")
+
+
+def show_glossary() -> None:
+    show_in_two_columns(glossary_entries())
+
+
+def source_entries() -> tuple[Entry, ...]:
+    return (*reference.entries("sources", "text"), *_data_entries())
+
+
+def _data_entries() -> tuple[Entry, ...]:
+    """The populations that are published tables, with their sources."""
+    return tuple(Entry(table.name, table.source, "data") for table in TABLES.values())
+
+
+def show_sources() -> None:
+    st.subheader("Texts")
+    show_entries(reference.entries("sources", "text"))
+    st.subheader("To copy")
+    for citation in reference.read("sources")["citation"]:
+        st.markdown(citation["heading"])
+        st.code(citation["bibtex"], language="bibtex")
+    st.subheader("Data in the app")
+    show_entries(_data_entries())
+    st.markdown(reference.read("sources")["data_note"])
+
+
+_CLOSE = 1.5  # times the smallest mean error: close to it
+_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE\\*", "ibu": "IBU"}
+
+
+@cache
+def _main_grid() -> dict[str, Any]:
+    """Numbers of the recorded runs of the paper's grid, by the names that the texts give them; mean squared errors."""
+    grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
+    return {
+        "n_settings": len(MAIN_GRID),
+        "n_apart": grid.n_different,
+        "n_unsettled": grid.n_unsettled,
+        "n_collections": MAIN_SETTINGS.seeds,
+        "n_close": grid.n_close,
+        "close": _CLOSE,
+        "typical_ratio": grid.median_ratio,
+        "largest_ratio": grid.worst_ratio,
+        "surely_best": grid.n_best,
+    }
+
+
+def when_best() -> tuple[Entry, ...]:
+    """When each estimator is best, with the numbers of the paper's grid."""
+    return tuple(
+        replace(entry, text=fill(entry.text, _main_grid()))
+        for entry in reference.entries("estimators", "best")
+    )
+
+
+def estimator_entries() -> tuple[Entry, ...]:
+    texts = reference.read("estimators")
+    promises = (
+        Entry(f"{name}: {row['promise'].lower()}?", row[key], "estimators compared")
+        for row in texts["promises"]
+        for key, name in _NAMES.items()
+    )
+    costs = (
+        Entry(f"{row['estimator']}: cost, zeros", f"{row['time']}; zeros: {row['zeros']}.")
+        for row in texts["costs"]
+    )
+    return (*when_best(), *promises, *costs)
+
+
+def show_estimators() -> None:
+    texts = reference.read("estimators")
+    st.subheader("What each promises")
+    show_table(
+        ("", *_NAMES.values()), [(row["promise"], *(row[key] for key in _NAMES)) for row in texts["promises"]]
+    )
+    st.markdown(texts["promises_note"])
+    st.subheader("What it costs, and what it sets to zero")
+    show_table(
+        ("Estimator", "Time here", "Categories set to zero"),
+        [(row["estimator"], row["time"], row["zeros"]) for row in texts["costs"]],
+    )
+    st.markdown(texts["costs_note"])
+    st.subheader("When each is best")
+    show_entries(when_best())
+    st.caption(fill(texts["best_note"], _main_grid()))
+
+
+@st.cache_data(show_spinner="Checking the misprints…")
+def _misprint_numbers() -> dict[str, Any]:
+    """What the texts of the misprints name, computed once for everybody."""
+    checks = all_checks()
+    preset = next(one.name for one in PRESETS if one.scenario == WORST_AVERAGE)
+    return {
+        **checks,
+        "worst_rates": [_rate(draws) for draws in checks["worst_in_single_draws"]],
+        "main_grid": _main_grid(),
+        "concentrated": _concentrated(),
+        "preset": preset.replace("*", "\\*"),
+    }
+
+
+def _rate(draws: WorstInSingleDraws) -> str:
+    if draws.one_in is None:
+        return f"in none of {draws.n_with_negatives:,}"
+    return f"**1 in {draws.one_in:,}** ({draws.n_worst:,} of {draws.n_with_negatives:,})"
+
+
+def _concentrated() -> dict[str, int]:
+    """How often InvP is best in the settings of the main grid with a concentrated population."""
+    count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
+    assert count is not None
+    users = [cell.n for cell in count.exceptions]
+    return {
+        "n_settings": count.total,
+        "n_best": count.yes,
+        "n_not_best": count.no,
+        "fewest_users": min(users),
+        "most_users": max(users),
+    }
+
+
+def misprint_entries() -> tuple[Entry, ...]:
+    return tuple(
+        Entry(misprint.title, f"printed: {misprint.printed} Right: {misprint.right}", f"misprint {source}")
+        for source, misprints in reference.misprints().items()
+        for misprint in misprints
+    )
+
+
+def show_misprints() -> None:
+    computed = _misprint_numbers()
+    st.caption(reference.read("misprints")["note"])
+    for source, misprints in reference.misprints().items():
+        st.subheader(source)
+        for misprint in misprints:
+            with st.expander(misprint.title):
+                st.markdown(_misprint_markdown(misprint, computed))
+
+
+def _misprint_markdown(misprint: Misprint, computed: Mapping[str, Any]) -> str:
+    lines = [f"**Printed.** {misprint.printed}", f"**Right.** {misprint.right}"]
+    check = fill(misprint.check, computed)
+    if check.endswith("\n"):
+        check += "\n"  # a table or a list ends at an empty line
+    tests = " ".join(f"`{name}`" for name in misprint.tests)
+    if check or tests:
+        lines.append(f"**Check.** {check} {tests}")
+    return "\n\n".join(lines)
+
+
+_MOST_SHOWN = 30  # hits of one part
+_SEARCH = "reference_search"
+_FIRST = "symbols"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its name, what it holds in a few words, how it is shown, and what can be found in it."""
+
+    name: str
+    about: str
+    show: Callable[[], None]
+    entries: Callable[[], tuple[Entry, ...]]
+
+
+def _part(key: str, show: Callable[[], None], entries: Callable[[], tuple[Entry, ...]]) -> Part:
+    return Part(reference.read(key)["name"], reference.read(key)["about"], show, entries)
+
+
+PARTS = {
+    "symbols": _part("symbols", show_symbols, symbol_entries),
+    "names": _part("names", show_names, name_entries),
+    "formulas": _part("formulas", show_formulas, formula_entries),
+    "estimators": _part("estimators", show_estimators, estimator_entries),
+    "misprints": _part("misprints", show_misprints, misprint_entries),
+    "glossary": _part("glossary", show_glossary, glossary_entries),
+    "sources": _part("sources", show_sources, source_entries),
+}
+
+
+_PARAMETER = Choice("part", "part", "part of the reference", {key: part.name for key, part in PARTS.items()})
+
+
+def _read_part(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    key, note = _PARAMETER.parse(query.get("part", _FIRST), _FIRST)
+    return key, (note,) if note else ()
+
+
+# The key of the part on screen.
+PART = Binding("_reference_part", _FIRST, _read_part, lambda key: {"part": None if key == _FIRST else key})
+
+
+def pick() -> Part:
+    """The table of contents: one part at a time."""
+    st.pills(
+        "Parts of the reference",
+        list(PARTS),
+        required=True,
+        format_func=lambda key: PARTS[key].name,
+        label_visibility="collapsed",
+        **state.shows("part", PART.current(), _show_part),
+    )
+    return PARTS[PART.current()]
+
+
+def _show_part(key: str) -> None:
+    """Show a part, and leave the search."""
+    PART.change(key)
+    st.session_state[_SEARCH] = ""
+
+
+def search_box() -> str:
+    """What the reader looks for, if anything."""
+    query: str = st.text_input(
+        "Look up a symbol, a name or a word in all parts",
+        placeholder="for instance: norm-sub, phi, support",
+        key=_SEARCH,
+        max_chars=60,
+    )
+    return query.strip()
+
+
+def search_results(query: str) -> None:
+    """Every entry that matches, by part."""
+    st.caption(
+        f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
+    )
+    total = 0
+    for part in PARTS.values():
+        hits = [entry for entry in part.entries() if entry.matches(query)]
+        if hits:
+            st.subheader(part.name)
+            show_entries(hits[:_MOST_SHOWN])
+        if len(hits) > _MOST_SHOWN:
+            st.caption(f"… and {len(hits) - _MOST_SHOWN} more: choose the part above to see them all.")
+        total += len(hits)
+    if not total:
+        st.info(f"Nothing here says “{markdown(query)}”. Try a shorter word, or choose a part above.")

@@ -1,0 +1,223 @@
+"""A table: opened from the bytes of a file, its columns read piece by piece, and the values of one column counted.
+
+Distributions and collected reports are both read from here. Counting holds only the distinct values in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rr_core.io.columns import Columns
+from rr_core.io.decoding import Tick, UnreadableFile, decode, ignore, quote, unpack
+from rr_core.io.labels import factorize
+from rr_core.io.parquet import ParquetTable, open_parquet, to_text
+from rr_core.io.text import TextTable, open_text
+from rr_core.limits import K_MAX, K_MIN
+
+AnyTable = TextTable | ParquetTable
+Counts = npt.NDArray[np.int64]
+
+MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
+
+_PENDING = 1 << 20
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file whose columns are known: its table, and how the bytes were understood (no encoding for Parquet)."""
+
+    table: AnyTable
+    compression: Literal["gzip"] | None
+    encoding: str | None
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows left out for one reason. `first_line` counts lines of a text or rows of a Parquet file from 1.
+
+    `file` names the file when several were read.
+    """
+
+    reason: Literal["blank line", "no category name"]
+    rows: int
+    first_line: int
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """Distinct names as they are written, in order of first appearance; for each its rows and its people."""
+
+    names: Any
+    rows: Counts
+    people: Counts
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A file read: names that are not cleaned yet but are not blank, and the rows that were left out."""
+
+    tallied: Tallied
+    dropped: tuple[Dropped, ...]
+    notes: tuple[str, ...] = ()
+
+
+def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
+
+    Raises
+    ------
+    UnreadableFile
+        When the file is no table at all.
+    """
+    content = unpack(data, name, lambda done: tick(done / 2))
+    if content.kind == "parquet":
+        return Opened(open_parquet(content.data), content.compression, None)
+    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
+    return Opened(open_text(text, has_header), content.compression, encoding)
+
+
+def read_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> Columns:
+    """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`."""
+    chunks: list[list[Any]] = [[] for _ in indices]
+    blank = Columns(())
+    for piece in table.pieces(indices):
+        for column, array in zip(chunks, piece.arrays, strict=False):
+            column += array.chunks
+        blank = piece
+        tick(piece.done)
+    return Columns(tuple(map(pa.chunked_array, chunks)), blank.blank_lines, blank.first_blank)
+
+
+def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted:
+    """How many rows hold each value of a column.
+
+    Raises
+    ------
+    UnreadableFile
+        A broken line, or far more values than categories can be used.
+    """
+    tally, blank = Tally(), Columns(())
+    for piece in table.pieces([category]):
+        if piece.arrays:
+            tally.add(piece.arrays[0])
+        # Cleaning may unite a few names, not three in four: do not wait for the end.
+        if tally.distinct > 4 * MAX_CATEGORIES:
+            check_size(tally.distinct, table.columns[category])
+        blank = piece
+        tick(piece.done)
+    tallied = tally.result()
+    named = has_name(tallied.names)
+    first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
+    return with_names(table, tallied, named, blank, first)
+
+
+class Tally:
+    """Counts values that come in pieces.
+
+    Each piece is reduced to its distinct values at once. These are united when enough of them wait: the work
+    stays proportional to the rows, also when nearly all values differ.
+    """
+
+    def __init__(self) -> None:
+        self._names: list[Any] = []
+        self._rows: list[Counts] = []
+        self._waiting = 0
+        self._limit = _PENDING
+        self.distinct = 0
+        """Distinct values when they were last united."""
+
+    def add(self, values: Any) -> None:
+        """Count the values of one more Arrow array."""
+        found = values.value_counts()
+        self._names.append(to_text(found.field("values")))
+        self._rows.append(found.field("counts").to_numpy())
+        self._waiting += len(found)
+        if self._waiting > self._limit:
+            self.distinct = len(self.result().names)
+            self._limit = 2 * self.distinct + _PENDING
+
+    def result(self) -> Tallied:
+        """What was counted so far."""
+        names, codes = factorize(pa.chunked_array(self._names, pa.large_string()))
+        rows = add_up(codes, np.concatenate([np.zeros(0, np.int64), *self._rows]), len(names))
+        self._names, self._rows, self._waiting = [names], [rows], len(names)
+        return Tallied(names, rows, rows)
+
+
+def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:
+    """The sum of the weights of each code; exact, for sums below 2^53."""
+    return np.bincount(codes, weights=weights, minlength=k).astype(np.int64)
+
+
+def check_size(k: int, column: str, fewest: int | None = None) -> None:
+    """Refuse a column with too few or too many categories; at least MIN_CATEGORIES unless told otherwise."""
+    if k == 0:
+        raise UnreadableFile(f"The column {quote(column)} is empty. Pick another column for the category.")
+    if k < (MIN_CATEGORIES if fewest is None else fewest):
+        raise UnreadableFile(
+            f"The column {quote(column)} holds one category only, and a distribution needs at least"
+            f" {MIN_CATEGORIES}. Pick another column, or add the missing categories with count 0."
+        )
+    if k > MAX_CATEGORIES:
+        raise UnreadableFile(
+            f"The column {quote(column)} holds {k:,} different categories; at most {MAX_CATEGORIES:,} can be"
+            " used. Pick another column, or put rare categories together."
+        )
+
+
+def has_name(names: Any) -> npt.NDArray[np.bool_]:
+    """Which names are still one after cleaning: those with more than blanks and control characters."""
+    return np.asarray(pc.match_substring_regex(names, r"[^\p{Z}\p{Cc}]").to_numpy(zero_copy_only=False))
+
+
+def with_names(
+    table: AnyTable,
+    tallied: Tallied,
+    named: npt.NDArray[np.bool_],
+    blank: Columns,
+    first: int,
+    notes: tuple[str, ...] = (),
+) -> Counted:
+    """What was tallied without the rows that have no name, the first of which is row `first`."""
+    dropped = left_out(table, blank, int(tallied.rows[~named].sum()), first)
+    names = pc.filter(tallied.names, pa.array(named))
+    return Counted(Tallied(names, tallied.rows[named], tallied.people[named]), dropped, notes)
+
+
+def left_out(table: AnyTable, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
+    """What was left out of a file: its blank lines, and its rows without a name.
+
+    `first_nameless` is the position of the first of those. In a single column they are blank lines.
+    """
+    blank, first_blank = columns.blank_lines, columns.first_blank
+    first = table.place(first_nameless) if nameless else 0
+    if len(table.columns) == 1 and table.unit == "line":
+        firsts = [line for line in (first_blank, first) if line]
+        return (Dropped("blank line", blank + nameless, min(firsts)),) if firsts else ()
+    dropped = []
+    if blank:
+        dropped.append(Dropped("blank line", blank, first_blank))
+    if nameless:
+        dropped.append(Dropped("no category name", nameless, first))
+    return tuple(dropped)
+
+
+def _first_of(table: AnyTable, category: int, wanted: Any) -> int:
+    """The first row that holds one of the wanted names. Reads again, up to there."""
+    rows = 0
+    for piece in table.pieces([category]):
+        for column in piece.arrays:
+            distinct, codes = factorize(column)
+            found = np.asarray(pc.is_in(to_text(distinct), wanted).to_numpy(zero_copy_only=False))
+            if found.any():
+                return rows + int(np.argmax(found[codes]))
+            rows += len(column)
+    raise AssertionError("the name was seen in the first reading")
