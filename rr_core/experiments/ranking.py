@@ -396,6 +396,14 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
 
     Raises:
         ValueError: when one of them does not have the metric.
+
+    >>> from rr_core.experiments.grid import Sweep, over
+    >>> from rr_core.experiments.run import run
+    >>> cells = over(k=(5, 50), n=(1000,), epsilon=(1.0,), s=(1.3,))
+    >>> runs = [run(Sweep(cells, Settings(60, seed=seed))) for seed in (1, 2)]
+    >>> both = agreement(*runs, "mse")
+    >>> both.n_common, both.n_compared, both.same_users
+    (2, 8, False)
     """
     settings = first.sweep.settings, second.sweep.settings
     for one in settings:

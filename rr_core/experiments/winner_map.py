@@ -235,6 +235,12 @@ def winner_map(
 
     Raises:
         ValueError: when the sweep has no such map or metric, or lacks one of the valid estimators.
+
+    >>> from rr_core.experiments.grid import Settings, Sweep, over
+    >>> from rr_core.experiments.run import run
+    >>> cells = over(k=(20,), n=(100, 1000), epsilon=(0.5, 1.0, 2.0), s=(1.3,))
+    >>> winner_map(run(Sweep(cells, Settings(40))), "eps-n", "mse", {}).x
+    (0.5, 1.0, 2.0)
     """
     settings = result.sweep.settings
     if metric not in settings.metrics:

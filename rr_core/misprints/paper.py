@@ -409,7 +409,11 @@ class WorstAverage:
 @cache
 def worst_average() -> WorstAverage:
     """Section 6.2: MLE* can have the largest mean squared error of the three. Ten users with counts (8, 1, 1, 0),
-    eps = 2.13."""
+    eps = 2.13.
+
+    >>> {name: round(error, 6) for name, error in worst_average().errors.items()}
+    {'inv_n': 0.069467, 'inv_p': 0.06944, 'mle_star': 0.070247}
+    """
     draw = WORST_AVERAGE.draw()
     reports, chance = histogram_law(draw.true_counts, draw.mechanism)
     errors = _squared_errors(reports, draw.theta, draw.mechanism)

@@ -67,6 +67,9 @@ def theorem(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "sampled") 
 
     Fixed users, eq. (60) corrected, for protocols with as many possible reports as categories, as k-RR:
     e^(-k eps/(k-1)) times that, averaged over the prior and over users drawn from the shares.
+
+    >>> float(theorem(10, 1.0, 10_000).round(6))
+    0.000339
     """
     k, budgets, reports = _arguments(k, epsilon, n)
     bound = k / np.expm1(budgets) ** 2 / reports
@@ -147,6 +150,9 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
 
     Raises:
         ValueError: naming the argument.
+
+    >>> [(bound.key, bound.kind) for bound in table(10, 1.0, 10_000)]
+    [('theorem', 'lower bound'), ('equal', 'lower bound'), ('limit', 'lower bound'), ('attainable', 'attainable')]
     """
     k, budgets, reports = _arguments(k, epsilon, n)
     rows = [*_lower(k, budgets, reports, users), *_for_small_epsilon(k, budgets, reports, users)]

@@ -63,6 +63,11 @@ def landscape(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> from rr_core import zipf
+    >>> map_ = landscape(Target("rmse", 0.01), 10, zipf(10, 1.0), epsilons=[0.5, 2.0], n=[1000, 10_000])
+    >>> map_.values.round(4).tolist()
+    [[0.1554, 0.0224], [0.0492, 0.0071]]
     """
     guess = solve.checked_guess(target, k, theta)
     across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
@@ -103,7 +108,12 @@ def frontier(
     *,
     users: Users = "fixed",
 ) -> Array:
-    """`solve.required_n` at each of ``epsilons``: whole numbers as floats, infinite where nothing up to 1e12 does."""
+    """`solve.required_n` at each of ``epsilons``: whole numbers as floats, infinite where nothing up to 1e12 does.
+
+    >>> from rr_core import zipf
+    >>> frontier(Target("rmse", 0.01), 10, zipf(10, 1.0), [0.5, 1.0, 2.0]).round().tolist()
+    [241606.0, 40959.0, 5023.0]
+    """
     guess = solve.checked_guess(target, k, theta)
     across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
     if solve.tie_reason(target, guess):

@@ -181,7 +181,11 @@ def subsets(k: int, epsilon: float, d: int) -> Support:
 def subset_size(k: int, epsilon: float) -> int:
     """The d with the smallest mean variance over all categories: one of the two whole numbers around
     k/(e^eps + 1). It gives the least error that any protocol with an unbiased estimate can have at equal shares, see
-    `rr_core.plan.bounds.equal_shares`."""
+    `rr_core.plan.bounds.equal_shares`.
+
+    >>> subset_size(10, 1.0)
+    3
+    """
     below = max(math.floor(k / (math.exp(_epsilon(epsilon)) + 1)), 1)
     sizes = (below, min(below + 1, k - 1))
     return min(sizes, key=lambda d: float(subsets(k, epsilon, d).mean_variance(k, 1)))
@@ -189,7 +193,11 @@ def subset_size(k: int, epsilon: float) -> int:
 
 def hash_range(epsilon: float) -> int:
     """The whole g next to the ideal e^eps + 1 with the smaller variance at share zero. At the ideal g local
-    hashing would have the p*, q* and variance of OUE; at a whole g it is never better than OUE there."""
+    hashing would have the p*, q* and variance of OUE; at a whole g it is never better than OUE there.
+
+    >>> hash_range(1.0)
+    4
+    """
     below = math.floor(math.exp(_epsilon(epsilon))) + 1
     return min((below, below + 1), key=lambda g: float(local_hashing(epsilon, g).variance(0.0, 1)))
 
@@ -213,6 +221,9 @@ def compare(
 
     Raises:
         ValueError: naming the argument.
+
+    >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
+    {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369}
     """
     n, theta = _positive("n", n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
@@ -255,6 +266,9 @@ def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> fl
 
     Against OUE at share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to
     e^eps + 3 + e^-eps. Whether the users are fixed or sampled makes no difference.
+
+    >>> round(flip_k(1.0), 3), round(3 * math.exp(1.0) + 2, 3)
+    (10.155, 10.155)
     """
     theta, odds = _share("theta_share", theta_share), math.expm1(_epsilon(epsilon))
     # In units of 1/(N (e^eps - 1)^2), k-RR has variance e^eps + k - 2 + theta (k - 2)(e^eps - 1).

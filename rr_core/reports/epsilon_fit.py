@@ -229,6 +229,9 @@ def null_shares(counts: Counts, mechanism: RandomizedResponse) -> Array:
     At MLE* itself about half of the empty categories have a positive share, and the simulated statistics come
     out too small; with sqrt(log N) alone, at k = 1,000 and N q = 5, some do, and the test rejected a right
     epsilon in 8% of collections.
+
+    >>> null_shares(np.array([900, 50, 50]), RandomizedResponse(3, 2.0)).round(3).tolist()
+    [1.0, 0.0, 0.0]
     """
     n = int(counts.sum())
     limit = min(0.05 / mechanism.k, float(special.ndtr(-math.sqrt(math.log(n)))))
