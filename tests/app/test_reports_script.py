@@ -161,16 +161,6 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
 
 
 @pytest.mark.slow
-def test_all_seen_in_a_list_without_a_header(tmp_path):
-    text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
-    source = ("reports.txt", text.encode())
-    found = analysed([source], AllSeen())
-    assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
-    save(tmp_path, source)
-    check(run(report_files.script(found), tmp_path), found)
-
-
-@pytest.mark.slow
 def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
     values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
     out = io.BytesIO()
@@ -180,18 +170,6 @@ def test_parquet_needs_pyarrow_and_nothing_else(tmp_path):
     assert found.used.n == 19 * 7
     save(tmp_path, source)
     check(run(report_files.script(found), tmp_path, parquet=True), found)
-
-
-def test_script_reads_numbers_in_parquet_as_the_app_does(monkeypatch):
-    out = io.BytesIO()
-    values = pa.array([17.0, float("nan"), None, 2.5, 17.0, 1e20], from_pandas=False)
-    pq.write_table(pa.table({"report": values, "other": values}), out)
-    seen = read_reports([Source("r.parquet", out.getvalue())], layout="values", category="report")
-    monkeypatch.setattr(recompute, "CATEGORY", "report")
-    counted = recompute.reports([out.getvalue()])
-    assert list(counted.items()) == list(zip(seen.labels, seen.counts, strict=True))
-    assert counted["17"] == 2
-    assert len(counted) == 3
 
 
 def test_a_script_of_an_earlier_version_still_runs(tmp_path):
@@ -209,41 +187,12 @@ def test_a_script_of_an_earlier_version_still_runs(tmp_path):
 
 
 @pytest.mark.slow
-def test_names_left_out_and_counted_as_others(tmp_path):
-    source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
-    names = Names(("NA", "it's"), (("Bus", "bus"),))
-    for domain in (AllSeen(), Size(7)):
-        found = analysed([source], domain, names=names)
-        assert found.used.collected.outside_total == 44
-        save(tmp_path, source)
-        check(run(report_files.script(found), tmp_path), found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [
-        (
-            [100, 98, 102],
-            "nearest to the truth, as estimated: InvN or InvP or MLE*\nthe same in every category: Inv, ",
-        ),
-        ([5000, 300, 10, 200, 20, 15, 12, 30], "nearest to the truth: settle epsilon first"),
-    ],
-    ids=["nothing negative", "epsilon rejected"],
-)
-def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected(counts, says, tmp_path):
-    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
-    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
-    save(tmp_path, ("reports.csv", data))
-    text = report_files.script(found)
-    assert "nearest to the truth, where that\ncan be told" in text
-    lines = run(text, tmp_path)
-    check(lines, found)
-    assert says in "\n".join(lines)
-
-
-@pytest.mark.slow
-def test_swapped_answers(tmp_path):
+def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
+    data = counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3])
+    found = analysed([("r.csv", data)], Size(7), names=Names(("NA", "it's"), (("Bus", "bus"),)))
+    assert found.used.collected.outside_total == 44
+    save(tmp_path, ("r.csv", data))
+    check(run(report_files.script(found), tmp_path), found)
     source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
     found = analysed([source], AllSeen(), p=1 - 0.3)
     turned = np.array([380, 620])
@@ -258,10 +207,22 @@ def test_swapped_answers(tmp_path):
 
 
 @pytest.mark.slow
+def test_nothing_is_called_nearest_where_epsilon_is_rejected(tmp_path):
+    counts = [5000, 300, 10, 200, 20, 15, 12, 30]
+    data = counts_csv([f"c{i}" for i in range(8)], counts)
+    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
+    save(tmp_path, ("reports.csv", data))
+    lines = run(report_files.script(found), tmp_path)
+    check(lines, found)
+    assert "nearest to the truth: settle epsilon first" in lines
+
+
+@pytest.mark.slow
 def test_long_list_is_a_file_of_its_own(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
     found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
     script = report_files.script(found)
+    assert report_files.categories_file(found).decode().split("\n") == [*names, ""]
     assert "LISTED: list[str] | None = None\n" in script
     assert "c150" not in script
     save(
@@ -270,11 +231,6 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
         ("categories.txt", report_files.categories_file(found)),
     )
     check(run(script, tmp_path), found)
-
-
-def test_categories_file_has_one_name_a_line():
-    found = analysed([("r.csv", counts_csv())], AllSeen())
-    assert report_files.categories_file(found).decode().split("\n") == [*HOSTILE, ""]
 
 
 def test_script_holds_names_as_literals_only():
@@ -287,25 +243,13 @@ def test_script_holds_names_as_literals_only():
     assert inside["REPLICATES"] == 0
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "data", "said"),
-    [
-        (2, 9, b"x", "The files, K and N are those that the app saw."),
-        (
-            2,
-            9,
-            b"y",
-            "K and N are those that the app saw, but the bytes of the files are not: compare the numbers.",
-        ),
-        (3, 9, b"x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
-        (2, 8, b"x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
-    ],
-)
-def test_other_reports_than_the_apps_are_pointed_out(k, n, data, said, monkeypatch):
-    monkeypatch.setattr(recompute, "APP_K", 2)
-    monkeypatch.setattr(recompute, "APP_N", 9)
-    monkeypatch.setattr(recompute, "APP_SHA256", hashlib.sha256(b"x").hexdigest())
-    assert recompute.compared(k, n, [data]) == said
+def test_other_reports_than_the_apps_are_pointed_out(monkeypatch):
+    for name, value in {"K": 2, "N": 9, "SHA256": hashlib.sha256(b"x").hexdigest()}.items():
+        monkeypatch.setattr(recompute, f"APP_{name}", value)
+    assert recompute.compared(2, 9, [b"x"]) == "The files, K and N are those that the app saw."
+    assert "but the bytes of the files are not" in recompute.compared(2, 9, [b"y"])
+    for k, n in ((3, 9), (2, 8)):
+        assert recompute.compared(k, n, [b"x"]).startswith("NOT WHAT THE APP SAW: it had K = 2, N = 9.")
 
 
 TEXTS = [
@@ -331,31 +275,32 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "cp1252"])
-@pytest.mark.parametrize("text", TEXTS)
-def test_script_reads_texts_as_the_app_does(text, encoding, monkeypatch):
-    data = (text + ("é,€" if text.count(",") == 0 and ";" not in text else "")).encode(encoding)
-    seen = read_reports([Source("r.csv", data)])
+def same_as_the_app(monkeypatch, data, name="r.csv"):
+    """Whether the script counts the bytes as the app does, which is what it is given back."""
+    seen = read_reports([Source(name, data)])
     monkeypatch.setattr(recompute, "CATEGORY", seen.category_name)
     monkeypatch.setattr(recompute, "COUNT", seen.count_name)
-    assert list(recompute.reports([data]).items()) == list(zip(seen.labels, seen.counts, strict=True))
+    counted = recompute.reports([data])
+    assert list(counted.items()) == list(zip(seen.labels, seen.counts, strict=True))
+    return counted
 
 
-def test_script_reads_a_typographic_minus_as_the_app_does(monkeypatch):
-    data = "category;count\na;4425\nb;\u22120\n".encode()
-    monkeypatch.setattr(recompute, "CATEGORY", "category")
-    monkeypatch.setattr(recompute, "COUNT", "count")
-    assert recompute.reports([data]) == {"a": 4425, "b": 0}
+@pytest.mark.parametrize("text", TEXTS)
+def test_script_reads_texts_as_the_app_does(text, monkeypatch):
+    text += "é,€" if text.count(",") == 0 and ";" not in text else ""
+    for encoding in ("utf-8", "utf-16-le", "cp1252"):
+        same_as_the_app(monkeypatch, text.encode(encoding))
 
 
-def test_script_reads_decimals_of_parquet_as_the_app_does(monkeypatch):
+def test_script_reads_odd_numbers_as_the_app_does(monkeypatch):
     table = pa.table({"category": ["a", "b"], "count": pa.array([5, 12]).cast(pa.decimal128(22, 3))})
-    pq.write_table(table, out := io.BytesIO())
-    seen = read_reports([Source("r.parquet", out.getvalue())])
-    monkeypatch.setattr(recompute, "CATEGORY", "category")
-    monkeypatch.setattr(recompute, "COUNT", "count")
-    assert recompute.reports([out.getvalue()]) == dict(zip(seen.labels, seen.counts, strict=True))
-    assert dict(zip(seen.labels, seen.counts, strict=True)) == {"a": 5, "b": 12}
+    pq.write_table(table, decimals := io.BytesIO())
+    assert same_as_the_app(monkeypatch, decimals.getvalue(), "r.parquet") == {"a": 5, "b": 12}
+    values = pa.array([17.0, float("nan"), None, 2.5, 17.0, 1e20], from_pandas=False)
+    pq.write_table(pa.table({"report": values}), floats := io.BytesIO())
+    assert same_as_the_app(monkeypatch, floats.getvalue(), "r.parquet")["17"] == 2
+    minus = "category;count\na;4425\nb;\u22120\n".encode()
+    assert same_as_the_app(monkeypatch, minus) == {"a": 4425, "b": 0}
 
 
 def test_script_refuses_what_it_cannot_count(monkeypatch):
