@@ -56,9 +56,6 @@ def test_one_collection_settles_nothing_and_is_one():
     assert "1 of 4 cells, 1 collection in each." in said
     assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 the collections do not settle it" in said
     assert not page.expander
-
-
-def test_before_the_first_cell():
     assert "No cell of this sweep is computed yet." in words(opened(0))
 
 
@@ -84,35 +81,15 @@ def test_a_sweep_without_the_three_says_nothing_of_it():
     assert "Never the worst” is false" not in words(checked(page.run()))
 
 
-CELLS = over(k=5, epsilon=(1, 2), n=10)
-
-
-def test_made_once_for_each_result_and_matter():
-    calls = []
-    first, second = made(CELLS, []), made(CELLS, [])
-    for result in (first, second, first):
+def test_what_is_worked_out_about_a_result_is_made_once_and_does_not_outlive_it():
+    gc.collect()
+    cells, calls, before = over(k=5, epsilon=(1, 2), n=10), [], len(module._CACHE)
+    results = [made(cells, []), made(cells, [])]
+    for result in (*results, results[0]):
         for what in ("a", "b", "a"):
             assert cached(result, what, lambda what=what: calls.append(what) or what) == what
     assert calls == ["a", "b", "a", "b"]
-
-
-def test_nothing_outlives_its_result():
-    gc.collect()
-    before = len(module._CACHE)
-    result = made(CELLS, [])
-    cached(result, "a", lambda: [1])
-    assert len(module._CACHE) == before + 1
-    del result
+    assert len(module._CACHE) == before + 2
+    del result, results
     gc.collect()
     assert len(module._CACHE) == before
-
-
-def test_what_stands_in_the_place_of_an_answer_is_true_of_every_run():
-    """Of one setting that is collected once, and of new people every time, as well."""
-    page = AppTest.from_string(
-        "from pages._ui.experiments import results\nresults.answer(None)", default_timeout=30
-    )
-    said = words(checked(page.run()))
-    assert "from the same reports" in said
-    assert "thousands" not in said
-    assert "same users" not in said

@@ -29,7 +29,7 @@ from pages._ui.experiments.runs import SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
 from tests.core.sweeps import THREE, made
 from dataclasses import replace
-whole = not st.session_state.get("part_only")
+whole = not st.session_state.get("part_only")  # while a run goes on, the map is drawn again within the same arrival
 if whole:
     link.read("experiments")
     winner_map.read_link()
@@ -116,9 +116,12 @@ def test_a_first_look():
 def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page = opened(at_s="2.5", at_k="77")
     assert "Categories K “77”" in page.warning[0].value.replace("\\", "")
+    page.session_state["part_only"] = True
+    checked(page.run())
     checked(widget(page, "Categories K").select(50).run())
     assert not page.warning
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50: of 50 cells")
+    page.session_state["part_only"] = False
     page.session_state["which"] = "again"
     checked(page.run())
     assert charts(page)[0]["alt"].startswith("Zipf s = 1.3, K = 1,000")
@@ -130,7 +133,10 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page.session_state["which"] = "line"
     checked(page.run())
     assert charts(page)[0]["alt"].startswith("Zipf s = 0, ε = 1, K = 5: of 2 cells")
-    assert (asked_of(page)["map"], asked_of(page)["at_k"]) == ("n-k", None)
+    assert (asked_of(page)["map"], asked_of(page)["at_k"]) == (
+        "n-k",
+        None,
+    )  # along one axis there is one map, a row
     page.session_state["which"] = "dot"
     checked(page.run())
     assert "none of them takes two values" in page.caption[-1].value.replace("\\", "")
@@ -139,41 +145,6 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page.session_state["which"] = "main"
     checked(page.run())
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
-
-
-@pytest.mark.slow
-def test_a_part_drawn_again_keeps_what_was_chosen():
-    """While a run goes on, the map is drawn again within the arrival that opened the page."""
-    page = opened(at_s="2.5", at_k="77")
-    assert len(page.warning) == 1
-    page.session_state["part_only"] = True
-    checked(page.run())
-    checked(widget(page, "Categories K").select(50).run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
-    assert not page.warning
-
-
-def test_a_strip_by_link_with_another_map():
-    """A sweep along one axis has one map: a row."""
-    page = opened("line", map="eps-s")
-    assert "“N × K” is used instead" in page.warning[0].value.replace("\\", "")
-    assert len(charts(page)) == 1
-    for key, cells in (
-        ("k-n", over(k=(5, 6), epsilon=1.0, n=10)),
-        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=10)),
-    ):
-        asked, notes = from_query({"map": "x"}, Sweep(cells, THREE))
-        assert (asked.key, len(notes)) == (key, 1)
-
-
-@pytest.mark.slow
-def test_an_address_that_lags_behind_has_no_say():
-    page = opened(at_s="2.5")
-    page.query_params["at_k"] = "50"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 1,000")
 
 
 @pytest.mark.slow
@@ -230,13 +201,9 @@ def test_no_line_is_looked_for_that_is_not_drawn():
     assert "2×" not in names
     assert "line" not in task
     assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()) == ""
-
-
-def test_nobody_is_sent_to_an_error_that_was_not_measured():
     settings = replace(THREE, metrics=("nll",))
-    cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
     task = map_section._task(
         winner_map(made(cells, [(3, 2, 1)] * 4, settings=settings), "eps-n", "nll", {}), ()
     )
     assert task.startswith("MLE")
-    assert "switch to" not in task
+    assert "switch to" not in task  # no other error was measured

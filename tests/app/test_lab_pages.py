@@ -26,9 +26,7 @@ def words(page):
 
 @pytest.mark.parametrize(("query", "chance", "said"), [
     ("", "19.8%", "leaves doubt"),
-    ("k=1000", "0.271%", "leaves doubt"),
     ("k=4&eps=1.0986122886681098", "50%", "as often false as true"),
-    ("eps=10", "99.95%", "nearly gives a person away"),
     ("eps=20", "99.999998%", "nearly gives a person away"),
 ])  # fmt: skip
 def test_home_says_what_one_answer_gives_away(query, chance, said):
@@ -38,15 +36,11 @@ def test_home_says_what_one_answer_gives_away(query, chance, said):
     assert "Nobody can tell" not in text
     assert page.metric[0].value == chance
     assert chance in text
-
-
-@pytest.mark.parametrize("query", ["eps=20", "eps=20&n=1", "eps=10&n=10"])
-def test_home_blames_no_noise_where_nothing_is_off(query):
-    page = opened("", query)
-    assert page.metric[1].value == "0%"
-    assert percents(page.metric[2].value)[0] < 1e-4
-    assert "stretches" not in charts(page)[0]["alt"]
-    assert "exactly the shares" in charts(page)[0]["alt"]
+    if query == "eps=20":  # nothing is off, and no noise is blamed
+        assert page.metric[1].value == "0%"
+        assert percents(page.metric[2].value)[0] < 1e-4
+        assert "stretches" not in charts(page)[0]["alt"]
+        assert "exactly the shares" in charts(page)[0]["alt"]
 
 
 def test_home_and_the_persons_panel_share_their_two_chances():
@@ -83,18 +77,6 @@ def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [30, 5000])
-def test_a_report_that_is_not_frequent_is_not_drawn_as_one_that_is(k):
-    page = opened("noisy_histogram", f"k={k}&eps=0.01")
-    belief = charts(page)[1]
-    names = {30: "Category", 5000: "Most frequent categories, and those reported"}
-    assert belief["layout"]["xaxis"]["title"]["text"] == names[k]
-    for _ in range(3):
-        checked(widget(page, "Answer again").click().run())
-    assert charts(page)[1]["layout"]["xaxis"]["title"]["text"] == names[k]
-
-
-@pytest.mark.slow
 def test_another_person_starts_over_and_nobody_answers_for_ever():
     page = opened("noisy_histogram", "eps=20")
     for _ in range(19):
@@ -107,7 +89,7 @@ def test_another_person_starts_over_and_nobody_answers_for_ever():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", ["", "k=1000&s=5&n=1000000000", "k=500&s=1.3&n=10000", "k=2&eps=20&n=1"])
+@pytest.mark.parametrize("query", ["k=1000&s=5&n=1000000000", "k=2&eps=20&n=1"])
 def test_negatives_to_expect_are_those_of_the_law(query):
     page = opened("inv_negatives", query)
     (table,) = [one.value for one in page.markdown if one.value.startswith("| Negatives")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import time
 from collections import Counter
 from typing import Any
 
@@ -44,7 +43,7 @@ FORMS = {
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(COUNTS, st.booleans(), st.fixed_dictionaries(FORMS))
 def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, Any]) -> None:
     rows: list[list[Any]] = [[label, count] for label, count in counts.items()]
@@ -66,7 +65,7 @@ def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, An
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(LABELS, min_size=1, max_size=40).filter(lambda v: len(set(v)) > 1), st.booleans())
 def test_values_survive(values: list[str], as_parquet: bool) -> None:
     if as_parquet:
@@ -97,7 +96,7 @@ def test_shares_survive(rows: list[tuple[str, float]]) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=250)
 @given(
     st.binary(max_size=200) | st.text(st.sampled_from('ab,;\t\n\r" 1.-eN\x00<{')).map(str.encode),
     st.booleans(),
@@ -128,31 +127,12 @@ def test_every_line_is_accounted_for(lines: list[str]) -> None:
     assert firsts.get("no category name") == (nameless[0] if nameless else None)
 
 
-def timed(words: str, data: bytes, **options: Any) -> Any:
-    start = time.perf_counter()
-    found = read_distribution(data, "a.csv", **options)
-    print(f"{words}: {len(data) / 2**20:.0f} MB, {time.perf_counter() - start:.2f} s")
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["count", "name"])
-def test_one_and_a_half_million_categories(order: Any) -> None:
+def test_one_and_a_half_million_categories() -> None:
     k = 1_500_000
     counts = np.random.default_rng(0).permutation(k)
     text = "category,count\n" + "".join(f"cat {i},{count}\n" for i, count in enumerate(counts))
-    found = timed(f"1.5 million categories, order {order}", text.encode(), order=order)
-    assert (found.k, found.total) == (k, k * (k - 1) // 2)
-    if order == "count":
-        assert found.weights[0] == k - 1
-    else:
-        assert np.array_equal(found.weights, counts)
+    found = read_distribution(text.encode(), "a.csv", order="count")
+    assert (found.k, found.total, found.weights[0]) == (k, k * (k - 1) // 2, k - 1)
     with pytest.raises(UnreadableFile, match="1,500,001 different categories"):
         read_distribution(f"{text}one more,1\n".encode(), "a.csv")
-
-
-@pytest.mark.slow
-def test_ten_million_values() -> None:
-    values = np.random.default_rng(0).integers(0, 1000, 10_000_000)
-    found = timed("10 million values", "\n".join(map(str, values.tolist())).encode(), order="name")
-    assert np.array_equal(found.weights, np.bincount(values))

@@ -29,35 +29,25 @@ def complaint(data: str | bytes, name: str = "table.csv", **options: Any) -> str
     return sentence
 
 
-@pytest.mark.parametrize(
-    ("cell", "words"),
-    [
-        ("-2", "Line 4: the count “-2” is negative."),
-        ("−2", "Line 4: the count “−2” is negative."),
-        ("-0.5", "Line 4: the count “-0.5” is negative."),
-        ("ten", "Line 4: the count “ten” is not a number."),
-        ("0x10", "Line 4: the count “0x10” is not a number."),
-        ("1_000", "Line 4: the count “1_000” is not a number."),
-        ("1e", "Line 4: the count “1e” is not a number."),
-        ("12%", "Line 4: the count “12%” is not a number."),
-        ('"1,23,4"', "Line 4: the count “1,23,4” is not a number."),
-        ("NA", "Line 4: the count “NA” is not a number."),
-        ("z" * 1000, f"Line 4: the count “{'z' * 39}…” is not a number."),
-        ("NaN", "Line 4: the count “NaN” is not a finite number."),
-        ("inf", "Line 4: the count “inf” is not a finite number."),
-        ("-Infinity", "Line 4: the count “-Infinity” is not a finite number."),
-        ("1e999", "Line 4: the count “1e999” is not a finite number."),
-        ("", "Line 4 has no count."),
-        ("9007199254740993", "Line 4: the count “9007199254740993” is too large."),
-        ("99999999999999999999", "Line 4: the count “99999999999999999999” is too large."),
-    ],
-)
-def test_first_bad_count(cell: str, words: str) -> None:
-    # The blank line and the nameless row count as lines; the later bad count is not the one named.
-    text = f"category,count\na,1\n\nb,{cell}\nc,3\nd,-7\n"
-    assert complaint(text).startswith(words)
-    assert complaint(gzip.compress(text.replace("\n", "\r\n").encode("utf-16"))).startswith(words)
-    assert complaint(text.removeprefix("category,count\n")).startswith(words.replace("Line 4", "Line 3"))
+BAD_COUNTS = {
+    "is negative.": ("-2", "−2", "-0.5"),
+    "is not a number.": ("ten", "0x10", "1_000", "1e", "12%", '"1,23,4"', "NA"),
+    "is not a finite number.": ("NaN", "inf", "-Infinity", "1e999"),
+    "is too large.": ("9007199254740993", "99999999999999999999"),
+}
+
+
+def test_first_bad_count() -> None:
+    cells = [(cell, f"“{cell.strip(chr(34))}” {why}") for why, cells in BAD_COUNTS.items() for cell in cells]
+    for cell, words in [*cells, ("z" * 1000, f"“{'z' * 39}…” is not a number.")]:
+        # The blank line and the nameless row count as lines; the later bad count is not the one named.
+        text = f"category,count\na,1\n\nb,{cell}\nc,3\nd,-7\n"
+        assert complaint(text).startswith(f"Line 4: the count {words}")
+        assert complaint(gzip.compress(text.replace("\n", "\r\n").encode("utf-16"))).startswith(
+            f"Line 4: the count {words}"
+        )
+        assert complaint(text.removeprefix("category,count\n")).startswith(f"Line 3: the count {words}")
+    assert complaint("category,count\na,1\n\nb,\n").startswith("Line 4 has no count.")
 
 
 def test_line_numbers_count_quoted_line_breaks_and_dropped_rows() -> None:
@@ -83,19 +73,16 @@ def test_first_bad_count_in_parquet(numbers: Any, words: str) -> None:
     assert sentence.startswith(words)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_wrong_columns() -> None:
+    for options, words in (
         ({"category": "town"}, "There is no column “town”. The columns are “category”, “count”."),
         ({"count": "users"}, "There is no column “users”."),
         ({"category": 2}, "There is no column 3: the file has 2."),
         ({"count": -1}, "There is no column 0: the file has 2."),
         ({"category": "count", "count": "count"}, "The column “count” is chosen for both"),
         ({"count": "category"}, "Line 2: the count “a” is not a number."),
-    ],
-)
-def test_wrong_columns(options: dict[str, Any], words: str) -> None:
-    assert complaint(GOOD, **options).startswith(words)
+    ):
+        assert complaint(GOOD, **options).startswith(words)
 
 
 def test_missing_columns() -> None:
@@ -166,39 +153,22 @@ def test_other_files_under_a_table_name(data: bytes, words: str) -> None:
                 assert sentence.startswith(f"The content is {words}")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"a\x00b\x00\x00c",
-        b"\x00" * 100,
-        random.Random(1).randbytes(2000),
-        random.Random(2).randbytes(40).replace(b"\x00", b"\x01"),
-        b"category,count\na,1\x00\nb,2\n",
-        b"\xff\xfea",
-        b"\xff\xfe\x00\xd8\x00\xd8",
-        b"\xef\xbb\xbf\xff",
-    ],
-)
-def test_binary(data: bytes) -> None:
-    assert complaint(data).startswith("The file is not a text table")
-
-
-@pytest.mark.parametrize("name", ["a.xlsx", "a.json", "a.csv.zip", "a.tar.gz", "a.png", "a.csv.exe"])
-def test_unsupported_extension(name: str) -> None:
-    assert complaint(GOOD, name).startswith(f"Files like “{name}” cannot be read here.")
+def test_binary_and_unsupported_extensions() -> None:
+    binary = [b"a\x00b\x00\x00c", b"\x00" * 100, b"category,count\na,1\x00\nb,2\n", b"\xef\xbb\xbf\xff"]
+    binary += [b"\xff\xfea", b"\xff\xfe\x00\xd8\x00\xd8", random.Random(1).randbytes(2000)]
+    for data in (*binary, random.Random(2).randbytes(40).replace(b"\x00", b"\x01")):
+        assert complaint(data).startswith("The file is not a text table")
+    for name in ("a.xlsx", "a.json", "a.csv.zip", "a.tar.gz", "a.png", "a.csv.exe"):
+        assert complaint(GOOD, name).startswith(f"Files like “{name}” cannot be read here.")
 
 
 def test_truncated_gzip_at_every_length() -> None:
     packed = gzip.compress(GOOD.encode())
     assert read_distribution(packed, "a.csv.gz").k == 2
-    for length in range(3, len(packed)):
+    for length in range(3, len(packed), 3):
         assert "compressed file is cut short" in complaint(packed[:length], "a.csv.gz")
-
-
-def test_damaged_gzip() -> None:
-    packed = bytearray(gzip.compress(GOOD.encode()))
-    packed[-6] ^= 1
-    assert complaint(bytes(packed)).startswith("The compressed file is damaged.")
+    damaged = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
+    assert complaint(damaged).startswith("The compressed file is damaged.")
 
 
 def test_gzip_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,14 +198,14 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_truncated_parquet_at_every_length() -> None:
-    for length in range(4, len(TABLE), 7):
+    for length in range(4, len(TABLE), 21):
         assert complaint(TABLE[:length], "a.parquet").startswith("The Parquet file is cut short")
 
 
 def test_damaged_parquet_never_escapes_as_another_error() -> None:
     chance = np.random.default_rng(5)
     refused = 0
-    for _ in range(300):
+    for _ in range(150):
         data = np.frombuffer(TABLE, np.uint8).copy()
         places = chance.integers(4, len(data) - 4, 6)
         data[places] = chance.integers(0, 256, 6)
@@ -243,7 +213,7 @@ def test_damaged_parquet_never_escapes_as_another_error() -> None:
             read_distribution(data.tobytes(), "a.parquet")
         except UnreadableFile as error:
             refused += "damaged" in str(error)
-    assert refused > 50
+    assert refused > 25
 
 
 def test_parquet_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,9 +245,6 @@ def test_parquet_text_that_is_not_utf8() -> None:
     for options in ({"use_dictionary": True}, {"use_dictionary": False}):
         data = to_parquet(pa.table({"v": text}), **options)
         assert complaint(data, "a.parquet").startswith("The Parquet file is damaged")
-
-
-def test_not_parquet() -> None:
     assert complaint(GOOD, "a.parquet").startswith(
         "The name ends in .parquet but the content is not Parquet."
     )
