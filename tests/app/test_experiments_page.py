@@ -109,20 +109,6 @@ def test_an_unknown_sweep_in_a_link_is_one_sentence():
 
 
 @pytest.mark.slow
-def test_a_link_restores_what_is_shown():
-    page = opened("experiments", "sweep=main&map=n-k&metric=nll&at_s=2.5&at_eps=3")
-    assert page.button_group(key="exp_map_of_main").value == "n-k"
-    assert page.button_group(key="exp_map_metric_main").value == "nll"
-    assert page.selectbox(key="exp_map_population_main").value == "2.5"
-    assert page.selectbox(key="exp_map_epsilon_main").value == 3.0
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, ε = 3:")
-    again = opened("experiments", "&".join(f"{name}={text}" for name, text in page.query_params.items()))
-    assert charts(again) == charts(page)
-    (note,) = opened("experiments", "sweep=2a&at_n=17").warning
-    assert "17" in note.value
-
-
-@pytest.mark.slow
 def test_numbers_of_collections_and_seeds_stay_and_are_run(house):
     page = opened("experiments", "sweep=1b")
     for seeds in (20, 30):  # each of them counts, not every other one

@@ -1,23 +1,32 @@
-"""The plan page: its answers are the core's, its settings come from the link, its files say the same."""
+"""The plan page: its answers are the core's, its settings come from the link, and its files say the same."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
 from functools import cache
 
 import numpy as np
 import pytest
 
-from pages._ui.plan import sentences
+from pages._ui.downloads import joined, script_text
+from pages._ui.plan import downloads, sentences
+from pages._ui.plan.downloads import summary
 from pages._ui.plan.result import make_plan, map_ranges, rounded_up
 from pages._ui.plan.sections import replicates, simulated_points
 from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
-from rr_core.figures.plan_sentences import at_least, round_up
+from rr_core.figures.plan_sentences import at_least, promise_text, round_up
+from rr_core.io.plan import map_csv
 from rr_core.plan import shuffling
+from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon, required_n
-from rr_core.plan.targets import Guess, Target
+from rr_core.plan.targets import KINDS, Guess, Target
+from rr_core.populations import zipf
 from tests.app.opening import charts, checked, opened, widget
+from tests.app.test_scripts import printed
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
 SCENARIO = Scenario("zipf", 40, 1.2, 2.0, 30_000, 7)
@@ -265,3 +274,89 @@ def test_the_price_of_what_is_reachable_starts_at_the_scenario_and_equal_protoco
     few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
     cells = [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)]
     assert cells[:2] == ["best", "the same"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_map_as_csv(kind):
+    target = target_of(kind)
+    land = landscape(target, 40, theta(), epsilons=[0.5, 1, 2], n=[1000, 10_000])
+    rows = list(csv.DictReader(io.StringIO(map_csv(land, target).decode("utf-8-sig"))))
+    for row in rows:
+        exact = achieved(target, 40, float(row["epsilon_nats"]), float(row["n_users"]), theta())
+        assert float(row["achieved"]) == pytest.approx(exact, rel=1e-3)
+        assert row["unit"] == ("probability" if kind == "top" else "share of users")
+        assert row["quantity"].startswith(KINDS[kind].measure)
+        assert row["probability"] == ("" if kind in ("rmse", "top") else "0.9")
+    assert len(rows) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"guess": "worst", "users": "sampled"},
+        {"kind": "share", "value": 2.0, "find": "eps"},
+    ],
+)
+def test_script_prints_the_plan(changes, tmp_path):
+    """The plan first, and nothing of the one draw that other pages are about."""
+    found = planned(**changes)
+    lines = printed(joined(script_text(SCENARIO), downloads.script(found, 1e-7), True), tmp_path)
+    least = required_epsilon(found.settings.target, 40, 30_000, theta())
+    said = {"n": f"The plan: {found.n:,} users", "eps": f"The plan: epsilon = {least!r:.11}"}
+    assert lines[0].startswith(said[found.settings.find])
+    assert lines[1] == f"epsilon = {found.epsilon}, N = {found.n:,} users, K = 40 categories"
+    assert lines[2] == f"This is enough so that {promise_text(found.settings.target)}."
+    about = found.settings.about
+    assert f"reached, {about.measure}: {found.value:.10g} ({about.unit})" in lines
+    assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
+    for bits, users in zip(found.price.bits, found.price.users, strict=True):
+        assert any(
+            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
+        )
+    rows = {row.key: row for row in sentences.compared_protocols(found)}
+    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
+    now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
+    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
+
+
+def test_summary_says_the_plan_and_needs_nothing_else():
+    found = planned()
+    page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?:", page)
+    assert f"<b>{found.n:,} users are enough</b>" in page
+    assert promise_text(found.target).removeprefix("the ") in page
+    for cells in [
+        *sentences.price_rows(found),
+        *(sentences.protocol_cells(row) for row in sentences.compared_protocols(found)),
+    ]:
+        assert all(f"<td>{cell}</td>" in page for cell in cells)
+    assert "2031-02-03" in page
+    assert "**" not in page
+    assert "\\" not in page
+
+
+def test_summary_of_every_kind():
+    for kind, find in itertools.product(KINDS, ("n", "value")):
+        settings = PlanSettings(kind, VALUES[kind], 90.0, find)
+        found = make_plan(settings, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
+        assert not re.search(r"\bnan\b|\binf\b|None", summary(found, "Zipf", 1e-6, "2031-02-03"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "epsilon", "value", "users"),
+    [
+        ("share", 1000, 0.081, 0.5, "fixed"),
+        ("smallest", 100, 0.398, 0.05, "fixed"),
+    ],
+)
+def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, value, users):
+    settings = PlanSettings(kind, value, users=users)
+    found = make_plan(settings, k, epsilon, 1000, Guess.of(k, zipf(k, 1.0)))
+    assert settings.target.met_by(found.value)
+    about = KINDS[kind].measure
+    assert f"<td>Reached by the plan</td><td>{value:g}% ({about})</td>" in summary(
+        found, "Zipf", 1e-6, "2031-02-03"
+    )

@@ -105,7 +105,7 @@ def test_shares_leave_the_number_of_users_alone_and_dropped_rows_are_told():
 
 @pytest.mark.slow
 def test_broken_files_get_their_sentence_and_lose_nothing():
-    """Each kind once; the sentences themselves are those of tests/io/test_distribution_rejections.py."""
+    """Each kind once; the sentences themselves are those of tests/io/test_distribution.py."""
     page = panel(query="seed=3")
     before = charts(page)[0]
     for broken in BROKEN:

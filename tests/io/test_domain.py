@@ -24,7 +24,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io import domain as domains
-from tests.io.test_distribution_properties import LABELS
+from tests.io.test_distribution import LABELS
 
 
 def reports(counts: dict[str, int], name: str = "category") -> Reports:

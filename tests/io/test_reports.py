@@ -34,7 +34,7 @@ from rr_core.io import (
 )
 from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
-from tests.io.test_distribution_properties import COUNTS, LABELS, write
+from tests.io.test_distribution import COUNTS, LABELS, write
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
