@@ -145,6 +145,8 @@ def test_run_stop_resume_is_the_same_as_in_one_go(house):
     house.wait(lambda: job.is_over)
     assert job.state == "stopped"
     checked(page.run())
+    assert gate.ended
+    assert all(future.cancelled() for future, _, _ in gate.waiting)
     assert told(page) == []
     assert "Stopped after 3 of 8 cells" in words(page)
     assert "About Your own sweep: 3 of 8 cells" in words(page)

@@ -57,24 +57,6 @@ def test_the_same_sweep_is_run_once_for_all(house):
     assert len(house.gates) == 1
 
 
-def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
-    job = house.queue.join(SWEEP, "a")
-    house.gate(0, 8)
-    house.gates[0].step()
-    house.wait(lambda: len(job.result.cells) == 1)
-    house.queue.leave(job, "a")
-    house.wait(lambda: job.is_over)
-    assert job.state == "stopped"
-    assert house.gates[0].ended
-    assert all(future.cancelled() for future, _, _ in house.gates[0].waiting)
-    again = house.queue.join(SWEEP, "a", done=job.result)
-    assert again is not job
-    house.gate(1, 7)
-    assert len(house.gates[1].waiting) == 7
-    house.finish(1, again)
-    assert again.result.same(run(SWEEP))
-
-
 def test_a_stop_does_not_heed_sessions_that_are_gone(house):
     job = house.queue.join(SWEEP, "reloaded")
     house.gate(0, 8)

@@ -27,7 +27,7 @@ CHANCE = np.random.default_rng(11)
 KINDS = ("rmse", "max", "share", "smallest", "top")
 # K, epsilon, N
 CORNERS = list(itertools.product((2, 3, 1_500_000), (0.01, 1.0, 20.0), (1, 10**9)))
-LOGS = zip(CHANCE.uniform(0, 5.8, 60), CHANCE.uniform(-2, 1.3, 60), CHANCE.uniform(0, 9, 60), strict=True)
+LOGS = zip(CHANCE.uniform(0, 5.8, 30), CHANCE.uniform(-2, 1.3, 30), CHANCE.uniform(0, 9, 30), strict=True)
 RANDOM = [(int(2 * 10**k), round(float(10**epsilon), 4), int(10**n)) for k, epsilon, n in LOGS]
 
 

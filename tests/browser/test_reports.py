@@ -68,7 +68,7 @@ def finish(lab, button: str) -> None:
 
 
 def test_from_a_real_file_to_every_download(open_lab, profiles, tmp_path):
-    name = "kosarak_first_item_100k.csv"
+    name = "adult_native_country.csv"
     labels, counts, mechanism = randomised(name)
     lab = open_lab("/your_reports")
     give(lab, name, as_csv(labels, counts))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 
 from rr_core.io.csv_files import csv_cell
 from rr_core.populations import UPLOAD
@@ -39,8 +38,6 @@ def test_a_real_file_draws_on_every_page(open_lab):
         assert (lab.query["dist"], lab.query["k"], lab.query["seed"]) == (UPLOAD, str(k), "3")
         assert lab.chart(LEAD[label]).count() == 1
         assert name.removesuffix(".csv") in lab.words().replace("\\", "")
-        if label == "Experiments":
-            run_figure_3(lab, k, people)
         if label in ("Home", "Experiments", "Plan"):  # no single category is shown there
             continue
         if label == "Geometry":
@@ -51,21 +48,6 @@ def test_a_real_file_draws_on_every_page(open_lab):
             assert f'"{most}"' in lab.figure(LEAD[label])  # the names of the hover
     lab.go("Estimators")
     assert {row["category"]: int(row["true"]) for row in rows_of(lab)} == counts
-
-
-def run_figure_3(lab, k, people):
-    """The paper's figure about real histograms, run on this one at its full size."""
-    lab.choose("Sweep", "Figure 3: your own histogram")
-    lab.page.get_by_role("button", name="Run", exact=True).click(delay=80)
-    lab.page.get_by_text("Run here").first.wait_for(timeout=150_000)  # it gives way to other tests' browsers
-    lab.settle()
-    found = {row[0]: row[1] for row in lab.table() if row[0].startswith("MLE* ")}
-    assert "MLE* is never the worst of the three on average." in found
-    said = " ".join(found.values())
-    assert re.search(rf"\(for your histogram, K = {k:,}, ε = \d+, N = {people:,}\)", said)
-    assert re.search(r"In short.*InvN's at ε ≤ 2, InvP's at ε ≥ 3", lab.words())
-    assert lab.query["sweep"] == "3"
-    lab.choose("Sweep", "Main grid: 600 settings")
 
 
 def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(open_lab):

@@ -386,8 +386,6 @@ def test_one_and_a_half_million_categories() -> None:
     text = "category,count\n" + "".join(f"cat {i},{count}\n" for i, count in enumerate(counts))
     found = read_distribution(text.encode(), "a.csv", order="count")
     assert (found.k, found.total, found.weights[0]) == (k, k * (k - 1) // 2, k - 1)
-    with pytest.raises(UnreadableFile, match="1,500,001 different categories"):
-        read_distribution(f"{text}one more,1\n".encode(), "a.csv")
 
 
 GOOD = "category,count\na,1\nb,2\n"
