@@ -11,7 +11,6 @@ import itertools
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,7 +32,6 @@ from rr_core.io import (
     text,
 )
 from rr_core.io import reports as reports_module
-from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
 
 
@@ -123,12 +121,6 @@ def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -
     assert read("report\nred\n\n\n").dropped == (Dropped("blank line", 2, 3),)
     assert read("report\nred\n\t\nred\n").dropped == (Dropped("blank line", 1, 3),)
     assert read('report,x\n"red\n\nblue",1\n\n', layout="values").dropped == (Dropped("blank line", 1, 5),)
-
-
-def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
-    letters = pa.array([chr(i) for i in range(0x3100)], pa.large_string())
-    cleaned = clean(letters, np.arange(len(letters), dtype=np.int32))
-    assert np.array_equal(counting._named(letters), cleaned.codes >= 0)
 
 
 def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
