@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -393,3 +394,11 @@ def test_reports_that_are_left_out_and_a_domain_too_large_are_told():
     assert "Or K is too large: 6 categories got no report at all." in sentences.fit(found)[0]
     assert sentences.advice(found)[0].startswith("Settle ε first")
     assert "K is too large" not in sentences.fit(of([100, 0], 1.0, replicates=100))[0]
+
+
+def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
+    found = of([700, 300], 1.0)
+    assert "a report was the truth with probability p = 0.731" in sentences.data_and_mechanism(found)
+    used = replace(found.used, settings=replace(found.used.settings, swapped=True))
+    said = sentences.data_and_mechanism(replace(found, used=used))
+    assert "after the swap of the two answers a report is the truth with probability p = 0.731" in said
