@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -29,6 +30,7 @@ ROOMS = {
 }
 
 
+@cache
 def imports(module: str) -> set[str]:
     """Dotted names that a module imports anywhere in its text; of the project's own, modules and not what they define."""
     names = set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 
 import numpy as np
@@ -17,46 +16,29 @@ from rr_core.experiments.run import run
 
 SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
 OTHER = Sweep(SWEEP.cells, Settings(5))
-THIRD = Sweep(SWEEP.cells, Settings(6))
+THIRD, LAST = (Sweep(SWEEP.cells, Settings(seeds)) for seeds in (6, 7))
 UPLOAD = Population.from_weights(np.arange(1, 6))
 UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
 
 
 def test_one_at_a_time_in_the_order_they_came(house):
-    first, second, third = (
-        house.queue.join(sweep, name) for name, sweep in zip("abc", (SWEEP, OTHER, THIRD), strict=True)
-    )
-    house.gate(0, 8)
-    assert [house.queue.ahead(job) for job in (first, second, third)] == [
-        0,
-        1,
-        2,
+    jobs = [
+        house.queue.join(sweep, name) for name, sweep in zip("abcd", (SWEEP, OTHER, THIRD, LAST), strict=True)
     ]
-    assert (first.state, second.state, third.state) == ("running", "waiting", "waiting")
-    house.finish(0, first)
-    house.gate(1, 8)
-    assert len(house.gates) == 2
-    assert [house.queue.ahead(job) for job in (first, second, third)] == [
-        0,
-        0,
-        1,
-    ]
-    house.finish(1, second)
-    house.finish(2, third)
-    assert [job.state for job in (first, second, third)] == ["finished"] * 3
-    assert all(job.result.same(run(job.sweep)) for job in (first, second, third))
+    house.queue.leave(jobs[3], "d")  # one that waits is stopped without having run
+    for number, job in enumerate(jobs[:3]):
+        house.gate(number, 8)
+        assert [house.queue.ahead(one) for one in jobs[:3]] == [max(0, i - number) for i in range(3)]
+        assert [one.state for one in jobs[number:3]] == ["running", *["waiting"] * (2 - number)]
+        house.gates[number].step()
+        house.wait(lambda job=job: job.progress is not None and job.progress.done == 1)
+        house.finish(number, job)
+        assert job.progress.done == 8
+    assert [job.state for job in jobs] == [*["finished"] * 3, "stopped"]
+    assert all(job.result.same(run(job.sweep)) for job in jobs[:3])
+    assert not jobs[3].result.cells
+    assert len(house.gates) == 3
     assert all(gate.ended for gate in house.gates)
-
-
-def test_progress_is_told_while_it_runs(house):
-    job = house.queue.join(SWEEP, "a")
-    gate = house.gate(0, 8)
-    gate.step()
-    gate.step()
-    house.wait(lambda: job.progress is not None and job.progress.done == 2)
-    assert len(job.result.cells) == 2
-    house.finish(0, job)
-    assert job.progress.done == 8
 
 
 def test_the_same_sweep_is_run_once_for_all(house):
@@ -71,35 +53,6 @@ def test_the_same_sweep_is_run_once_for_all(house):
     late = house.queue.join(SWEEP, "late")
     assert late.state == "finished"
     assert late.result is jobs[0].result
-    assert len(house.gates) == 1
-
-
-def test_stopped_keeps_what_is_done_and_goes_on_from_there(house):
-    job = house.queue.join(SWEEP, "a")
-    house.gate(0, 8)
-    house.gates[0].step()
-    house.wait(lambda: len(job.result.cells) == 1)
-    house.queue.leave(job, "a")
-    house.wait(lambda: job.is_over)
-    assert job.state == "stopped"
-    assert house.gates[0].ended
-    assert all(future.cancelled() for future, _, _ in house.gates[0].waiting)
-    again = house.queue.join(SWEEP, "a", done=job.result)
-    assert again is not job
-    house.gate(1, 7)
-    assert len(house.gates[1].waiting) == 7
-    house.finish(1, again)
-    assert again.result.same(run(SWEEP))
-
-
-def test_one_that_waits_is_stopped_without_having_run(house):
-    first, second = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
-    house.gate(0, 8)
-    house.queue.leave(second, "b")
-    assert second.state == "stopped"
-    assert not second.result.cells
-    house.finish(0, first)
-    house.wait(lambda: not house.queue._at_work)
     assert len(house.gates) == 1
 
 
@@ -162,32 +115,6 @@ def test_an_upload_is_shared_with_nobody_and_given_up(house):
     assert not house.queue._finished
 
 
-def test_what_breaks_keeps_the_rest_and_does_not_hold_up_the_next(house, caplog):
-    job, after = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
-    gate = house.gate(0, 8)
-    gate.step()
-    house.wait(lambda: len(job.result.cells) == 1)
-    gate.waiting.pop(0)[0].set_exception(MemoryError("no more"))
-    house.wait(lambda: job.is_over)
-    assert job.state == "failed"
-    assert len(job.result.cells) == 1
-    house.finish(1, after)
-    assert after.state == "finished"
-    assert "broke off" in caplog.text
-
-
-def test_no_executor_is_a_failure_too(caplog):
-    def refuse():
-        raise OSError("no process can be started")
-
-    job = SweepQueue(refuse, lambda executor: None).join(SWEEP, "a")
-    for _ in range(1000):
-        if job.is_over:
-            break
-        time.sleep(0.005)
-    assert job.state == "failed"
-
-
 def test_only_the_latest_results_are_kept(house):
     sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(queue._MOST_RESULTS + 2)]
     for number, sweep in enumerate(sweeps):
@@ -195,30 +122,34 @@ def test_only_the_latest_results_are_kept(house):
     assert list(house.queue._finished) == sweeps[2:]
 
 
+def test_what_breaks_does_not_hold_up_the_next_and_no_executor_is_a_failure_too(house, caplog):
+    job, after = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
+    house.gate(0, 8).step()
+    house.wait(lambda: len(job.result.cells) == 1)
+    house.gates[0].waiting.pop(0)[0].set_exception(MemoryError("no more"))
+    house.finish(1, after)
+    assert (job.state, len(job.result.cells), after.state) == ("failed", 1, "finished")
+    assert "broke off" in caplog.text
+
+    def refuse():
+        raise OSError("no process can be started")
+
+    job = SweepQueue(refuse, lambda executor: None).join(SWEEP, "a")
+    house.wait(lambda: job.is_over)
+    assert job.state == "failed"
+
+
 @pytest.mark.slow
-def test_processes_of_their_own():
-    """The real pool: the same numbers, of low priority, gone at once when ended."""
-    made = SweepQueue(queue.start_workers, queue.end_workers)
-    job = made.join(SWEEP, "a")
+def test_processes_of_their_own(house, caplog):
+    """The real pool: the same numbers, of low priority, gone at once when ended, and quiet about cancelled work."""
+    job = SweepQueue(queue.start_workers, queue.end_workers).join(SWEEP, "a")
     while not job.is_over:
-        threading.Event().wait(0.02)
+        time.sleep(0.02)
     assert job.result.same(run(SWEEP))
     executor = queue.start_workers()
-    assert executor.submit(_priority).result() == 10
-    sleeping = executor.submit(time.sleep, 600)
-    time.sleep(0.2)
-    assert not sleeping.done()
-    pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
-    queue.end_workers(executor)
-    thread.join(10)
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
-
-
-def test_ending_with_cancelled_work_is_quiet(caplog):
-    """loky's thread must not stumble over what `run` has cancelled, which a log would tell at every Stop."""
-    executor = queue.start_workers()
+    assert executor.submit(os.nice, 0).result() == 10
+    with pytest.raises(ZeroDivisionError):
+        executor.submit(divmod, 7, 0).result()
     sleeping = [executor.submit(time.sleep, 600) for _ in range(40)]
     time.sleep(0.2)
     assert sum(one.cancel() for one in sleeping) > 10
@@ -229,16 +160,3 @@ def test_ending_with_cancelled_work_is_quiet(caplog):
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-
-
-@pytest.mark.slow
-def test_results_and_exceptions_are_passed_on():
-    executor = queue.start_workers()
-    assert executor.submit(divmod, 7, 2).result() == (3, 1)
-    with pytest.raises(ZeroDivisionError):
-        executor.submit(divmod, 7, 0).result()
-    queue.end_workers(executor)
-
-
-def _priority():
-    return os.nice(0)

@@ -13,21 +13,6 @@ from rr_core.registry import ESTIMATORS
 from tests.app.opening import charts, checked, opened, widget
 
 KEYS = ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve")
-ENDS = [
-    "k=2&n=1&eps=0.01",
-    "k=2&n=10&eps=20",
-    "k=2&n=1000000000&eps=0.01",
-    "k=3&n=1&eps=0.01",
-    "k=3&n=1&eps=20",
-    "k=3&n=1000000000&eps=20",
-    "k=12&n=10&eps=0.01",
-    "k=12&n=1000000000&eps=1",
-    "k=500&n=10&eps=0.01&s=1.3",
-    "k=500&n=1000000000&eps=20&s=1.3",
-    "k=1423000&n=10&eps=0.01&s=1.3",
-    "k=1423000&n=1000000000&eps=8&s=1.3",
-    "k=1423000&n=1000000000&eps=20&s=0",
-]
 WORKED = "dist=zipf&k=3&s=1&eps=1&n=200&seed=4"
 
 
@@ -49,14 +34,32 @@ def shown(values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", ENDS)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "k=2&n=1&eps=0.01",
+        "k=2&n=1000000000&eps=0.01",
+        "k=3&n=1&eps=20",
+        "k=12&n=1000000000&eps=1",
+        "k=500&n=10&eps=0.01&s=1.3",
+        "k=1423000&n=1000000000&eps=20&s=0",
+    ],
+)
 def test_every_end_of_every_range_says_something(query):
     page = opened("geometry", query)
-    found = charts(page)
-    assert len(found) == len(KEYS)
+    assert len(charts(page)) == len(KEYS)
     assert not page.error
     assert not page.warning
-    assert "nan" not in " ".join(text.value.lower() for text in page.markdown).split()
+    words = " ".join(text.value for text in page.markdown)
+    assert "nan" not in words.lower().split()
+    if "k=2&" in query and "**example**" in words:
+        assert "two categories, with an empty third, have none" in words
+    if "k=1423000" in query:
+        return
+    checked(page.button_group(key="align_times").set_value(50).run())
+    checked(widget(page, "Collect again and again").click().run())
+    assert any("of 50 collections" in chart["alt"] for chart in charts(page))
+    assert not page.info
 
 
 def test_the_table_shows_the_scenarios_own_three_categories():
@@ -119,19 +122,11 @@ def test_the_conditions_of_theorem_2_with_both_sides():
     assert percent(place.relative) in values
 
 
-def test_on_the_line_is_zero_not_the_rounding_of_it():
-    page = opened("geometry", "k=5&s=2&eps=1&n=300&seed=1")
-    values = {metric.label: metric.value for metric in page.metric}
-    assert values["Off the line"] == "0"
-
-
 @pytest.mark.parametrize(
     ("query", "words"),
     [
         ("dist=work&eps=3&n=77&seed=5", "**Theorem 2 applies.**"),
-        ("k=12&eps=1&n=2000&seed=5", "**Neither applies:**"),
         ("k=5&s=2&eps=1&n=300&seed=1", "equal supports are enough"),
-        ("k=3&eps=5&n=1000", "nothing was cut off"),
         ("k=3&n=1", "all equal"),
     ],
 )
@@ -139,6 +134,8 @@ def test_the_verdict_in_words(query, words):
     page = opened("geometry", query)
     (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
     assert words in text
+    if "k=5" in query:  # on the line is zero, and not the rounding of it
+        assert {metric.label: metric.value for metric in page.metric}["Off the line"] == "0"
 
 
 def test_sliders_and_box_and_buttons_move_the_reports():
@@ -153,14 +150,6 @@ def test_sliders_and_box_and_buttons_move_the_reports():
     checked(page.text_input(key="phi_text").set_value("62 33 5").run())
     assert rows_of(page)["Observed φ"] == ["62%", "33%", "5%"]
     assert page.text_input(key="phi_text").value == "62, 33, 5"
-    checked(widget(page, "Use the scenario's reports").click().run())
-    assert rows_of(page) == before
-    checked(widget(page, "Make one share negative").click().run())
-    assert any("−" in cell for cell in rows_of(page)["Inv"])
-
-
-def test_a_wrong_text_is_said_and_the_point_stays():
-    page = opened("geometry", WORKED + "&phi=62,33,5")
     checked(page.text_input(key="phi_text").set_value("62, many, 5").run())
     (error,) = page.error
     assert "many" in error.value
@@ -169,63 +158,42 @@ def test_a_wrong_text_is_said_and_the_point_stays():
     checked(page.text_input(key="phi_text").set_value("1 1 2").run())
     assert not page.error
     assert rows_of(page)["Observed φ"] == ["25%", "25%", "50%"]
+    checked(widget(page, "Use the scenario's reports").click().run())
+    assert rows_of(page) == before
+    checked(widget(page, "Make one share negative").click().run())
+    assert any("−" in cell for cell in rows_of(page)["Inv"])
 
 
-def test_a_pick_outlives_epsilon_and_nothing_else():
-    page = opened("geometry", WORKED + "&phi=62,33,5")
-    before = rows_of(page)
-    checked(widget(page, "Exact ε").set_value(2.0).run())
-    after = rows_of(page)
-    assert after["Observed φ"] == before["Observed φ"] == ["62%", "33%", "5%"]
-    assert after["InvN"] != before["InvN"]
-    checked(widget(page, "New draw").click().run())
-    assert rows_of(page)["Observed φ"] != before["Observed φ"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["1,2", "a,b,c", "0,0,0", "-1,2,3", "1e400,1,1", ""])
-def test_a_wrong_phi_in_the_link_is_said_once(text):
-    page = opened("geometry", f"{WORKED}&phi={text}")
-    (error,) = page.error
-    assert "left out" in error.value
-    assert rows_of(page) == rows_of(opened("geometry", WORKED))
-
-
-@pytest.mark.slow
-def test_layers_can_be_switched():
+def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
     page = opened("geometry", WORKED + "&phi=62,33,5")
 
     def names():
         return [trace.get("name") for trace in charts(page)[0]["data"]]
 
+    before = rows_of(page)
+    checked(widget(page, "Exact ε").set_value(2.0).run())
+    after = rows_of(page)
+    assert after["Observed φ"] == before["Observed φ"] == ["62%", "33%", "5%"]
+    assert after["InvN"] != before["InvN"]
     assert "same distance" in names()
     checked(page.button_group(key="triangle_shown").set_value([]).run())
-    assert "same distance" not in names()
-    assert "same likelihood" not in names()
-    for name in ("inv_n", "mle_star", "inv_p"):
-        checked(page.button_group(key="triangle_zeros").set_value(name).run())
-        assert names().count("two zeros") == 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("where", ["own", "edge", "corner"])
-def test_the_table_of_biases(where):
-    page = opened("geometry", WORKED)
-    checked(page.button_group(key="clouds_where").set_value(where).run())
+    assert not {"same distance", "same likelihood"} & set(names())
+    checked(page.button_group(key="triangle_zeros").set_value("inv_p").run())
+    assert names().count("two zeros") == 3
+    checked(page.button_group(key="clouds_where").set_value("edge").run())
     (text,) = [text.value for text in page.markdown if "length of the bias" in text.value]
     assert len(text.partition("\n\n")[0].splitlines()) == 6
+    checked(widget(page, "New draw").click().run())
+    assert rows_of(page)["Observed φ"] != before["Observed φ"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "query", ["k=2&n=1", "k=12&seed=5", "k=1000&n=1000000000&eps=0.01", "k=3&eps=5&n=1000"]
-)
-def test_many_draws(query):
-    page = opened("geometry", query)
-    checked(page.button_group(key="align_times").set_value(50).run())
-    checked(widget(page, "Collect again and again").click().run())
-    assert any("of 50 collections" in chart["alt"] for chart in charts(page))
-    assert not page.info
+@pytest.mark.parametrize("text", ["a,b,c", "0,0,0", "1e400,1,1"])
+def test_a_wrong_phi_in_the_link_is_said_once(text):
+    page = opened("geometry", f"{WORKED}&phi={text}")
+    (error,) = page.error
+    assert "left out" in error.value
+    assert rows_of(page) == rows_of(opened("geometry", WORKED))
 
 
 @pytest.mark.slow
@@ -247,9 +215,3 @@ def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections():
     plain, picked = (opened("geometry", WORKED + more) for more in ("", "&phi=62,33,5"))
     assert [chart["data"] for chart in charts(plain)[1:]] == [chart["data"] for chart in charts(picked)[1:]]
     assert not np.array_equal(charts(plain)[0]["data"], charts(picked)[0]["data"])
-
-
-def test_two_categories_are_not_called_three():
-    page = opened("geometry", "dist=uniform&k=2&s=0&eps=3&n=1000&seed=1")
-    (text,) = [one.value for one in page.markdown if "**example**" in one.value]
-    assert "two categories, with an empty third, have none" in text

@@ -63,53 +63,43 @@ def test_answer_is_the_first_iteration_of_all():
     assert iterations_said(page) == [t if t <= 100 else "more than 100 iterations" for t in found]
 
 
-@pytest.mark.slow
-def test_a_start_without_a_category_never_arrives():
-    page = opened("ibu", LINK)
-    (box,) = [one for one in page.selectbox if one.label == "Start from"]
-    checked(box.set_value("zero").run())
-    assert iterations_said(page) == ["never"] * 3
-
-
-def last_frame(page):
-    (film, *_) = charts(page)
-    return film["frames"][-1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["reports", "leaning", "zero", "random"])
-def test_every_start_runs(kind):
-    page = opened("ibu", LINK)
-    before = charts(page)[0]["data"]
+def start_from(page, kind, typed=""):
     (box,) = [one for one in page.selectbox if one.label == "Start from"]
     checked(box.set_value(kind).run())
-    assert charts(page)[0]["data"] != before
-    assert bool(page.warning) is (kind == "zero")
-    if kind == "zero":
-        assert "started at **zero**" in page.warning[0].value
+    if typed:
+        (text,) = [one for one in page.text_input if one.label == "3 shares"]
+        checked(text.set_value(typed).run())
+
+
+@pytest.mark.slow
+def test_every_start_runs():
+    page = opened("ibu", LINK)
+    figures = [charts(page)[0]["data"]]
+    for kind in ("reports", "leaning", "random", "zero"):
+        start_from(page, kind)
+        assert charts(page)[0]["data"] not in figures
+        figures.append(charts(page)[0]["data"])
+        assert bool(page.warning) is (kind == "zero")
+    assert "started at **zero**" in page.warning[0].value
+    assert iterations_said(page) == ["never"] * 3
+    page = opened("ibu", "k=5000&n=100000")
+    (box,) = [one for one in page.selectbox if one.label == "Start from"]
+    assert "Uniform" in box.options
+    assert not {"Shares that I type", "A random point"} & set(box.options)  # they have too many levels
+    assert "The way through the triangle" not in [one.value for one in page.subheader]
 
 
 @pytest.mark.slow
 def test_typed_start_and_what_cannot_be_used():
-    page = opened("ibu", "k=3&n=500")
-    (box,) = [one for one in page.selectbox if one.label == "Start from"]
-    checked(box.set_value("typed").run())
-    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
-    checked(typed.set_value("7, 2, 1").run())
+    page = opened("ibu", "k=3&n=500&s=0")
+    assert "The way through the triangle" in [one.value for one in page.subheader]
+    start_from(page, "typed", "7, 2, 1")
     good = charts(page)[0]["data"]
-    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
-    checked(typed.set_value("7, 2").run())
+    start_from(page, "typed", "7, 2")
     assert "3 numbers are needed" in " ".join(caption.value for caption in page.caption)
     assert charts(page)[0]["data"] == good  # what was there before is still there
-
-
-@pytest.mark.slow
-def test_large_k_offers_only_starts_with_few_levels():
-    page = opened("ibu", "k=5000&n=100000")
-    (box,) = [one for one in page.selectbox if one.label == "Start from"]
-    assert "Shares that I type" not in box.options
-    assert "A random point" not in box.options
-    assert "Uniform" in box.options
+    start_from(page, "typed", "1, 0, 0")
+    assert "without the categories that started at zero" in page.warning[0].value
 
 
 @pytest.mark.slow
@@ -166,7 +156,7 @@ def test_record_as_csv():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", [Start(), Start("zero", 3), Start("typed", weights=tuple(range(1, 51)))])
+@pytest.mark.parametrize("start", [Start("zero", 3), Start("typed", weights=tuple(range(1, 51)))])
 def test_script_prints_the_record(start, tmp_path):
     script = script_text(SCENARIO) + _SCRIPT.format(last=200, start=start)
     lines = printed(script, tmp_path)
@@ -181,23 +171,6 @@ def test_script_prints_the_record(start, tmp_path):
     assert len(lines) - begin == len(path.iterations)
 
 
-@pytest.mark.slow
-def test_the_triangle_is_there_for_three_categories_alone():
-    headings = {k: [one.value for one in opened("ibu", f"k={k}&n=500").subheader] for k in (3, 4)}
-    assert "The way through the triangle" in headings[3]
-    assert "The way through the triangle" not in headings[4]
-
-
-@pytest.mark.slow
-def test_a_start_with_several_zeros_is_told_of_all_of_them():
-    page = opened("ibu", "k=3&n=500&s=0")
-    (box,) = [one for one in page.selectbox if one.label == "Start from"]
-    checked(box.set_value("typed").run())
-    (typed,) = [one for one in page.text_input if one.label == "3 shares"]
-    checked(typed.set_value("1, 0, 0").run())
-    assert "without the categories that started at zero" in page.warning[0].value
-
-
 @pytest.mark.parametrize(
     ("counts", "beginning"), [((40, 30, 35, 38), "category has"), ((45, 30, 30, 30), "categories have")]
 )
@@ -208,28 +181,17 @@ def test_one_slowest_category_is_not_told_as_several(counts, beginning):
     assert f"The slowest {beginning} **{rate.counts[rate.slowest_level]:,.0f} report" in sections._pace(rate)
 
 
-def test_no_time_is_told_for_iterations_that_are_not_needed():
-    costs = compare_costs([5, 5, 5], RandomizedResponse(3, 1.0), 1e-6, budget=1e-4)
-    text = sections._cost_table(costs, 3)
-    assert text.count("| 0 | – |") == 3
-    assert "e-0" not in text
-
-
 def test_every_way_has_its_note():
     mechanism = RandomizedResponse(3, 1.0)
-    costs = compare_costs([5, 3, 1], mechanism, 1e-3, IterationsNeeded(7, True), 1e-4)
-    text = sections._cost_table(costs, 3)
-    assert [line.split("|")[2].strip() for line in text.splitlines()[2:6]] == ["–", "7", "7", "7"]
-    assert "more than these" not in text
-    given_up = compare_costs([5, 3, 1], mechanism, 1e-3, IterationsNeeded(7, False), 1e-4)
-    assert sections._cost_table(given_up, 3).count("more than these") == 3
-
-
-def test_the_matrix_that_is_not_built_is_told_with_its_size():
-    k = LARGEST_MATRIX + 1
-    text = sections._cost_table(
-        [Cost("mle_star", 1e-4), Cost("ibu_matrix", None, IterationsNeeded(3, True))], k
-    )
+    for iterations, note in ((IterationsNeeded(7, True), 0), (IterationsNeeded(7, False), 3)):
+        text = sections._cost_table(compare_costs([5, 3, 1], mechanism, 1e-3, iterations, 1e-4), 3)
+        ways = [line.split("|")[2].strip() for line in text.splitlines()[2:6]]
+        assert note or ways == ["–", "7", "7", "7"]
+        assert text.count("more than these") == note
+    text = sections._cost_table(compare_costs([5, 5, 5], mechanism, 1e-6, budget=1e-4), 3)
+    assert text.count("| 0 | – |") == 3  # no time is told for iterations that are not needed
+    costs = [Cost("mle_star", 1e-4), Cost("ibu_matrix", None, IterationsNeeded(3, True))]
+    text = sections._cost_table(costs, LARGEST_MATRIX + 1)
     assert "Not run: the matrix has K² = 1,002,001 entries, 0.008 GB" in text
     assert "| 3 | – | not run | – |" in text
 

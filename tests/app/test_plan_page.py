@@ -1,23 +1,32 @@
-"""The plan page: its answers are the core's, its settings come from the link, its files say the same."""
+"""The plan page: its answers are the core's, its settings come from the link, and its files say the same."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
 from functools import cache
 
 import numpy as np
 import pytest
 
-from pages._ui.plan import sentences
+from pages._ui.downloads import joined, script_text
+from pages._ui.plan import downloads, sentences
+from pages._ui.plan.downloads import summary
 from pages._ui.plan.results import make_plan, map_ranges, rounded_up
 from pages._ui.plan.sections import replicates, simulated_points
 from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
-from rr_core.figures.plan_sentences import at_least, round_up
+from rr_core.figures.plan_sentences import at_least, promise_text, round_up
+from rr_core.io.plan import map_csv
 from rr_core.plan import shuffling
+from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target
+from rr_core.populations import zipf
 from tests.app.opening import charts, checked, opened, widget
+from tests.app.test_scripts import printed
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
 SCENARIO = Scenario("zipf", 40, 1.2, 2.0, 30_000, 7)
@@ -39,33 +48,47 @@ def number_in(text, pattern):
     return float(re.search(pattern, text)[1].replace(",", ""))
 
 
+def users_in(page):
+    return number_in(answer(page), r"\*\*([\d,]+) users are enough")
+
+
 def target_of(kind):
     value = VALUES[kind] if kind == "top" else VALUES[kind] / 100
     return Target(kind, value, 0.9)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_answers_all_three_questions(kind):
-    target = target_of(kind)
-    page = opened("plan", f"{LINK}&target={kind}&value={VALUES[kind]}&conf=90")
-    users = required_n(target, 40, 2.0, theta())
-    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
-    checked(page.button_group(key="plan_find").set_value("eps").run())
-    shown = number_in(answer(page), r"\*\*ε = ([\d.]+) is enough")
-    least = required_epsilon(target, 40, 30_000, theta())
-    assert least <= shown < least * 1.001
-    assert required_n(target, 40, shown, theta()) <= 30_000
-    checked(page.button_group(key="plan_find").set_value("value").run())
-    value = achieved(target, 40, 2.0, 30_000, theta())
-    said = number_in(answer(page), r"\*\*(?:at least )?([\d.]+)%") / 100
-    assert said == pytest.approx(value, rel=1e-2)
-    assert said <= value if kind == "top" else said >= value * (1 - 1e-12)
+def test_each_kind_answers_a_question():
+    page = opened("plan", f"{LINK}&target=rmse&value=0.7&conf=90")
+    for kind, find in (
+        ("rmse", "n"),
+        ("max", "eps"),
+        ("share", "value"),
+        ("smallest", "n"),
+        ("top", "value"),
+    ):
+        target = target_of(kind)
+        checked(widget(page, "What is wanted").set_value(kind).run())
+        checked(page.button_group(key="plan_find").set_value("n").run())
+        (box,) = [one for one in page.number_input if one.key and one.key.startswith("plan_value")]
+        checked(box.set_value(VALUES[kind]).run())
+        checked(page.button_group(key="plan_find").set_value(find).run())
+        if find == "n":
+            assert users_in(page) == required_n(target, 40, 2.0, theta())
+        elif find == "eps":
+            shown = number_in(answer(page), r"\*\*ε = ([\d.]+) is enough")
+            assert shown == rounded_up(required_epsilon(target, 40, 30_000, theta()))
+            assert required_n(target, 40, shown, theta()) <= 30_000
+        else:
+            value = achieved(target, 40, 2.0, 30_000, theta())
+            said = number_in(answer(page), r"\*\*(?:at least )?([\d.]+)%") / 100
+            assert said == pytest.approx(value, rel=1e-2)
+            assert said <= value if kind == "top" else said >= value * (1 - 1e-12)
 
 
 @pytest.mark.slow
-def test_the_answer_follows_the_sidebar():
-    page, target = opened("plan", f"{LINK}&target=top&value=3"), Target("top", 3)
+def test_the_answer_follows_the_sidebar_and_can_be_put_there():
+    page, target = opened("plan", f"{LINK}&target=max&value=2.5"), Target("max", 0.025)
     for label, value, scenario in (
         ("Exact ε", 3.0, Scenario("zipf", 40, 1.2, 3.0)),
         ("Categories K", 60, Scenario("zipf", 60, 1.2, 3.0)),
@@ -73,38 +96,18 @@ def test_the_answer_follows_the_sidebar():
     ):
         checked(widget(page, label).set_value(value).run())
         users = required_n(target, scenario.k, scenario.epsilon, scenario.population().probabilities)
-        assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
+        assert users_in(page) == users
         (shown,) = [trace for trace in charts(page)[0]["data"] if trace["name"].startswith("the plan")]
         assert f"N = {users:,}" in shown["name"]
-    checked(page.button_group(key="plan_find").set_value("eps").run())
-    for n in (20_000, 500_000):
-        checked(widget(page, "Exact N").set_value(n).run())
-        least = required_epsilon(target, 60, n, scenario.population().probabilities)
-        assert number_in(answer(page), r"\*\*ε = ([\d.]+) is enough") == rounded_up(least)
-
-
-@pytest.mark.slow
-def test_use_puts_the_answer_into_the_scenario():
-    page = opened("plan", f"{LINK}&target=max&value=2.5")
-    users = required_n(Target("max", 0.025), 40, 2.0, theta())
     checked(widget(page, "Use this N").click().run())
-    assert widget(page, "Exact N").value == users
-    assert answer(page).startswith(f"##### **{users:,} users are enough**")
+    assert widget(page, "Exact N").value == users_in(page) == users
     checked(page.button_group(key="plan_find").set_value("eps").run())
-    shown = number_in(answer(page), r"\*\*ε = ([\d.]+) is enough")
-    assert shown == pytest.approx(2.0, rel=1e-3)
+    for n in (users, 500_000):
+        checked(widget(page, "Exact N").set_value(n).run())
+        shown = rounded_up(required_epsilon(target, 60, n, scenario.population().probabilities))
+        assert number_in(answer(page), r"\*\*ε = ([\d.]+) is enough") == shown
     checked(widget(page, "Use this ε").click().run())
     assert widget(page, "Exact ε").value == shown
-
-
-@pytest.mark.slow
-def test_more_users_than_the_app_has_are_said_and_not_used():
-    page = opened("plan", "k=12&eps=0.01&target=max&value=1")
-    assert "8.96 billion users" in answer(page)
-    assert widget(page, "Use this N").disabled
-    assert any("goes up to 1,000,000,000 users" in one.value for one in page.caption)
-    simulated = next(one.value for one in page.markdown if "9 points around" in one.value)
-    assert simulated.endswith("around ε = 0.01, N = 1,000,000,000, the most users that the app has.")
 
 
 @pytest.mark.slow
@@ -127,68 +130,23 @@ def test_what_is_out_of_reach_is_said(query, reason):
 @pytest.mark.slow
 def test_worst_case_needs_more_and_is_none_for_a_ranking():
     page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
-    users = required_n(Target("max", 0.025), 40, 2.0, None)
-    assert users > required_n(Target("max", 0.025), 40, 2.0, theta())
-    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == users
+    assert users_in(page) == required_n(Target("max", 0.025), 40, 2.0, None)
     checked(widget(page, "What is wanted").set_value("top").run())
     assert page.button_group(key="plan_guess").disabled
-    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == required_n(
-        Target("top", 5), 40, 2.0, theta()
-    )
+    assert users_in(page) == required_n(Target("top", 5), 40, 2.0, theta())
+    checked(widget(page, "Categories K").set_value(3).run())
+    assert widget(page, "How many categories").value == 2  # no more are ranked than there are others
+    assert "2 largest categories" in answer(page)
     checked(widget(page, "What is wanted").set_value("max").run())
     assert not page.button_group(key="plan_guess").disabled
-
-
-@pytest.mark.slow
-def test_whose_shares_matter_for_the_rmse():
-    query = f"{LINK}&target=rmse&value=0.1&eps=8"
-    needed = [
-        number_in(answer(opened("plan", f"{query}&whose={whose}")), r"\*\*([\d,]+) users are enough")
-        for whose in ("fixed", "sampled")
-    ]
-    core = [required_n(Target("rmse", 0.001), 40, 8.0, theta(), users=u) for u in ("fixed", "sampled")]
-    assert needed == core
-    assert core[0] < core[1]
-
-
-def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
-    page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us&share=200")
-    notes = [one.value.replace("\\", "") for one in page.warning]
-    assert len(notes) == 7
-    for words in (
-        "“foo” is not known",
-        "“abc”, which is not a number",
-        "101, outside the range",
-        "200, outside the range",
-    ):
-        assert any(words in note for note in notes)
-    assert number_in(answer(page), r"\*\*([\d,]+) users are enough") == required_n(
-        Target("rmse", 0.005), 40, 2.0, theta()
-    )
-    checked(page.button_group(key="plan_find").set_value("eps").run())
-    assert not page.warning
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        PlanSettings(),
-        PlanSettings("max", 0.125, 99.9, "eps", "worst", "sampled"),
-        PlanSettings("top", 7, 80.0, "value"),
-        PlanSettings("share", 1.5, 90.0, "n", share=12.5),
-        PlanSettings("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
-    ],
-    ids=lambda settings: settings.kind,
-)
-def test_a_link_holds_every_setting(settings):
-    assert PlanSettings.from_query(settings.to_query()) == (settings, ())
+    page = opened("plan", f"{LINK}&target=rmse&value=0.1&eps=8&whose=sampled")
+    assert users_in(page) == required_n(Target("rmse", 0.001), 40, 8.0, theta(), users="sampled")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
-        "k=2&eps=0.01&n=1&target=top&value=50&find=value",
         "k=2&eps=20&n=1000000000&target=max&value=100&conf=50",
         "k=1423000&eps=8&n=1664500&target=smallest&value=0.5&conf=99.99&find=eps",
         "k=1000&eps=20&n=10&target=rmse&value=0.0000001&find=value&guess=worst",
@@ -202,10 +160,29 @@ def test_ends_of_the_ranges(query):
 
 
 @pytest.mark.slow
-def test_no_more_categories_are_ranked_than_there_are_others():
-    page = opened("plan", "k=3&eps=2&n=5000&target=top&value=5")
-    assert widget(page, "How many categories").value == 2
-    assert "2 largest categories" in answer(page)
+def test_more_users_than_the_app_has_are_said_and_not_used():
+    page = opened("plan", "k=12&eps=0.01&target=max&value=1")
+    assert "8.96 billion users" in answer(page)
+    assert widget(page, "Use this N").disabled
+    assert any("goes up to 1,000,000,000 users" in one.value for one in page.caption)
+    simulated = next(one.value for one in page.markdown if "9 points around" in one.value)
+    assert simulated.endswith("around ε = 0.01, N = 1,000,000,000, the most users that the app has.")
+
+
+def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
+    page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us&share=200")
+    notes = [one.value.replace("\\", "") for one in page.warning]
+    assert len(notes) == 7
+    for words in (
+        "“foo” is not known",
+        "“abc”, which is not a number",
+        "101, outside the range",
+        "200, outside the range",
+    ):
+        assert any(words in note for note in notes)
+    assert users_in(page) == required_n(Target("rmse", 0.005), 40, 2.0, theta())
+    checked(page.button_group(key="plan_find").set_value("eps").run())
+    assert not page.warning
 
 
 @pytest.mark.slow
@@ -221,16 +198,6 @@ def test_an_upload_is_the_population():
     assert all(f"_latest_plan_{part}" in page.session_state for part in ("guess", "answer", "map", "border"))
 
 
-def test_map_shows_the_scenario_and_the_plan():
-    page = opened("plan", f"{LINK}&target=rmse&value=0.7")
-    lead = charts(page)[0]
-    names = [trace["name"] for trace in lead["data"]]
-    users = required_n(Target("rmse", 0.007), 40, 2.0, theta())
-    assert "your ε and N: ε = 2, N = 30,000" in names
-    assert f"the plan: ε = 2, N = {users:,}" in names
-    assert f"{users:,}" in lead["alt"]
-
-
 @pytest.mark.slow
 def test_simulation_runs_and_is_about_these_settings():
     page = opened("plan", "dist=zipf&k=12&s=1&eps=1&n=3000&find=value&seed=71")
@@ -243,17 +210,6 @@ def test_simulation_runs_and_is_about_these_settings():
     assert not [one for one in charts(page) if "simulated collections" in one["alt"]]
 
 
-def test_page_is_not_too_much_for_a_browser():
-    page = opened("plan", LINK)
-
-    def count(block):
-        inside = getattr(block, "children", {})
-        return 1 + sum(count(child) for child in inside.values())
-
-    assert count(page.main) <= 60
-    assert all(len(one["alt"]) > 40 for one in charts(page))
-
-
 def planned(**changes):
     settings = PlanSettings(**{"kind": "rmse", "value": 0.7, **changes})
     return make_plan(settings, 40, 2.0, 30_000, Guess.of(40, None if settings.worst_case else theta()))
@@ -262,7 +218,12 @@ def planned(**changes):
 def test_sections_are_about_the_plan():
     found = planned()
     page = opened("plan", f"{LINK}&target=rmse&value=0.7")
-    text = "\n".join(one.value for one in page.markdown)
+    text, lead = "\n".join(one.value for one in page.markdown), charts(page)[0]
+    names = [trace["name"] for trace in lead["data"]]
+    assert "your ε and N: ε = 2, N = 30,000" in names
+    assert f"the plan: ε = 2, N = {found.n:,}" in names
+    assert f"{found.n:,}" in lead["alt"]
+    assert all(len(chart["alt"]) > 40 for chart in charts(page))
     assert sentences.price_table(found) in text
     one = required_n(Target("rmse", 0.007), 40, 2 - np.log(2), theta())
     assert f"| 1 bit less | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
@@ -279,57 +240,123 @@ def test_sections_are_about_the_plan():
     assert f"central ε at most {round_up(now.epsilon, 3):g}" in text
 
 
-def test_the_price_of_what_is_reachable_starts_at_the_scenario():
+def test_settings_survive_a_link_and_numbers_stay_in_their_ranges():
+    for settings in (
+        PlanSettings("max", 0.125, 99.9, "eps", "worst", "sampled"),
+        PlanSettings("top", 7, 80.0, "value"),
+        PlanSettings("share", 1.5, 90.0, "n", share=12.5),
+        PlanSettings("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
+    ):
+        assert PlanSettings.from_query(settings.to_query()) == (settings, ())
+    for exact, shown in ((1.00001, 1.001), (1.0, 1.0), (0.0123456, 0.01235), (9.9999, 10.0), (19.9999, 20.0)):
+        assert rounded_up(exact) == shown
+    assert map_ranges((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))
+    assert map_ranges((0.05, 2.0), (50, 10_000)) == ((0.01, 10.0), (1.0, 1e9))
+    assert map_ranges((2.0, 12.0), (500, 2 * 10**9)) == ((0.1, 20.0), (100.0, 1e12))
+    for n in (1, 30_000, 10**9):
+        budgets, users = simulated_points("epsilon", 20.0, n), simulated_points("n", 2.0, n)
+        assert 20.0 in budgets
+        assert (budgets <= 20).all()
+        assert (np.diff(budgets) > 0).all()
+        assert n in users
+        assert users.min() >= 1
+        assert users.max() <= 10**9
+        assert (users == np.round(users)).all()
+        assert simulated_points("epsilon", 0.01, n)[0] == 0.01
+    assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]
+
+
+def test_the_price_of_what_is_reachable_starts_at_the_scenario_and_equal_protocols_are_the_same():
     found = planned(find="value")
     assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
     assert found.price.users[0] == pytest.approx(30_000, abs=1)
     assert sentences.price_rows(found)[0][0] == "the plan"
-
-
-@pytest.mark.parametrize(
-    ("exact", "shown"),
-    [(1.00001, 1.001), (1.0, 1.0), (0.0123456, 0.01235), (9.9999, 10.0), (19.9999, 20.0), (0.5, 0.5)],
-)
-def test_epsilon_is_rounded_up(exact, shown):
-    assert rounded_up(exact) == shown
+    few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
+    cells = [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)]
+    assert cells[:2] == ["best", "the same"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_whose_shares_are_meant_is_said(kind):
-    for users, words in (
-        ("fixed", "only the noise is by chance"),
-        ("sampled", "who is drawn is by chance, too"),
-    ):
-        settings = PlanSettings(kind, VALUES[kind], users=users)
-        assert words in sentences.meaning(make_plan(settings, 40, 2.0, 30, Guess.of(40, theta())))
+def test_map_as_csv(kind):
+    target = target_of(kind)
+    land = landscape(target, 40, theta(), epsilons=[0.5, 1, 2], n=[1000, 10_000])
+    rows = list(csv.DictReader(io.StringIO(map_csv(land, target).decode("utf-8-sig"))))
+    for row in rows:
+        exact = achieved(target, 40, float(row["epsilon_nats"]), float(row["n_users"]), theta())
+        assert float(row["achieved"]) == pytest.approx(exact, rel=1e-3)
+        assert row["unit"] == ("probability" if kind == "top" else "share of users")
+        assert row["quantity"].startswith(KINDS[kind].measure)
+        assert row["probability"] == ("" if kind in ("rmse", "top") else "0.9")
+    assert len(rows) == 6
 
 
-def test_protocols_that_are_as_good_are_the_same():
-    found = make_plan(PlanSettings("rmse", 0.7), 200, 2.0, 30_000, Guess.of(200, None))
-    cells = {row.key: sentences.protocol_cells(row) for row in sentences.compared_protocols(found)}
-    assert cells["subset"][2] == "best"
-    few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
-    assert [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)][:2] == [
-        "best",
-        "the same",
-    ]
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"guess": "worst", "users": "sampled"},
+        {"kind": "share", "value": 2.0, "find": "eps"},
+    ],
+)
+def test_script_prints_the_plan(changes, tmp_path):
+    """The plan first, and nothing of the one draw that other pages are about."""
+    found = planned(**changes)
+    lines = printed(joined(script_text(SCENARIO), downloads.script(found, 1e-7), True), tmp_path)
+    least = required_epsilon(found.settings.target, 40, 30_000, theta())
+    said = {"n": f"The plan: {found.n:,} users", "eps": f"The plan: epsilon = {least!r:.11}"}
+    assert lines[0].startswith(said[found.settings.find])
+    assert lines[1] == f"epsilon = {found.epsilon}, N = {found.n:,} users, K = 40 categories"
+    assert lines[2] == f"This is enough so that {promise_text(found.settings.target)}."
+    about = found.settings.about
+    assert f"reached, {about.measure}: {found.value:.10g} ({about.unit})" in lines
+    assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
+    for bits, users in zip(found.price.bits, found.price.users, strict=True):
+        assert any(
+            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
+        )
+    rows = {row.key: row for row in sentences.compared_protocols(found)}
+    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
+    now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
+    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
 
 
-def test_map_reaches_every_place():
-    assert map_ranges((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))
-    assert map_ranges((0.05, 2.0), (50, 10_000)) == ((0.01, 10.0), (1.0, 1e9))
-    assert map_ranges((2.0, 12.0), (500, 2 * 10**9)) == ((0.1, 20.0), (100.0, 1e12))
+def test_summary_says_the_plan_and_needs_nothing_else():
+    found = planned()
+    page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; Söhne" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?:", page)
+    assert f"<b>{found.n:,} users are enough</b>" in page
+    assert promise_text(found.target).removeprefix("the ") in page
+    for cells in [
+        *sentences.price_rows(found),
+        *(sentences.protocol_cells(row) for row in sentences.compared_protocols(found)),
+    ]:
+        assert all(f"<td>{cell}</td>" in page for cell in cells)
+    assert "2031-02-03" in page
+    assert "**" not in page
+    assert "\\" not in page
 
 
-@pytest.mark.parametrize("n", [1, 3, 30_000, 10**9])
-def test_simulated_points_are_inside_the_limits(n):
-    budgets, users = simulated_points("epsilon", 20.0, n), simulated_points("n", 2.0, n)
-    assert 20.0 in budgets
-    assert (budgets <= 20).all()
-    assert (np.diff(budgets) > 0).all()
-    assert n in users
-    assert users.min() >= 1
-    assert users.max() <= 10**9
-    assert (users == np.round(users)).all()
-    assert simulated_points("epsilon", 0.01, n)[0] == 0.01
-    assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]
+def test_summary_of_every_kind():
+    for kind, find in itertools.product(KINDS, ("n", "value")):
+        settings = PlanSettings(kind, VALUES[kind], 90.0, find)
+        found = make_plan(settings, 40, 0.01 if kind == "smallest" else 2.0, 30, Guess.of(40, theta()))
+        assert not re.search(r"\bnan\b|\binf\b|None", summary(found, "Zipf", 1e-6, "2031-02-03"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "epsilon", "value", "users"),
+    [
+        ("share", 1000, 0.081, 0.5, "fixed"),
+        ("smallest", 100, 0.398, 0.05, "fixed"),
+    ],
+)
+def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, value, users):
+    settings = PlanSettings(kind, value, users=users)
+    found = make_plan(settings, k, epsilon, 1000, Guess.of(k, zipf(k, 1.0)))
+    assert settings.target.met_by(found.value)
+    about = KINDS[kind].measure
+    assert f"<td>Reached by the plan</td><td>{value:g}% ({about})</td>" in summary(
+        found, "Zipf", 1e-6, "2031-02-03"
+    )

@@ -1,7 +1,8 @@
 """The reference page runs, and what it says about the code and the tests is true of the code and the tests."""
 
+import ast
 import re
-from pathlib import Path
+import textwrap
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,8 +11,9 @@ import rr_core
 from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
+from tests.app.opening import ROOT
+from tests.claims.sentences import texts as texts_of_file
 
-ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
 TEST = re.compile(r"`(test_\w+)`")
 
@@ -52,28 +54,6 @@ def everything(parts):
     return "\n".join(parts.values())
 
 
-def test_it_opens_on_the_symbols():
-    page = run()
-    assert page.title[0].value == "What does this symbol, name or formula mean?"
-    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", PARTS)
-def test_every_part_shows_its_entries(parts, key):
-    assert PARTS[key].name in parts[key]
-    for entry in PARTS[key].entries():
-        assert entry.title
-        assert entry.text
-
-
-@pytest.mark.parametrize("key", ["names", "formulas", "glossary", "sources"])
-def test_what_can_be_found_is_what_is_shown(parts, key):
-    for entry in PARTS[key].entries():
-        if key != "names" or entry.title.startswith(("k-RR", "Inv", "MLE", "IBU")):
-            assert entry.text in parts[key]
-
-
 def test_names_in_code_type_are_those_of_the_texts(everything):
     """Which tests/core/test_reference.py looks up."""
     shown = set(CODE.findall(everything))
@@ -93,10 +73,6 @@ def test_every_misprint_says_what_is_printed_and_what_is_right(parts):
     assert "nan" not in re.findall(r"\w+", parts["misprints"])
 
 
-def test_no_placeholder_is_left(everything):
-    assert "{{" not in everything
-
-
 def test_placeholders_take_numbers_by_name():
     numbers = {"check": {"rows": [1234.5], "share": 0.12345}, "n": 1_000_000}
     assert (
@@ -109,21 +85,50 @@ def test_placeholders_take_numbers_by_name():
             fill(wrong, numbers)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "part", "word"),
-    [
+def test_the_concentration_of_zipf_is_as_quoted():
+    texts_of = [one.right for source in reference.misprints().values() for one in source]
+    (shares,) = [text for text in texts_of if "those of Zipf" in text]
+    for s, quoted in ((1.3, "0.09"), (2.5, "0.58")):
+        assert f"{(zipf(10_000, s) ** 2).sum():.2f}" == quoted
+        assert f"{quoted} at $s={s}$" in shares
+
+
+def test_every_part_shows_its_entries_as_they_can_be_found(parts, everything):
+    for key, part in PARTS.items():
+        assert part.name in parts[key]
+        for entry in part.entries():
+            assert entry.title
+            assert entry.text
+            if key in ("formulas", "glossary", "sources"):
+                assert entry.text in parts[key]
+    assert "{{" not in everything  # no placeholder is left
+    for line in everything.splitlines():
+        assert line.count("$") % 2 == 0, line
+        assert not re.search(r"MLE\*(?!\*)(?<!\\\*)", line.replace("\\*", "")), line
+    # Reports are likely or not under a distribution, and data under a hypothesis; neither the other way round.
+    assert not re.search(r"(?<!un)likel(y|ier|iest) (one|distribution|truth)\b", everything)
+
+
+def test_search_finds_across_the_parts_and_leaves_with_a_choice():
+    page = run()
+    assert page.title[0].value == "What does this symbol, name or formula mean?"
+    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
+    for wanted, part, word in (
         ("norm-sub", "Names", "InvP"),
         ("phi", "Symbols", "c_i/N"),
         ("EPSILON", "Glossary", "dial between privacy"),
         ("eq. (64)", "Misprints", "called unbiased"),
         ("mle_star", "Formulas", "Closed form"),
         ("Warner", "Sources", "1965"),
-    ],
-)
-def test_search_finds_across_the_parts(wanted, part, word):
-    page = run(reference_search=wanted)
-    assert part in [heading.value for heading in page.subheader]
-    assert word in "\n".join(texts(page))
+    ):
+        page.text_input(key="reference_search").set_value(wanted).run()
+        assert part in [heading.value for heading in page.subheader]
+        assert word in "\n".join(texts(page))
+        assert [line for text in page.markdown for line in loose(text.value)] == []
+    page.button_group(key="part").set_value("glossary").run()
+    assert not page.exception
+    assert page.text_input(key="reference_search").value == ""
+    assert any("Toss a coin" in text for text in texts(page))
 
 
 def test_search_that_finds_nothing_says_so_and_shows_the_words_as_they_are():
@@ -147,26 +152,58 @@ def test_choosing_a_part_leaves_the_search():
     assert any("Toss a coin" in text for text in texts(page))
 
 
-def test_text_leaves_no_bare_asterisk_or_odd_dollar(everything):
-    for line in everything.splitlines():
-        assert line.count("$") % 2 == 0, line
-        assert not re.search(r"MLE\*(?!\*)(?<!\\\*)", line.replace("\\*", "")), line
+# Displayed formulas are written so that the browser sets them: the dollars of one that spans lines stand on lines of
+# their own, or markdown leaves the formula, and all that follows it, as text.
+
+ON_ONE_LINE = re.compile(r"\$\$[^$]+\$\$")
+ESCAPED = re.compile(r"\\\$|`[^`]*`")
 
 
-def test_no_truth_is_called_likely(everything):
-    """Reports are likely or not under a distribution, and data under a hypothesis; neither the other way round."""
-    assert not re.search(r"(?<!un)likel(y|ier|iest) (one|distribution|truth)\b", everything)
-    assert "probably is" not in everything
+def loose(text):
+    """Lines of markdown on which dollars do not begin and end a formula."""
+    found, open_ = [], False
+    for line in textwrap.dedent(text).splitlines():
+        if line == "$$":
+            open_ = not open_
+            continue
+        rest = ON_ONE_LINE.sub("", ESCAPED.sub("", line))
+        if "$$" in rest:
+            found.append(line)
+    return [*found, "(never closed)"] if open_ else found
 
 
-def test_what_was_measured_once_is_not_said_to_be_computed_now(parts):
-    (caption,) = [line for line in parts["misprints"].splitlines() if "`rr_core.misprints`" in line]
-    assert "Most numbers are computed" in caption
+def texts_with_formulas():
+    """Every string of the sources with a displayed formula, the parts of an f-string as one."""
+    for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+        inside = {id(part) for node in joined for part in node.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(p.value if isinstance(p, ast.Constant) else "x" for p in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+                text = node.value
+            else:
+                continue
+            if "$$" in text and text != "$$":
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+    for path in (ROOT / "rr_core" / "data").rglob("*.toml"):
+        for line, text in texts_of_file(path):
+            if "$$" in text:
+                yield f"{path.relative_to(ROOT)}:{line}", text
 
 
-def test_the_concentration_of_zipf_is_as_quoted():
-    texts_of = [one.right for source in reference.misprints().values() for one in source]
-    (shares,) = [text for text in texts_of if "those of Zipf" in text]
-    for s, quoted in ((1.3, "0.09"), (2.5, "0.58")):
-        assert f"{(zipf(10_000, s) ** 2).sum():.2f}" == quoted
-        assert f"{quoted} at $s={s}$" in shares
+def test_the_check_sees_what_the_browser_does_not_set():
+    assert loose("a\n\n$$\\theta_i \\leftarrow x,\nm_i.$$\n\nb")
+    assert loose("**MSE** — $$\nx\n$$\n\nb")
+    assert loose("$$\nx\n")
+    assert not loose("a\n\n$$\nx\n$$\n\nb $y$")
+    assert not loose("$$x = y$$")
+    assert not loose("    a\n\n    $$\n    x\n    $$\n")
+
+
+def test_every_displayed_formula_of_the_sources_and_of_the_reference(everything):
+    found = list(texts_with_formulas())
+    assert len(found) >= 4
+    assert [(where, loose(text)) for where, text in found if loose(text)] == []
+    assert loose(everything) == []

@@ -1,17 +1,20 @@
-"""The page about collected reports: from files to answer, verdict and advice; what it says of hostile files."""
+"""The page about collected reports: from files, odd names and privacy to the answer; and hostile files."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rr_core import RandomizedResponse
-from rr_core.io import Listed, Size, Source, read_reports
-from rr_core.limits import MAX_UPLOAD_BYTES
+from rr_core.io import Listed, Size
 from rr_core.reports.analysis import analyse
 from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import ROOT, charts, checked
+from tests.io.test_odd_names import COUNTS as ILL_COUNTS
+from tests.io.test_odd_names import ODD
 
 LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]
 USERS = np.array([900, 2100, 700, 300, 0, 0])
@@ -73,13 +76,8 @@ def test_answer_and_table_are_those_of_the_core(finished):
     np.testing.assert_array_equal(table["Reports"], COUNTS[order])
     np.testing.assert_allclose(table["MLE* %"], 100 * found.estimates["mle_star"][order], rtol=1e-15)
     np.testing.assert_allclose(table["p (Holm)"], found.above.adjusted[order], rtol=1e-15)
-
-
-def test_every_chart_has_its_sentence(finished):
-    found = charts(finished)
-    assert len(found) == 2
-    assert "there is nothing to choose" in said(finished)
-    assert all(len(chart["alt"]) > 40 for chart in found)
+    assert "there is nothing to choose" in text
+    assert [len(chart["alt"]) > 40 for chart in charts(finished)] == [True, True]
 
 
 @pytest.mark.slow
@@ -130,65 +128,39 @@ def test_raw_rows_in_two_files_and_a_list_of_categories():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("privacy", "domain", "sentence"),
-    [
+def test_what_is_missing_or_impossible_gets_its_sentence_and_settings_change_without_the_file():
+    page = give(opened(), ("travel.csv", TABLE))
+    for privacy, domain, sentence in (
+        ("2", None, "Say which categories people could choose from"),
         ("", "seen", "Say how private the reports are"),
         ("two", "seen", "is not a number above 0"),
         ("9999", "seen", "too large"),
-        ("2", None, "Say which categories people could choose from"),
-    ],
-)
-def test_what_is_missing_or_impossible_gets_its_sentence(privacy, domain, sentence):
-    page = analysed(give(opened(), ("travel.csv", TABLE)), privacy, domain)
-    assert sentence in "\n".join(box.value for box in page.error)
-    assert not charts(page)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])  # p below and above one half
-def test_p_instead_of_epsilon(epsilon):
-    page = give(opened(), ("travel.csv", TABLE))
-    one(page.button_group, "Privacy given as").set_value("p, true report")
-    checked(page.run())
-    one(page.text_input, "Value of p").set_value("0.1")
-    one(page.radio, "Which categories could people choose from?").set_value("seen")
-    press(page, "Analyse these reports")
-    assert "lies between 1/K" in "\n".join(box.value for box in page.error).replace("\\", "")
-    one(page.text_input, "Value of p").set_value(repr(RandomizedResponse(6, epsilon).p))
-    press(page, "Analyse these reports")
-    assert f"K = 6, ε = {epsilon:g}.**" in said(page)
-
-
-@pytest.mark.slow
-def test_bad_file_says_so_and_what_was_there_stays():
-    page = analysed(give(opened(), ("travel.csv", TABLE)))
-    before = charts(page)[0]
-    press(page, "Other reports or settings")
-    give(page, ("broken.csv", "category,count\nbus,many\n"))
-    (box,) = page.error
-    assert "many" in box.value
-    assert "stays in use" in box.value
-    assert charts(page)[0] == before
-    press(page, "Cancel")
-    assert charts(page)[0] == before
-
-
-@pytest.mark.slow
-def test_settings_are_remembered_and_can_change_without_the_file():
-    page = analysed(give(opened(), ("travel.csv", TABLE)), privacy="ln 5")
+    ):
+        analysed(page, privacy, domain)
+        assert sentence in "\n".join(box.value for box in page.error)
+        assert not charts(page)
+    analysed(page, "ln 5")
     press(page, "Other reports or settings")
     assert one(page.text_input, "Value of ε").value == "ln 5"
     one(page.file_uploader, "Report files").set_value([])
-    one(page.text_input, "Value of ε").set_value("2")
-    press(page, "Analyse these reports")
+    analysed(page, "2")
     assert "4,000 reports, K = 6, ε = 2.**" in said(page)
 
 
 @pytest.mark.slow
-def test_simulated_reports_of_the_scenario():
-    page = press(opened(), "Use simulated reports")
-    assert "**2,000 reports, K = 12, ε = 1.**" in said(page)
+def test_p_instead_of_epsilon():
+    page = give(opened(), ("travel.csv", TABLE))
+    one(page.button_group, "Privacy given as").set_value("p, true report")
+    checked(page.run())
+    one(page.radio, "Which categories could people choose from?").set_value("seen")
+    one(page.text_input, "Value of p").set_value("0.1")
+    press(page, "Analyse these reports")
+    assert "lies between 1/K" in "\n".join(box.value for box in page.error).replace("\\", "")
+    for epsilon in (0.5, 2.0):  # p below and above one half
+        one(page.text_input, "Value of p").set_value(repr(RandomizedResponse(6, epsilon).p))
+        press(page, "Analyse these reports")
+        assert f"K = 6, ε = {epsilon:g}.**" in said(page)
+        press(page, "Other reports or settings")
 
 
 def test_ticked_rows_and_searched_names_are_drawn(finished):
@@ -199,33 +171,6 @@ def test_ticked_rows_and_searched_names_are_drawn(finished):
     assert "No category has such a name" in said(checked(page.run()))
     one(page.text_input, "Find categories").set_value("")
     checked(page.run())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("label", "source"), [("Table", "FROM reports"), ("Column", "SELECT report ")])
-def test_a_blank_name_of_a_table_or_a_column_is_no_name(label, source):
-    page = opened()
-    one(page.text_input, label).set_value("  ")
-    assert source in checked(page.run()).code[0].value
-
-
-@pytest.mark.slow
-def test_ten_million_rows_are_not_called_a_limit():
-    rows = b"report\n" + b"a\nb\nb\n" * 3_500_000
-    assert read_reports([Source("r.csv", rows)], layout="values", has_header=True).rows == 10_500_000
-    text = said(opened())
-    assert f"up to {MAX_UPLOAD_BYTES // 2**20} MB together" in text
-    assert "million rows" not in text
-
-
-REFUSED = {name: case for name, case in CASES.items() if case.refused and not case.mended}
-READ = {name: case for name, case in CASES.items() if case.mended or not case.refused}
-
-
-@pytest.fixture(scope="module")
-def in_use():
-    """A page with an analysis in use, its panel open."""
-    return press(analysed(give(opened(), ("travel.csv", TABLE))), "Other reports or settings")
 
 
 def offer(page, case: Hostile) -> None:
@@ -250,33 +195,196 @@ def offer(page, case: Hostile) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_file_says_why_and_what_was_there_stays(name, in_use):
-    page = in_use
-    before, answer = charts(page)[0], said(page).count("4,000 reports, K = 6")
-    offer(page, REFUSED[name])
-    (box,) = page.error
+@pytest.mark.parametrize(
+    "name", ["negative count", "gzip bomb", "two shapes", "list of something else", "one column of counts"]
+)
+def test_refused_file_says_why_and_what_was_there_stays(name, finished):
+    """Each kind once; the sentences themselves are those of tests/io/test_reports_rejections.py."""
+    press(finished, "Other reports or settings")
+    before = charts(finished)[0]
+    offer(finished, CASES[name])
+    (box,) = finished.error
     sentence = box.value.replace("\\", "").replace("\u2060", "")
-    assert REFUSED[name].refused in sentence
+    assert CASES[name].refused in sentence
     assert sentence.endswith("What was shown before stays in use.")
-    assert charts(page)[0] == before
-    assert said(page).count("4,000 reports, K = 6") == answer == 1
+    assert said(finished).count("4,000 reports, K = 6") == 1
+    assert charts(finished)[0] == before
+    press(finished, "Cancel")
+    assert charts(finished)[0] == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize(
+    "name", ["list in capitals", "mixed types", "markup", "emoji", "UTF-16", "very long names"]
+)
 def test_odd_but_good_file_is_read(name):
-    page, case = opened(), READ[name]
-    one(page.button, "Use simulated reports").click()
-    checked(page.run())
+    page, case = press(opened(), "Use simulated reports"), CASES[name]
+    assert "**2,000 reports, K = 12, ε = 1.**" in said(page)
     press(page, "Other reports or settings")
-    counts = case.mended or case.counts
-    if len(counts) < 2 and case.domain is None:
-        return  # one category is no domain: refused by the page, see the test of domains
     offer(page, case)
-    total = sum(counts.values())
+    counts = case.mended or case.counts
     assert not page.error, page.error[0].value
-    if counts:
-        assert f"{total:,} reports, K = {len(counts):,}" in said(page)
-        shown = page.dataframe[0].value
-        assert dict(zip(shown["Category"], shown["Reports"], strict=True)) == counts
+    assert f"{sum(counts.values()):,} reports, K = {len(counts):,}" in said(page)
+    shown = page.dataframe[0].value
+    assert dict(zip(shown["Category"], shown["Reports"], strict=True)) == counts
+
+
+SEEN = "Which categories could people choose from?"
+
+
+def as_rows(counts):
+    return "id,ill\n" + "".join(
+        f"{i},{name}\n" for i, name in enumerate(name for name, count in counts.items() for _ in range(count))
+    )
+
+
+def prepared(text, privacy=None, domain="seen", kind=None, name="ills.csv"):
+    """A page with this file and settings, before the button is pressed."""
+    page = give(opened(), (name, text))
+    if kind:
+        one(page.button_group, "Privacy given as").set_value(kind)
+        checked(page.run())
+    if privacy:
+        (box,) = [box for box in page.text_input if box.label.startswith("Value of")]
+        box.set_value(privacy)
+    if domain:
+        one(page.radio, SEEN).set_value(domain)
+    return checked(page.run())
+
+
+def test_what_was_understood_stands_before_the_button():
+    page = give(opened(), ("ills.csv", as_rows(ILL_COUNTS) + ",\n\n"))
+    text = said(page)
+    total = sum(ILL_COUNTS.values())
+    assert f"Understood: {total:,} rows, 8 names, {total:,} reports." in text
+    assert "Text in UTF-8, separated by comma, with a header." in text
+    assert f"Left out: 1 row (no category name), the first in line {total + 2:,}." in text
+    first = page.dataframe[0].value
+    assert list(first.columns) == ["id", "ill"]
+    assert first.iloc[0].tolist() == ["0", "influenza"]
+    assert not charts(page)
+
+
+def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blamed():
+    page = prepared(as_rows(ILL_COUNTS | ODD), "1")
+    text = said(page)
+    assert "8 names look odd" in text
+    leave, twins = (
+        one(page.multiselect, "Leave out (not categories)"),
+        one(page.multiselect, "Count as another name"),
+    )
+    assert len(leave.value) == 5
+    assert len(twins.value) == 3
+    assert any("NA (41 reports): no answer" in option for option in leave.options)
+    assert any("differ in upper and lower case" in option for option in twins.options)
+    left = "60 left out: “NA” (41), “-” (9), “NaN” (6), “null” (3), “typo” (1)"
+    assert f"{sum(ILL_COUNTS.values()) + 12:,} reports over K = 8 categories ({left}), at ε = 1" in text
+    assert not charts(page)
+    press(page, "Analyse these reports")
+    text = said(page)
+    assert f"**{sum(ILL_COUNTS.values()) + 12:,} reports, K = 8, ε = 1.**" in text
+    assert "finds nothing against ε = 1" in text
+    assert "rejects" not in text
+    assert "60 reports are left out, under names that are not counted as categories: NA" in text
+    assert "12 reports of 3 names were counted under another name" in text
+    press(page, "Other reports or settings")
+    leave, twins = (
+        one(page.multiselect, label) for label in ("Leave out (not categories)", "Count as another name")
+    )
+    leave.set_value([i for i in leave.value if "NA (" not in leave.options[i]])
+    twins.set_value([])
+    press(page, "Analyse these reports")
+    # Now the names are what does not fit, and the verdict says so.
+    assert "K = 12, ε = 1.**" in said(page)
+    assert "The test rejects ε = 1: “NA” (41)" in said(page)
+    assert "leave such names out" in said(page)
+    press(page, "Other reports or settings")
+    assert len(one(page.multiselect, "Leave out (not categories)").value) == 4
+    assert one(page.multiselect, "Count as another name").value == []
+
+
+def test_odd_names_change_k_only_where_nobody_said_what_it_is():
+    page = prepared(as_rows(ILL_COUNTS | {"NA": 41}), "1")
+    assert "changes K" in said(page)
+    one(page.radio, SEEN).set_value("size")
+    checked(page.run())
+    one(page.number_input, "Categories K").set_value(12)
+    checked(page.run())
+    leave = one(page.multiselect, "Leave out (not categories)")
+    for chosen in ([0], []):
+        leave.set_value(chosen)
+        text = said(checked(page.run()))
+        assert "over K = 12 categories" in text
+        assert "changes K" not in text
+        assert "**1 name looks odd.** Choose below what is done with such names." in text
+
+
+def test_many_strays_are_one_choice():
+    strays = {f"stray {i}": 1 for i in range(80)}
+    page = prepared(as_rows({name: 30 * count for name, count in ILL_COUNTS.items()} | strays), "1")
+    leave = one(page.multiselect, "Leave out (not categories)")
+    assert len(leave.options) == len(leave.value) == 51
+    assert leave.options[-1] == "30 more, with 30 reports together"
+    assert "over K = 8 categories (80 left out: “stray 0” (1)" in said(page)
+    leave.set_value(leave.value[:-1])
+    assert "over K = 38 categories (50 left out: " in said(checked(page.run()))
+
+
+def test_bits_are_not_offered_as_reports():
+    bits = np.random.default_rng(3).integers(0, 2, (40, 5))
+    text = "a,b,c,d,e\n" + "".join(",".join(map(str, row)) + "\n" for row in bits)
+    page = give(opened(), ("bits.csv", text))
+    (warning,) = page.warning
+    assert "unary encoding, one column per category, which this page does not estimate" in warning.value
+    assert one(page.selectbox, "Report column").value is None
+    assert not [button for button in page.button if button.label == "Analyse these reports"]
+    one(page.selectbox, "Report column").set_value(2)
+    assert "2 names, 40 reports" in said(checked(page.run()))
+
+
+def test_p_below_one_half_asks_to_swap_two_answers():
+    """Warner: 62% say yes although only 20% have to: 0.3 · 0.2 + 0.7 · 0.8."""
+    text = "answer\n" + "yes\n" * 620 + "no\n" * 380
+    page = prepared(text, "0.3", kind="p, true report")
+    assert "p is below 1/2" in said(page)
+    press(page, "Analyse these reports")
+    (box,) = page.error
+    assert "Switch on “Swap the two answers”" in box.value.replace("\\", "")
+    one(page.toggle, "Swap the two answers").set_value(True)
+    checked(page.run())
+    assert "at ε = 0.8473" in said(page)
+    press(page, "Analyse these reports")
+    shown = page.dataframe[0].value.set_index("Category")
+    assert shown["Inv %"].to_dict() == pytest.approx({"no": 80.0, "yes": 20.0})
+    assert f"K = 2, ε = {math.log(0.7 / 0.3):.4g}.**" in said(page)
+    assert "“yes” and “no” were swapped, because p = 0.3 is below 1/2" in said(page)
+
+
+@pytest.mark.slow
+def test_the_chance_of_a_uniform_redraw_and_chances_that_are_none():
+    page = prepared(as_rows(ILL_COUNTS), "1", kind="r, uniform redraw")
+    for typed, words in (
+        ("1", "lies between 0 and 1"),
+        ("120%", "lies between 0 and 1"),
+        ("x", "not a number"),
+    ):
+        one(page.text_input, "Value of r").set_value(typed)
+        (box,) = press(page, "Analyse these reports").error
+        assert words in box.value
+    one(page.text_input, "Value of r").set_value("25%")
+    mechanism = RandomizedResponse.from_redraw(8, 0.25)
+    assert (
+        f"at ε = {mechanism.epsilon:.4g}: a report is the truth with probability p = {mechanism.p:.4g}"
+        in said(checked(page.run()))
+    )
+    press(page, "Analyse these reports")
+    assert f"K = 8, ε = {mechanism.epsilon:.4g}.**" in said(page)
+    press(page, "Other reports or settings")
+    assert one(page.text_input, "Value of r").value == "25%"
+    for p in ("0.5", "0", "1"):  # that say nothing or everything
+        page = press(
+            prepared("answer\n" + "yes\n" * 62 + "no\n" * 38, p, kind="p, true report"),
+            "Analyse these reports",
+        )
+        assert len(page.error) == 1
+        assert "Swap the two answers" not in [box.label for box in page.toggle]

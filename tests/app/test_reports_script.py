@@ -160,16 +160,6 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
 
 
 @pytest.mark.slow
-def test_all_seen_in_a_list_without_a_header(tmp_path):
-    text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
-    source = ("reports.txt", text.encode())
-    found = analysed([source], AllSeen())
-    assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
-    save(tmp_path, source)
-    check(run(report_files.script(found), tmp_path), found)
-
-
-@pytest.mark.slow
 def test_parquet(tmp_path):
     values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
     out = io.BytesIO()
@@ -196,41 +186,12 @@ def test_a_script_of_an_earlier_version_still_runs(tmp_path):
 
 
 @pytest.mark.slow
-def test_names_left_out_and_counted_as_others(tmp_path):
-    source = ("r.csv", counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3]))
-    names = Names(("NA", "it's"), (("Bus", "bus"),))
-    for domain in (AllSeen(), Size(7)):
-        found = analysed([source], domain, names=names)
-        assert found.used.collected.outside_total == 44
-        save(tmp_path, source)
-        check(run(report_files.script(found), tmp_path), found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [
-        (
-            [100, 98, 102],
-            "nearest to the truth, as estimated: InvN or InvP or MLE*\nthe same in every category: Inv, ",
-        ),
-        ([5000, 300, 10, 200, 20, 15, 12, 30], "nearest to the truth: settle epsilon first"),
-    ],
-    ids=["nothing negative", "epsilon rejected"],
-)
-def test_nothing_is_called_nearest_where_all_are_the_same_or_epsilon_is_rejected(counts, says, tmp_path):
-    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
-    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
-    save(tmp_path, ("reports.csv", data))
-    text = report_files.script(found)
-    assert "nearest to the truth, where that\ncan be told" in text
-    lines = run(text, tmp_path)
-    check(lines, found)
-    assert says in "\n".join(lines)
-
-
-@pytest.mark.slow
-def test_swapped_answers(tmp_path):
+def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
+    data = counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3])
+    found = analysed([("r.csv", data)], Size(7), names=Names(("NA", "it's"), (("Bus", "bus"),)))
+    assert found.used.collected.outside_total == 44
+    save(tmp_path, ("r.csv", data))
+    check(run(report_files.script(found), tmp_path), found)
     source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
     found = analysed([source], AllSeen(), p=1 - 0.3)
     turned = np.array([380, 620])
@@ -245,10 +206,22 @@ def test_swapped_answers(tmp_path):
 
 
 @pytest.mark.slow
+def test_nothing_is_called_nearest_where_epsilon_is_rejected(tmp_path):
+    counts = [5000, 300, 10, 200, 20, 15, 12, 30]
+    data = counts_csv([f"c{i}" for i in range(8)], counts)
+    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
+    save(tmp_path, ("reports.csv", data))
+    lines = run(report_files.script(found), tmp_path)
+    check(lines, found)
+    assert "nearest to the truth: settle epsilon first" in lines
+
+
+@pytest.mark.slow
 def test_long_list_is_a_file_of_its_own(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
     found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
     script = report_files.script(found)
+    assert report_files.categories_file(found).decode().split("\n") == [*names, ""]
     assert "LISTED: list[str] | None = None\n" in script
     assert "c150" not in script
     save(
@@ -257,11 +230,6 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
         ("categories.txt", report_files.categories_file(found)),
     )
     check(run(script, tmp_path), found)
-
-
-def test_categories_file_has_one_name_a_line():
-    found = analysed([("r.csv", counts_csv())], AllSeen())
-    assert report_files.categories_file(found).decode().split("\n") == [*HOSTILE, ""]
 
 
 def test_script_holds_names_as_literals_only():
@@ -274,25 +242,13 @@ def test_script_holds_names_as_literals_only():
     assert inside["REPLICATES"] == 0
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "sha256", "said"),
-    [
-        (2, 9, "x", "The files, K and N are those that the app saw."),
-        (
-            2,
-            9,
-            "y",
-            "K and N are those that the app saw, but the bytes of the files are not: compare the numbers.",
-        ),
-        (3, 9, "x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
-        (2, 8, "x", "NOT WHAT THE APP SAW: it had K = 2, N = 9. The files or the categories differ."),
-    ],
-)
-def test_other_reports_than_the_apps_are_pointed_out(k, n, sha256, said, monkeypatch):
-    monkeypatch.setattr(recompute, "APP_K", 2)
-    monkeypatch.setattr(recompute, "APP_N", 9)
-    monkeypatch.setattr(recompute, "APP_SHA256", "x")
-    assert recompute.compared(k, n, sha256) == said
+def test_other_reports_than_the_apps_are_pointed_out(monkeypatch):
+    for name, value in {"K": 2, "N": 9, "SHA256": "x"}.items():
+        monkeypatch.setattr(recompute, f"APP_{name}", value)
+    assert recompute.compared(2, 9, "x") == "The files, K and N are those that the app saw."
+    assert "but the bytes of the files are not" in recompute.compared(2, 9, "y")
+    for k, n in ((3, 9), (2, 8)):
+        assert recompute.compared(k, n, "x").startswith("NOT WHAT THE APP SAW: it had K = 2, N = 9.")
 
 
 def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):

@@ -14,14 +14,10 @@ from scipy import stats
 
 from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, zipf
-from rr_core.figures.reports import reports_floor
-from rr_core.figures.style import QUANTITIES, reading, whole
-from rr_core.io import AllSeen, Domain, Size, read_list
+from rr_core.figures.style import QUANTITIES, whole
+from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.report_results import Results
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import analyse
-from rr_core.reports.epsilon_fit import fit_test
-from rr_core.reports.low_counts import floor
 from tests.app.analysed import analysed, counts_csv, json_of
 from tests.core import exact
 
@@ -40,11 +36,11 @@ CORNERS = [
     ([10**9, 0, 0], 1.0),
     ([500_000_000] * 2, 20.0),
     ([333_333_333, 333_333_334, 333_333_333], 0.01),
-    ([10**6] * 999 + [10**6 - 1], 5.0),
+    ([10**6] * 199 + [10**6 - 1], 5.0),
     ([100, 100, 1, 1], 1.0),
     ([3, 2, 2, 1, 1, 1], 0.1),
-    ([2000, *([0] * 999)], 20.0),
-    ([1] * 500 + [0] * 500, 8.0),
+    ([2000, *([0] * 199)], 20.0),
+    ([1] * 100 + [0] * 100, 8.0),
 ]
 
 
@@ -61,10 +57,10 @@ def of(counts, epsilon: float, number: int = 0, replicates: int = 0) -> Results:
 
 
 @cache
-def random_reports() -> list[tuple[Results, np.ndarray]]:
+def random_reports(many: int = 60) -> list[tuple[Results, np.ndarray]]:
     """Results of random collections over all ranges, each with the shares that it is about."""
     rng, made = np.random.default_rng(11), []
-    for i in range(300):
+    for i in range(many):
         k = int(np.exp(rng.uniform(np.log(2), np.log(100))))
         n = int(np.exp(rng.uniform(0, np.log(10**6))))
         epsilon = float(np.exp(rng.uniform(np.log(0.05), np.log(12))))
@@ -79,10 +75,6 @@ def random_reports() -> list[tuple[Results, np.ndarray]]:
 def every() -> list[Results]:
     corners = [of(counts, epsilon, i) for i, (counts, epsilon) in enumerate(CORNERS)]
     return [*corners, *(found for found, _ in random_reports())]
-
-
-def channel(found: Results) -> exact.Channel:
-    return exact.channel_from_epsilon(found.used.mechanism.k, found.used.mechanism.epsilon)
 
 
 @cache
@@ -200,7 +192,7 @@ def telling_reports() -> list[tuple[Results, np.ndarray]]:
 @pytest.mark.slow
 def test_what_is_called_nearer_is_nearer():
     told = 0
-    for found, truth in [*random_reports(), *telling_reports()]:
+    for found, truth in [*random_reports(300), *telling_reports()]:
         counts, mechanism = found.used.collected.counts, found.used.mechanism
         errors = {name: ((f(counts, mechanism) - truth) ** 2).sum() for name, f in ESTIMATORS.items()}
         verdict, *more = sentences.advice(found)
@@ -226,14 +218,6 @@ def test_no_distance_is_told_that_no_truth_could_have():
     assert sentences.advice(found) == ["Settle ε first: under a wrong one no estimate can be trusted."]
     for found in every():
         assert not re.search(r"Inv (\S+) \(±", " ".join(sentences.advice(found)))
-
-
-def test_two_categories_are_not_called_too_many():
-    assert "K is too large" not in sentences.fit(of([100, 0], 1.0, replicates=100))[0]
-    assert (
-        "Or K is too large: 2 categories got no report"
-        in sentences.fit(of([100, 0, 0], 1.0, replicates=100))[0]
-    )
 
 
 def test_what_agrees_only_after_rounding_is_not_said_to_be_free_of_negatives():
@@ -280,11 +264,11 @@ def test_the_warning_of_few_reports():
         assert any("coarse scale" in sentence for sentence in said) == (n * q < fewest)
 
 
-@pytest.mark.parametrize("number", range(0, 24, 2))
+@pytest.mark.parametrize("number", [0, 2, 4, 6])
 def test_the_verdict_on_epsilon_is_that_of_its_numbers_whoever_is_meant(number):
     mechanism = RandomizedResponse(30, 3.0)
     counts = mechanism.randomize_histogram(np.eye(30, dtype=int)[0] * 3000, number)
-    stated = (1.5, 2.2, 3.0, 4.0)[number // 2 % 4]
+    stated = (1.5, 2.2, 3.0, 4.0)[number // 2]
     users, population = (of(counts.tolist(), stated, number + i, replicates=110) for i in (0, 1))
     assert (users.target, population.target) == ("users", "population")
     assert sentences.fit(users) == sentences.fit(population)
@@ -332,56 +316,6 @@ def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
     assert table["People"][0] == 3
     assert not np.signbit(whole([-0.2, -0.0, 0.4])).any()
     assert whole([0.5, 1.5, 2.5, -0.5, -1.6]).tolist() == [1, 2, 3, 0, -2]
-
-
-def test_one_report_of_one_person_is_one():
-    found = of([1, 0], 1.0)
-    assert "people" not in sentences.answer(found, "inv")
-    said = " ".join([sentences.data_and_mechanism(found), *(b for _, b in sentences.settings(found))])
-    assert said.startswith("1 report over K = 2")
-    assert "1 reports" not in said
-    assert "1 report" in dict(sentences.settings(found))["File 1"]
-
-
-def test_cut_intervals_miss_half_as_few_empty_categories_so_no_number_of_misses_is_told():
-    # 1,000 categories of which 999 are empty: 50 uncut intervals of 95% miss, and 25 of those on screen.
-    mechanism, rng = RandomizedResponse(1000, 3.0), np.random.default_rng(3)
-    missed = np.zeros(2)
-    for _ in range(20):
-        counts = rng.multinomial(10**6, mechanism.expected(np.eye(1000)[0]))
-        found = analyse(counts, mechanism).interval
-        for i, ends in enumerate((found, found.cut())):
-            missed[i] += ((ends.low > 0) | (ends.high < 0))[1:].sum() / 20
-    assert missed[0] == pytest.approx(50, abs=6)
-    assert missed[1] == pytest.approx(25, abs=4)
-    assert "expected to miss" not in " ".join(sentences.intervals(of([9, 5, 4], 1.0), "inv"))
-
-
-def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
-    found = of([700, 300], 1.0)
-    assert "a report was the truth with probability p = 0.731" in sentences.data_and_mechanism(found)
-    used = replace(found.used, settings=replace(found.used.settings, swapped=True))
-    swapped = replace(found, used=used)
-    assert (
-        "after the swap of the two answers a report is the truth with probability p = 0.731"
-        in sentences.data_and_mechanism(swapped)
-    )
-    assert "p, q after the swap" in dict(sentences.settings(swapped))
-
-
-def test_a_right_epsilon_that_chance_rejects_is_said_to_be_rejected_by_a_test_and_no_more():
-    # One collection in twenty, or fewer: all of these were made at the stated epsilon.
-    mechanism = RandomizedResponse(20, 1.0)
-    rows_ = np.random.default_rng(2).multinomial(2000, mechanism.expected(np.eye(20)[0]), size=60)
-    rejected = [row for row in rows_ if fit_test(row, mechanism, 100).rejects(0.05)]
-    assert 1 <= len(rejected) <= 9
-    found = of(rejected[0].tolist(), 1.0, replicates=100)
-    assert sentences.fit(found)[0].startswith(
-        "The test rejects ε = 1: the least reported categories, taken together, got fewer reports than its noise would "
-        "bring them."
-    )
-    assert "But the test below rejects the ε that was stated." in sentences.answer(found)
-    assert (rejected[0] < 2000 * mechanism.q).any()
 
 
 def test_no_single_category_is_blamed_where_only_all_together_are_too_low():
@@ -437,76 +371,34 @@ def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
     each, together = (sentences.intervals(found, "inv", simultaneous=one)[0] for one in (False, True))
     assert "Each 95% interval is meant to hold its own share in 95% of collections" in each
     assert "Each 95% interval" not in together
-    assert "The 95% intervals of all categories together are meant to hold their shares in 95%" in together
-    # Bonferroni: each of those that are shown alone misses four times as rarely.
-    wide, own = (found.cut_interval(simultaneous=one) for one in (True, False))
-    assert ((wide.high - wide.low)[0] / (own.high - own.low)[0]) > 1.2
-
-
-def test_the_floor_reads_as_its_ranks():
-    for found in every()[::12]:
-        counts, mechanism = found.used.collected.counts, found.used.mechanism
-        fits = floor(counts, mechanism)
-        text = reading(reports_floor(fits))
-        assert near(re.search(r"N·q = (\S+) reports", text)[1], counts.sum() * mechanism.q, 1)
-        below = sum(
-            int(np.sort(counts)[r - 1]) <= low for r, low in zip(fits.ranks, fits.lowest, strict=True)
-        )
-        stated = re.search(r"; ([\d,]+) of the ([\d,]+) ranks", text)
-        assert (value(stated[1]) if stated else 0) == below
-
-
-@cache
-def fitting() -> Results:
-    """Five categories that fit their epsilon."""
-    return of_domain([290, 250, 170, 150, 140], Size(5), 1.0)
-
-
-@cache
-def noisy(share: float) -> Results:
-    """Four thousand categories, one of them with this share of 10,000 people, and reports of 2.4 each from noise."""
-    mechanism = RandomizedResponse(4000, 5.0)
-    people = np.full(4000, int(10_000 * (1 - share)) // 4000)
-    people[0] += 10_000 - people.sum()
-    return of_domain(mechanism.randomize_histogram(people, 1).tolist(), Size(4000), 5.0)
-
-
-def of_domain(counts: list[int], domain: Domain, epsilon: float) -> Results:
-    data = counts_csv([f"c{i}" for i in range(len(counts))], counts)
-    return analysed([("reports.csv", data)], domain, epsilon=epsilon, replicates=120)
 
 
 def test_inv_leads_where_nothing_is_told_from_zero():
-    found = of_domain([11, *([6, 11] * 30)], AllSeen(), 2.0)
-    assert not found.analysis.above.above.any()
+    found = of([11, *([6, 11] * 30)], 2.0)
     assert found.leading_estimator == "inv"
     assert "Of 61 categories none is told from zero" in sentences.answer(found)
     assert sentences.advice(found)[0].startswith("Report Inv")
     assert sentences.outside_interval(found, "inv") == ""
 
 
-@pytest.mark.parametrize("name", ["inv_n", "mle_star"])
-def test_estimates_that_the_repair_moved_out_of_the_interval_are_pointed_out(name):
-    found = noisy(0.3)
-    limits, estimate = found.analysis.interval, found.analysis.estimates[name]
-    low, high = np.maximum(limits.low, 0), np.maximum(np.minimum(limits.high, 1), 0)
-    outside = int(((estimate < low) | (estimate > high)).sum())
-    assert estimate[0] < low[0]
-    assert f"For {outside:,} of 4,000 categories" in sentences.outside_interval(found, name)
-    assert sentences.outside_interval(found, "inv") == ""
-    assert sentences.outside_interval(fitting(), name) == ""
-
-
-def test_reports_that_are_left_out_are_in_the_answer():
-    found = of_domain([290, 250, 170, 150, 1], read_list("c0\nc1\nc2\nc3"), 1.0)
+def test_reports_that_are_left_out_and_a_domain_too_large_are_told():
+    counts = [290, 250, 170, 150, 1]
+    data = [("reports.csv", counts_csv([f"c{i}" for i in range(5)], counts))]
+    found = analysed(data, read_list("c0\nc1\nc2\nc3"))
     assert "1 report is left out: see below." in sentences.answer(found)
-    assert "left out" not in sentences.answer(fitting())
     assert "“c4” (1)" in sentences.left_out(found)[0]
     assert "c4" not in sentences.left_out(found, named=False)[0]
-
-
-def test_a_domain_too_large_is_another_reason_for_a_misfit():
-    found = of_domain([900, 400, 300], Size(9), 2.0)
+    assert "left out" not in sentences.answer(of(counts, 1.0))
+    # Every category beyond two without a report may be one that nobody could choose.
+    found = of([900, 400, 300, *[0] * 6], 2.0, replicates=120)
     assert "Or K is too large: 6 categories got no report at all." in sentences.fit(found)[0]
     assert sentences.advice(found)[0].startswith("Settle ε first")
-    assert "K is too large" not in sentences.fit(fitting())[0]
+    assert "K is too large" not in sentences.fit(of([100, 0], 1.0, replicates=100))[0]
+
+
+def test_after_a_swap_it_is_said_that_p_is_of_the_swapped_reports():
+    found = of([700, 300], 1.0)
+    assert "a report was the truth with probability p = 0.731" in sentences.data_and_mechanism(found)
+    used = replace(found.used, settings=replace(found.used.settings, swapped=True))
+    said = sentences.data_and_mechanism(replace(found, used=used))
+    assert "after the swap of the two answers a report is the truth with probability p = 0.731" in said

@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
 
-PATIENCE = 30_000  # milliseconds; only what fails takes that long
+PATIENCE = 60_000  # milliseconds; only what fails takes that long
 
 # Notes when the page last changed.
 _WATCH = """(() => { window.lastChange = 0;

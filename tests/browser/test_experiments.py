@@ -23,27 +23,11 @@ def reading(lab, key):
     return lab.page.locator(f".st-key-{key}").get_by_role("figure").get_attribute("aria-label")
 
 
-def test_a_link_shows_its_figure_and_runs_wait_for_each_other(fresh_server, open_lab):
-    first = open_lab("/experiments?sweep=2a", on=fresh_server)
-    assert first.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
-    assert (first.path, first.query["sweep"]) == ("/experiments", "2a")
-    assert "Surely the smallest mean squared error, in 30 cells" in reading(first, "exp_curves")
-    assert first.alerts() == []
-    first.must_be_fine()
-    first.type("Collections per cell", 1000)
-    press(first, "Run")
-    wait_for(first, "background processes…|of 50 cells")
-    second = open_lab("/experiments?sweep=1a", on=fresh_server)
-    press(second, "Run")
-    wait_for(second, "Waiting: 1 other run first; you are next")
-    press(first, "Stop")
-    wait_for(first, "Stopped (after|before)")
-    wait_for(second, "^Run here")
-    wait_for(second, "25 of 25 cells")
-
-
-def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
-    lab = open_lab("/experiments")
+def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, open_lab):
+    lab = open_lab("/experiments?sweep=2a", on=fresh_server)
+    assert lab.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
+    assert "Surely the smallest mean squared error, in 30 cells" in reading(lab, "exp_curves")
+    lab.open("/experiments")
     stored = reading(lab, "exp_map")
     press(lab, "Run")
     wait_for(lab, r"^[1-9]\d* of 600 cells")

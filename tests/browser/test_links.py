@@ -1,27 +1,20 @@
-"""Links: the first request to a fresh server, page switches, a second browser, and wrong values."""
+"""Links, Back and Forward: the first request to a fresh server, a second browser, the way back over pages and widgets."""
 
 from __future__ import annotations
 
+import csv
+import io
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
-from rr_core import Scenario
+import rr_core
 from tests.browser import expected
-from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import LEAD
+from tests.browser.expected import LINK, ORDER, QUERY, SIDEBAR
+from tests.browser.lab import LEAD, PAGES
 
-ADDRESSES = {
-    "Home": "/",
-    "Noisy histogram": "/noisy_histogram",
-    "Inv and its negatives": "/inv_negatives",
-    "Estimators": "/estimators",
-    "Geometry": "/geometry",
-    "IBU → MLE*": "/ibu",
-    "Experiments": "/experiments",
-    "Plan": "/plan",
-    "Your reports": "/your_reports",
-    "Reference": "/reference",
-}
-NAVIGATION = list(ADDRESSES)
+ADDRESSES = {label: f"/{page}" for label, page in PAGES.items()}
 QUESTIONS = {
     "Home": "How can a survey learn the truth from answers that lie?",
     "Noisy histogram": "What does the noise do to a histogram?",
@@ -36,74 +29,104 @@ QUESTIONS = {
 }
 
 
-def links_of_navigation(lab):
-    return lab.page.get_by_test_id("stSidebar").get_by_role("link").all_inner_texts()
-
-
 def title(lab):
     return lab.page.get_by_role("heading", level=1).inner_text().strip()
 
 
-def names_in(lab):
-    return [text.strip().splitlines()[-1] for text in links_of_navigation(lab)]
+def navigation(lab):
+    return lab.page.get_by_test_id("stSidebar").get_by_role("link").all()
+
+
+def rows_of(lab):
+    text = lab.download("Download data (CSV)").decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def seen(lab, label):
+    """What a person sees of the scenario on a page: sidebar, address, figure."""
+    return lab.sidebar(), lab.path, lab.query, lab.figure(LEAD[label])
 
 
 @pytest.mark.journey
-def test_first_request_to_a_fresh_server_is_a_deep_link(fresh_server, open_lab):
+def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(fresh_server, open_lab):
     lab = open_lab(f"/estimators?{LINK}", on=fresh_server, stranger=True)
     assert title(lab) == QUESTIONS["Estimators"]
-    assert names_in(lab) == NAVIGATION
+    assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(PAGES)
     assert lab.sidebar() == SIDEBAR
+    draw = expected.drawn()
     errors, zeros = expected.without_marks(lab.table())
-    assert expected.differing_errors(errors, expected.drawn()) == []
-    assert zeros == expected.zeros_as_shown(expected.drawn())
+    assert expected.differing_errors(errors, draw) == []
+    assert zeros == expected.zeros_as_shown(draw)
     assert "InvN sets" in (lab.page.get_by_role("figure").first.get_attribute("aria-label") or "")
-    assert (lab.path, lab.query) == ("/estimators", QUERY)
-    assert lab.alerts() == []
+    assert (lab.path, lab.query, lab.alerts()) == ("/estimators", QUERY, [])
+    rows = rows_of(lab)
+    assert list(rows[0]) == ["category", "true", "observed", *ORDER]
+    assert [row["category"] for row in rows] == list(map(str, range(1, 1001)))
+    assert [int(row["true"]) for row in rows] == draw.true_counts.tolist()
+    observed = np.array([int(row["observed"]) for row in rows])
+    assert observed.tolist() == draw.counts.tolist()
+    for name in ORDER:
+        again = getattr(rr_core, name)(observed, rr_core.RandomizedResponse(1000, 2.0))
+        assert [float(row[name]) for row in rows] == again.tolist()
+    # The file is made when the button is pressed, so it must not be an earlier scenario's.
+    lab.type("Categories K", 5)
+    lab.press("New draw")
+    draw = rr_core.Scenario("zipf", 5, 1.3, 2.0, 100_000, 8).draw()
+    assert [int(row["observed"]) for row in rows_of(lab)] == draw.counts.tolist()
 
 
 def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_server, open_lab):
     lab = open_lab(f"/reference?{LINK}", on=fresh_server, stranger=True)
-    assert title(lab) == QUESTIONS["Reference"]
-    assert names_in(lab) == NAVIGATION
-    assert (lab.path, lab.query) == ("/reference", QUERY)
+    assert (title(lab), lab.path, lab.query) == (QUESTIONS["Reference"], "/reference", QUERY)
     lab.go("Inv and its negatives")
     assert lab.sidebar() == SIDEBAR
-
-
-def test_links_of_the_navigation_lead_to_the_scenario_in_a_new_tab_too(open_lab):
-    lab = open_lab(f"/estimators?{LINK}")
-    links = lab.page.get_by_test_id("stSidebar").get_by_role("link").all()
-    targets = dict(zip(NAVIGATION, [link.evaluate("a => a.href") for link in links], strict=True))
+    targets = dict(zip(PAGES, [link.evaluate("a => a.href") for link in navigation(lab)], strict=True))
     # Streamlit 1.67 writes Home's link as "?...", which a new tab opens as the current page.
     assert targets.pop("Home").endswith(LINK)
     assert targets == {label: f"{lab.server}{ADDRESSES[label]}?{LINK}" for label in targets}
 
 
-def test_copied_address_opens_the_same_numbers_in_a_second_browser(open_lab):
-    first = open_lab(f"/estimators?{LINK}")
-    first.slide("Privacy ε")
-    first.type("Exact N", 54_321)
-    first.press("New draw")
-    for label in ("Estimators", "Home"):  # the page harness opens every page by its link
-        first.go(label)
-        second = open_lab(first.page.url, stranger=label == "Estimators")
-        assert second.sidebar() == first.sidebar()
-        assert second.numbers() == first.numbers()
-        assert second.figure(LEAD[label]) == first.figure(LEAD[label])
-        assert second.query == first.query
-    assert first.query["n"] == "54321"
-    assert first.query["seed"] == "8"
-    assert float(first.query["eps"]) > 2
+def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_browser(open_lab):
+    lab = open_lab(f"/estimators?{LINK}")
+    views = [("Estimators", seen(lab, "Estimators"))]
+    for change in (
+        lambda: lab.type("Seed", 8),
+        lambda: lab.slide("Privacy ε"),
+        lambda: lab.press("New draw"),
+        lambda: lab.go("Home"),
+        lambda: lab.type("Exact N", 4321),
+    ):
+        change()
+        label = "Home" if lab.path == "/" else "Estimators"
+        views.append((label, seen(lab, label)))
+    for (_, one), (_, other) in pairwise(views):
+        assert one[2:] != other[2:]
+    assert {name: views[-1][1][2][name] for name in ("n", "seed")} == {"n": "4321", "seed": "9"}
+    stranger = open_lab(lab.page.url, stranger=True)
+    assert seen(stranger, "Home") == views[-1][1]
+    assert stranger.numbers() == lab.numbers()
+    for label, view in views[-2::-1]:
+        lab.back()
+        assert seen(lab, label) == view
+    for label, view in views[1:]:
+        lab.forward()
+        assert seen(lab, label) == view
+    lab.go("Reference")
+    lab.back()
+    assert seen(lab, "Home") == views[-1][1]
+    lab.reload()
+    assert seen(lab, "Home") == views[-1][1]
+    lab.open(f"/estimators?{LINK}")  # typed in the same tab
+    assert (lab.query, lab.sidebar()) == (QUERY, SIDEBAR)
+    lab.back()
+    assert seen(lab, "Home") == views[-1][1]
 
 
-def test_wrong_value_in_a_link_gives_one_plain_sentence(open_lab):
-    lab = open_lab("/noisy_histogram?dist=%3Cimg%20src=x%20onerror=alert(1)%3E")
-    (sentence,) = lab.alerts()
-    assert "distribution" in sentence
-    assert "<img src=x" in sentence
-    assert lab.chart("noisy_histogram").count() == 1
-    assert lab.page.get_by_test_id("stMain").locator("img").count() == 0
-    assert lab.query == Scenario().to_query()
-    lab.press("New draw")
-    assert lab.alerts() == []
+def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
+    """Leaving a box commits it; the link that was clicked still carries the old scenario."""
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    lab.page.get_by_role("spinbutton", name="Exact N", exact=True).fill("77777")
+    lab.go("Estimators")
+    lab.page.wait_for_url(lambda url: "n=77777" in url)
+    lab.settle()
+    assert lab.sidebar() == {**SIDEBAR, "Exact N": "77777", "Users N": "77,777"}

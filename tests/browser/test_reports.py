@@ -12,7 +12,6 @@ import sys
 
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 from playwright.sync_api import expect
 
 from rr_core import RandomizedResponse
@@ -68,12 +67,8 @@ def finish(lab, button: str) -> None:
     lab.settle()
 
 
-def saved(lab, label: str) -> bytes:
-    return lab.download(label)
-
-
-@pytest.mark.parametrize("name", ["adult_native_country.csv", "kosarak_first_item_100k.csv"])
-def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
+def test_from_a_real_file_to_every_download(open_lab, profiles, tmp_path):
+    name = "adult_native_country.csv"
     labels, counts, mechanism = randomised(name)
     lab = open_lab("/your_reports")
     give(lab, name, as_csv(labels, counts))
@@ -84,32 +79,32 @@ def test_from_a_real_file_to_every_download(name, open_lab, profiles, tmp_path):
     assert lab.chart("your_reports").count() == lab.chart("reports_floor").count() == 1
     assert "against ε = 3" in lab.words()
 
-    table = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
+    table = list(csv.DictReader(io.StringIO(lab.download("Table (CSV)").decode("utf-8-sig"), newline="")))
     assert [row["category"] for row in table] == [csv_cell(label) for label in labels]
     for column in ("inv", "inv_n", "inv_p", "mle_star"):
         assert [float(row[column]) for row in table] == found.estimates[column].tolist()
-    parquet = pq.read_table(io.BytesIO(saved(lab, "Table (Parquet)")))
+    parquet = pq.read_table(io.BytesIO(lab.download("Table (Parquet)")))
     assert parquet["category"].to_pylist() == labels
     assert parquet["inv_high_all_cut"].to_numpy().tolist() == [
         float(row["inv_high_all_cut"]) for row in table
     ]
-    facts = json.loads(saved(lab, "Everything (JSON)"))
+    facts = json.loads(lab.download("Everything (JSON)"))
     assert facts["settings"]["epsilon"] == EPSILON
     with lab.rerun():
         lab.page.get_by_role("radio", name="Their population").click(delay=80)
     assert "against ε = 3" in lab.words()
-    other = json.loads(saved(lab, "Everything (JSON)"))
+    other = json.loads(lab.download("Everything (JSON)"))
     assert other["settings"]["target"] == "population"
     assert other["fit"] == facts["fit"] is not None
     top = int(counts.argmax())
 
     report = tmp_path / "report.html"
-    report.write_bytes(saved(lab, "Report (HTML)"))
+    report.write_bytes(lab.download("Report (HTML)"))
     must_open_offline(report, profiles(), labels[top])
 
     (tmp_path / name).write_bytes(as_csv(labels, counts))
-    (tmp_path / "categories.txt").write_bytes(saved(lab, "Categories (TXT)"))
-    (tmp_path / "recompute.py").write_bytes(saved(lab, "Script (Python)"))
+    (tmp_path / "categories.txt").write_bytes(lab.download("Categories (TXT)"))
+    (tmp_path / "recompute.py").write_bytes(lab.download("Script (Python)"))
     run = subprocess.run(
         [sys.executable, "recompute.py"],
         cwd=tmp_path,
@@ -140,15 +135,19 @@ def must_open_offline(report, profile, word: str) -> None:
 
 def test_hostile_names_stay_names(open_lab):
     lab = open_lab("/your_reports")
+    main = lab.page.get_by_test_id("stMain")
+
+    def nothing_came_alive():
+        assert main.locator("img, iframe").count() == 0
+        assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
+
     give(lab, "<b>evil</b> [x](http://evil.example).csv", hostile_file())
     say(lab, "ln 5", "All of them are in the files")
     lab.press("Analyse these reports")
     assert "<b>evil</b>" in lab.words()
     assert "<img src=x" in lab.words()  # the most reported one, in the answer
-    main = lab.page.get_by_test_id("stMain")
-    assert main.locator("img, iframe").count() == 0
-    assert main.locator("a[href*=evil], a[href*=javascript]").count() == 0
-    rows = list(csv.DictReader(io.StringIO(saved(lab, "Table (CSV)").decode("utf-8-sig"), newline="")))
+    nothing_came_alive()
+    rows = list(csv.DictReader(io.StringIO(lab.download("Table (CSV)").decode("utf-8-sig"), newline="")))
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
     assert len(rows) == len(HOSTILE)
     lab.press("Other reports or settings")
@@ -156,24 +155,18 @@ def test_hostile_names_stay_names(open_lab):
     give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
     assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
     assert lab.figure("your_reports") == before
-
-
-def test_odd_names_with_markup_stay_names(open_lab):
-    lab = open_lab("/your_reports")
-    counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
-    give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
-    say(lab, "1", "All of them are in the files")
-    main = lab.page.get_by_test_id("stMain")
+    # Names that look odd are listed before anything is computed.
+    odd = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
+    give(lab, "odd.csv", as_csv(list(odd), np.array(list(odd.values()))))
+    shown = lab.words().replace("\u2060", "")
     for text in (
-        "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
+        "(HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
         "<IMG SRC=X ONERROR=ALERT(1)>",
         ":RED[ALARM]",
     ):
-        assert text in lab.words().replace("\u2060", "")
-    assert main.locator("img, iframe").count() == 0
-    assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
-    assert "Leave out (not categories)" in lab.words()
-    lab.must_be_fine()
+        assert text in shown
+    assert "Leave out (not categories)" in shown
+    nothing_came_alive()
 
 
 def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):

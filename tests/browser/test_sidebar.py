@@ -1,10 +1,11 @@
-"""The sidebar's widgets: draws, reset, presets, the two views of ε and N, and the keyboard alone."""
+"""The sidebar's widgets with mouse and keyboard, the other downloads of a page, and a long run that is stopped."""
 
 from __future__ import annotations
 
 import math
+import re
 
-import pytest
+from playwright.sync_api import expect
 
 from rr_core import PRESETS, Scenario
 from rr_core.figures.style import percent
@@ -12,71 +13,6 @@ from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PATIENCE
 
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
-
-
-def test_draws_and_the_two_views_of_epsilon(open_lab):
-    lab = open_lab(f"/estimators?{LINK}")
-    figure, table = lab.figure("estimators"), lab.table()
-    lab.press("New draw")
-    assert lab.sidebar() == {**SIDEBAR, "Seed": "8"}
-    assert lab.query == {**QUERY, "seed": "8"}
-    assert lab.figure("estimators") != figure
-    assert lab.table() != table
-    lab.type("Seed", 7)
-    assert lab.figure("estimators") == figure
-    assert lab.table() == table
-    lab.type("Seed", 4_294_967_295)
-    lab.press("New draw")
-    assert lab.query["seed"] == "0"  # after the last one they start again
-    _both_views_of_epsilon(lab)
-
-
-def _both_views_of_epsilon(lab):
-    side = lab.page.get_by_test_id("stSidebar").inner_text()
-    assert "more private" in side
-    assert "more accurate" in side
-    assert f"p = {percent(math.exp(2) / (math.exp(2) + 999))} " in side
-    assert f"q = {percent(1 / (math.exp(2) + 999))} " in side
-    assert f"e^ε = {math.exp(2):.4g}" in side
-    ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
-    assert ends.split() == ["0.01", "20"]
-    lab.type("Exact ε", 0.7)
-    assert lab.sidebar()["Privacy ε"] == "0.7"
-    assert lab.query["eps"] == "0.7"
-    lab.slide("Privacy ε")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
-    lab.slide("Privacy ε")
-    assert 1.08 < float(lab.query["eps"]) / 0.708 < 1.16  # even steps by ratio
-    for key, end in (("Home", "0.01"), ("End", "20")):
-        lab.slide("Privacy ε", key)
-        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
-
-
-def test_presets_tables_and_reset(open_lab):
-    lab = open_lab(f"/noisy_histogram?{LINK}")
-    for preset in PRESETS:
-        lab.choose("Preset", preset.name)
-        assert lab.query == preset.scenario.to_query()
-        shown = lab.sidebar()
-        assert shown["Preset"] == preset.name
-        assert int(shown["Categories K"]) == preset.scenario.k
-        assert float(shown["Exact ε"]) == pytest.approx(preset.scenario.epsilon, rel=1e-5)
-        assert int(shown["Exact N"]) == preset.scenario.n
-        assert lab.chart("noisy_histogram").count() == 1
-    lab.choose("Distribution", "Letters of Moby-Dick")
-    assert lab.query["k"] == "26"
-    box = lab.page.get_by_role("spinbutton", name="Categories K")
-    assert box.is_disabled()
-    assert box.input_value() == "26"
-    assert "e" in lab.layout("noisy_histogram")["xaxis"]["ticktext"]
-    lab.choose("Distribution", "Uniform")
-    assert box.is_enabled()
-    assert not lab.page.get_by_role("group", name="Zipf exponent s").count()
-    lab.press("Reset")
-    assert lab.query == Scenario().to_query()
-    assert lab.path == "/noisy_histogram"
-    assert lab.sidebar()["Preset"] == "First look"
-    assert lab.sidebar()["Categories K"] == "12"
 
 
 def tab_to(lab, name, most=60):
@@ -87,17 +23,79 @@ def tab_to(lab, name, most=60):
     raise AssertionError(f"Tab does not reach {name}")
 
 
-def test_keyboard_alone(open_lab):
-    lab = open_lab(f"/estimators?{LINK}")
-    figure = lab.figure("estimators")
+def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    side = lab.page.get_by_test_id("stSidebar").inner_text()
+    p, q = math.exp(2) / (math.exp(2) + 999), 1 / (math.exp(2) + 999)
+    for words in ("more private", "more accurate", f"p = {percent(p)} ", f"q = {percent(q)} "):
+        assert words in side
+    assert f"e^ε = {math.exp(2):.4g}" in side
+    ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
+    assert ends.split() == ["0.01", "20"]
+    lab.type("Exact ε", 0.7)
+    assert (lab.sidebar()["Privacy ε"], lab.query["eps"]) == ("0.7", "0.7")
+    lab.slide("Privacy ε")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
+    lab.slide("Privacy ε")
+    assert 1.08 < float(lab.query["eps"]) / 0.708 < 1.16  # even steps by ratio
+    for key, end in (("Home", "0.01"), ("End", "20")):
+        lab.slide("Privacy ε", key)
+        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
+    lab.type("Seed", 4_294_967_295)
+    lab.press("New draw")
+    assert lab.query["seed"] == "0"  # after the last one they start again
+    preset = PRESETS[1]
+    lab.choose("Preset", preset.name)
+    assert lab.query == preset.scenario.to_query()
+    assert lab.sidebar()["Exact N"] == str(preset.scenario.n)
+    lab.choose("Distribution", "Letters of Moby-Dick")
+    box = lab.page.get_by_role("spinbutton", name="Categories K")
+    assert (lab.query["k"], box.input_value(), box.is_disabled()) == ("26", "26", True)
+    assert "e" in lab.layout("noisy_histogram")["xaxis"]["ticktext"]
+    lab.press("Reset")
+    assert (lab.path, lab.query) == ("/noisy_histogram", Scenario().to_query())
+    assert (lab.sidebar()["Preset"], lab.sidebar()["Categories K"]) == ("First look", "12")
+
+
+def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):
+    lab = open_lab(f"/inv_negatives?{LINK}")
+    figure = lab.figure("inv_negatives")
     tab_to(lab, "New draw")
     with lab.rerun():
         lab.page.keyboard.press("Enter")
-    assert lab.query["seed"] == "8"
-    assert lab.figure("estimators") != figure
-    figure = lab.figure("estimators")
+    assert (lab.query, lab.sidebar()) == ({**QUERY, "seed": "8"}, {**SIDEBAR, "Seed": "8"})
+    assert lab.figure("inv_negatives") != figure
     tab_to(lab, "Privacy ε")
     with lab.rerun():
         lab.page.keyboard.press("ArrowRight")
     lab.page.wait_for_url(lambda url: "eps=2.24" in url, timeout=PATIENCE)
-    assert lab.figure("estimators") != figure
+    lab.type("Seed", 7)
+    lab.type("Exact ε", 2)
+    assert lab.figure("inv_negatives") == figure
+    html = lab.download("Download chart (HTML)").decode("utf-8")
+    assert "Inv below zero" in html
+    assert 'src="http' not in html
+    script = lab.download("Download script (Python)").decode("utf-8")
+    assert "k=1000, s=1.3, epsilon=2.0, n=100000, seed=7" in script
+    compile(script, "inv_negatives.py", "exec")
+
+
+def test_stop_keeps_what_was_done(open_lab):
+    lab = open_lab("/estimators?dist=zipf&k=20000&s=1.1&eps=3&n=1000000&seed=11")
+    lab.pick("1,000")
+    lab.page.get_by_role("button", name="Repeat", exact=True).click(delay=80)
+    progress = lab.page.get_by_test_id("stProgress")
+    expect(progress).to_contain_text(re.compile(r"\d+ of 1,000 collections"), timeout=PATIENCE)
+    stop = lab.page.locator(".st-key-repeat_stop button")  # Streamlit has a Stop of its own in the header
+    with lab.rerun():
+        stop.click(delay=80)
+    stopped = re.search(r"Stopped after ([\d,]+) of 1,000 collections", lab.words())
+    assert stopped, lab.alerts()
+    assert 0 < int(stopped[1].replace(",", "")) < 1000
+    assert progress.count() == stop.count() == 0
+    for figure in ("error_distribution", "bias_and_variance", "wins"):
+        assert lab.chart(figure).count() == 1
+    reading = lab.page.locator(".st-key-error_distribution").get_by_role("figure").get_attribute("aria-label")
+    assert f"{stopped[1]} collections" in (reading or "")
+    lab.press("New draw")
+    assert lab.chart("error_distribution").count() == 0  # results of another scenario are not shown

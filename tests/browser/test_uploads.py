@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-
-import pytest
 
 from rr_core.io.csv_files import csv_cell
 from rr_core.populations import UPLOAD
-from tests.browser.files import HOSTILE, hostile_file, real_file
+from tests.browser.files import BROKEN, HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES
+from tests.browser.test_links import rows_of
 
 SMALL = b"fruit,count\napple,500\nplum,300\nfig,200\n"
 MARKUP = """() => { const main = document.querySelector('[data-testid="stMain"]'); return [
@@ -21,74 +19,35 @@ MARKUP = """() => { const main = document.querySelector('[data-testid="stMain"]'
   [...document.querySelectorAll('svg a')].filter(a => /evil|javascript/.test(a.outerHTML)).length ] }"""
 
 
-def rows_of(lab):
-    text = lab.download("Download data (CSV)").decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text, newline="")))
-
-
-@pytest.mark.parametrize(
-    ("name", "k", "people", "top", "pages"),
-    [
-        ("kosarak_first_item_100k.csv", 41_270, 100_000, {"6": "18,5", "1": "7036"}, SCENARIO_PAGES),
-        (
-            "first_names_us_2023.csv",
-            28_945,
-            None,
-            {"Liam": "20832", "Olivia": "15276"},
-            ("Home", "Estimators"),
-        ),
-    ],
-)
-def test_real_file_draws_on_every_page(name, k, people, top, pages, open_lab):
+def test_a_real_file_draws_on_every_page(open_lab):
+    name, k, people = "kosarak_first_item_100k.csv", 41_270, 100_000
     data = real_file(name)
     counts = {row["category"]: int(row["count"]) for row in csv.DictReader(io.StringIO(data.decode("utf-8")))}
+    most = max(counts, key=counts.__getitem__)
     lab = open_lab("/?seed=3&eps=4")
     lab.upload(name, data)
     assert f"{k:,} categories" in lab.words()
     assert lab.query["dist"] == "zipf"
     lab.press("Use this distribution")
-    for label in pages:
+    for label in SCENARIO_PAGES:
         if label != "Home":
             lab.go(label)
         side = lab.sidebar()
-        assert (side["Distribution"], side["Categories K"]) == ("Your own file", str(k))
-        assert side["Exact N"] == str(people or sum(counts.values()))
+        shown = [side[field] for field in ("Distribution", "Categories K", "Exact N")]
+        assert shown == ["Your own file", str(k), str(people)]
         assert (lab.query["dist"], lab.query["k"], lab.query["seed"]) == (UPLOAD, str(k), "3")
         assert lab.chart(LEAD[label]).count() == 1
         assert name.removesuffix(".csv") in lab.words().replace("\\", "")
-        if label == "Experiments":
-            run_figure_3(lab, k, people)
         if label in ("Home", "Experiments", "Plan"):  # no single category is shown there
             continue
-        most = sorted(counts, key=counts.__getitem__, reverse=True)[0]
         if label == "Geometry":
             assert f"100% {most}" in lab.chart(LEAD[label]).inner_text()
         else:
             lab.pick("Most frequent")
             assert most in lab.layout(LEAD[label])["xaxis"]["ticktext"]
             assert f'"{most}"' in lab.figure(LEAD[label])  # the names of the hover
-        rows = rows_of(lab)
-        if label == "IBU → MLE*":  # its table is about iterations
-            assert [int(row["iteration"]) for row in rows][-1] == 10_000
-            continue
-        assert [row["category"] for row in rows] == list(counts)
-        assert [int(row["true"]) for row in rows] == list(counts.values())
-        assert all(category in counts for category in top)
-
-
-def run_figure_3(lab, k, people):
-    """The paper's figure about real histograms, run on this one at its full size."""
-    lab.choose("Sweep", "Figure 3: your own histogram")
-    lab.page.get_by_role("button", name="Run", exact=True).click(delay=80)
-    lab.page.get_by_text("Run here").first.wait_for(timeout=150_000)  # it gives way to other tests' browsers
-    lab.settle()
-    found = {row[0]: row[1] for row in lab.table() if row[0].startswith("MLE* ")}
-    assert "MLE* is never the worst of the three on average." in found
-    said = " ".join(found.values())
-    assert re.search(rf"\(for your histogram, K = {k:,}, ε = \d+, N = {people:,}\)", said)
-    assert re.search(r"In short.*InvN's at ε ≤ 2, InvP's at ε ≥ 3", lab.words())
-    assert lab.query["sweep"] == "3"
-    lab.choose("Sweep", "Main grid: 600 settings")
+    lab.go("Estimators")
+    assert {row["category"]: int(row["true"]) for row in rows_of(lab)} == counts
 
 
 def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(open_lab):
@@ -106,25 +65,12 @@ def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(ope
     assert other.numbers() == numbers
     assert other.figure("noisy_histogram") == figure
     assert other.alerts() == []
-
-
-def test_upload_outlives_page_switches_and_other_distributions(open_lab):
-    lab = open_lab("/inv_negatives?seed=3")
-    lab.use("fruit.csv", SMALL)
-    figure = lab.figure("inv_negatives")
-    assert lab.layout("inv_negatives")["xaxis"]["ticktext"] == ["apple", "plum", "fig"]
-    assert lab.query["n"] == "1000"
-    lab.go("Estimators")
-    lab.go("Reference")
-    lab.go("Inv and its negatives")
-    assert lab.figure("inv_negatives") == figure
-    lab.choose("Distribution", "Uniform")
-    assert lab.figure("inv_negatives") != figure
-    lab.choose("Distribution", "Your own file")
-    assert lab.figure("inv_negatives") == figure
-    lab.choose("Distribution", "Uniform")
-    lab.back()
-    assert lab.figure("inv_negatives") == figure
+    other.choose("Distribution", "Uniform")
+    other.go("Estimators")
+    other.go("Noisy histogram")
+    assert other.figure("noisy_histogram") != figure
+    other.choose("Distribution", "Your own file")
+    assert other.figure("noisy_histogram") == figure
 
 
 def test_small_files_one_after_another(open_lab):
@@ -146,6 +92,16 @@ def test_small_files_one_after_another(open_lab):
     lab.choose("Order of categories", "by name")
     lab.press("Use this distribution")
     assert lab.layout("noisy_histogram")["xaxis"]["ticktext"] == ["apple", "fig", "plum"]
+    figure, query = lab.figure("noisy_histogram"), lab.query
+    lab.press("Another file")
+    for broken in (broken for broken in BROKEN if broken.about in ("negative", "cut Parquet", "too large")):
+        lab.upload(broken.name, broken.data)
+        (sentence,) = lab.alerts()
+        assert all(word in sentence for word in broken.words), sentence
+        assert lab.page.get_by_role("button", name="Use this distribution").count() == 0
+        assert (lab.figure("noisy_histogram"), lab.query) == (figure, query)
+    lab.press("Cancel")
+    assert (lab.alerts(), lab.query) == ([], query)
     lab.press("Another file")
     lab.upload("people.csv", b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n")
     assert lab.alerts()  # what was understood: one person per row

@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ class Claim:
     where: str
 
 
-def claims() -> list[Claim]:
+@cache
+def claims() -> tuple[Claim, ...]:
     """Every general claim of the app, in the order of the files."""
     found: dict[str, Claim] = {}
     for path in _sources():
@@ -49,7 +51,7 @@ def claims() -> list[Claim]:
                 if _WORDS.search(sentence) and " " in sentence:
                     where = f"{path.relative_to(ROOT).as_posix()}:{line}"
                     found.setdefault(sentence, Claim(sentence, where))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _sources() -> list[Path]:

@@ -1,12 +1,15 @@
-"""Uploaded tables that can be read: formats, encodings, layouts, options."""
+"""Uploaded tables: what is written is what is read; what cannot be used gets a sentence that says what and where."""
 
 from __future__ import annotations
 
+import csv
 import dataclasses
-import datetime
 import gzip
 import hashlib
 import io
+import random
+from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rr_core.io import Distribution, Dropped, inspect, read_distribution
+from rr_core.io import (
+    Distribution,
+    Dropped,
+    UnreadableFile,
+    decoding,
+    inspect,
+    read_distribution,
+    tables,
+)
+from rr_core.io import parquet as parquet_module
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -36,83 +50,6 @@ def pairs(found: Distribution) -> list[tuple[str, Any]]:
 
 
 ABC = [("a", 3), ("b", 0), ("c", 5)]
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("header", ["category{}count\n", ""])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_text_forms(separator: str, header: str, end: str, compress: Any) -> None:
-    text = (header + "a{}3\nb{}0\nc{}5\n").replace("{}", separator).replace("\n", end)
-    data = compress(text.encode())
-    found = read_distribution(data, "table.csv")
-    assert pairs(found) == ABC
-    assert (found.kind, found.total, found.rows, found.k) == ("counts", 8, 3, 3)
-    assert (found.merged, found.dropped, found.notes) == (0, (), ())
-    assert found.sha256 == hashlib.sha256(data).hexdigest()
-    preview = inspect(data, "table.csv")
-    assert (preview.separator, preview.has_header) == (separator, bool(header))
-    assert preview.columns == (("category", "count") if header else ("Column 1", "Column 2"))
-    assert (preview.layout, preview.category, preview.count) == ("counts", 0, 1)
-    assert preview.sample == (("a", "3"), ("b", "0"), ("c", "5"))
-    assert preview.compression == ("gzip" if compress is gzip.compress else None)
-
-
-@pytest.mark.parametrize(
-    ("codec", "named"),
-    [
-        ("utf-8", "UTF-8"),
-        ("utf-8-sig", "UTF-8 with BOM"),
-        ("utf-16", "UTF-16"),
-        ("utf-16-le", "UTF-16"),
-        ("utf-16-be", "UTF-16"),
-        ("latin-1", "Latin-1"),
-        ("cp1252", "Latin-1"),
-    ],
-)
-def test_encodings(codec: str, named: str) -> None:
-    data = "category,count\nChloé,3\nJürgen,4\n".encode(codec)
-    assert pairs(read_distribution(data, "a.csv")) == [("Chloé", 3), ("Jürgen", 4)]
-    assert inspect(data, "a.csv").encoding == named
-
-
-def test_more_encodings() -> None:
-    windows = "category,count\n5 €,3\nœuf,4\n".encode("cp1252")
-    assert pairs(read_distribution(windows, "a.csv")) == [("5 €", 3), ("œuf", 4)]
-    assert inspect(windows, "a.csv").encoding == "Windows-1252"
-    with_bom = b"\xfe\xff" + "日本,3\n中国,4\n".encode("utf-16-be")
-    assert pairs(read_distribution(with_bom, "a.txt")) == [("日本", 3), ("中国", 4)]
-    without = "日本,3\n中国,4\n".encode("utf-16-le")
-    assert pairs(read_distribution(without, "a.txt")) == [("日本", 3), ("中国", 4)]
-
-
-@pytest.mark.parametrize(
-    "name", ["a.csv", "A.CSV", "a.tsv", "a.txt", "a.csv.gz", "a.b.csv", "dir/a.csv", "a.gz", "a"]
-)
-def test_names(name: str) -> None:
-    assert pairs(read("a,3\nb,0\nc,5", name)) == ABC
-
-
-def test_gzip_is_told_by_its_content() -> None:
-    packed = gzip.compress(b"a,3\n") + gzip.compress(b"b,0\nc,5\n")  # two members are one file
-    assert pairs(read_distribution(packed, "a.csv")) == ABC
-
-
-def test_quotes() -> None:
-    found = read('category,count\n"Paris, France",1\n"say ""hi""",2\n"two\nlines",3\n5" pipe,4\n')
-    assert pairs(found) == [("Paris, France", 1), ('say "hi"', 2), ("two lines", 3), ('5" pipe', 4)]
-
-
-def test_a_lone_quotation_mark_in_a_list_of_values() -> None:
-    assert pairs(read('x\n"y\nz\nx\n', "a.txt")) == [("x", 2), ('"y', 1), ("z", 1)]
-
-
-@pytest.mark.parametrize(
-    "word", ["NA", "nan", "NaN", "null", "None", "?", "N/A", "inf", "true", "#N/A", "-", "01001"]
-)
-def test_every_word_is_a_category(word: str) -> None:
-    assert pairs(read(f"category,count\n{word},3\nb,4\n")) == [(word, 3), ("b", 4)]
-    assert pairs(read(f"category\n{word}\nb\nb\n", layout="values")) == [(word, 1), ("b", 2)]
 
 
 def test_values_are_counted_in_order_of_appearance() -> None:
@@ -144,35 +81,6 @@ def test_columns_can_be_picked() -> None:
     assert inspect(text.encode(), "a.csv").count == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a,1\nb,2\n", False),
-        ("thing,users\na,1\nb,2\n", True),
-        ("category,count\na,x\nb,2\n", True),
-        ("red\nblue\nred\nblue\nblue\n", False),
-        ("colour\nred\nblue\nred\nblue\n", True),
-        ("age\n17\n18\n17\n", True),
-        ("17\n18\n17\n", False),
-        ("value\nred\nblue\n", True),
-        ("sex,work\nF,a\nM,b\n", True),
-        ("F,a\nM,b\nF,c\n", False),
-    ],
-)
-def test_header_detection(text: str, expected: bool) -> None:
-    assert inspect(text.encode(), "a.csv").has_header is expected
-
-
-def test_header_can_be_overridden() -> None:
-    assert pairs(read("a,3\nb,4\nc,5\n", has_header=True)) == [("b", 4), ("c", 5)]
-    assert pairs(read("name\nx\nx\n", has_header=False)) == [("name", 1), ("x", 2)]
-    assert inspect(b"a,3\nb,4\n", "a.csv", has_header=True).columns == ("a", "3")
-
-
-def test_column_names_are_made_distinct() -> None:
-    assert inspect(b"x,x,,x\na,b,c,4\n", "a.csv").columns == ("x", "x (2)", "Column 3", "x (3)")
-
-
 def test_orders() -> None:
     text = "b,2\nitem 10,7\nÉlan,2\nitem 2,7\na,0\n"
     assert [label for label, _ in pairs(read(text))] == ["b", "item 10", "Élan", "item 2", "a"]
@@ -196,72 +104,6 @@ def test_rows_left_out_are_reported() -> None:
     assert read("a\n\n  \nb\na\n").dropped == (Dropped("blank line", 2, 2),)
 
 
-def test_empty_spreadsheet_rows_above_the_header() -> None:
-    found = read(",,\n,,\ncategory,count,\na,1,\nb,2,\n")
-    assert pairs(found) == [("a", 1), ("b", 2)]
-    assert found.dropped == (Dropped("blank line", 2, 1),)
-
-
-@pytest.mark.parametrize(
-    ("cells", "numbers", "separator"),
-    [
-        (["1e3", "2"], [1000, 2], ","),
-        (["+5", "2.0"], [5, 2], ","),
-        (["007", "-0"], [7, 0], ","),
-        ([" 5 ", "1 234"], [5, 1234], ";"),
-        (["1'234'567", "1\u202f000"], [1_234_567, 1000], ";"),
-        (["1,234", "12"], [1234, 12], ";"),
-        (['"1,234"', "1"], [1234, 1], ","),
-        (['"1,234.0"', "1"], [1234, 1], ","),
-        (["1.234,0", "2.000"], [1234, 2000], ";"),
-        ([str(2**53 - 1), "1"], [2**53 - 1, 1], ","),
-    ],
-)
-def test_ways_of_writing_counts(cells: list[str], numbers: list[int], separator: str) -> None:
-    found = read(f"a{separator}{cells[0]}\nb{separator}{cells[1]}\n", has_header=False)
-    assert found.weights.dtype == np.int64
-    assert pairs(found) == [("a", numbers[0]), ("b", numbers[1])]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a,0.25\nb,.75\n",
-        "a;0,25\nb;0,75\n",
-        "a\t0,250\tx\nb\t0,750\ty\n",
-        "a,25%\nb,75 %\n",
-        "category,share\na,1\nb,3\n",
-        "category,percent\na,25\nb,75\n",
-        "a,2.5e-300\nb,7.5e-300\n",
-    ],
-)
-def test_shares(text: str) -> None:
-    found = read(text, count=1)
-    assert found.kind == "shares"
-    assert found.weights.dtype == np.float64
-    np.testing.assert_allclose(found.weights, [0.25, 0.75], rtol=1e-15)
-
-
-def test_rescaling_is_noted() -> None:
-    assert read("a,0.25\nb,0.75\n").notes == ()
-    rescaled = read("a,0.2\nb,0.6\n")
-    assert rescaled.total == pytest.approx(0.8)
-    assert "add up to 0.8" in rescaled.notes[0]
-    assert "decimal commas" in read("a;0,2\nb;0,8\n").notes[0]
-    assert "thousands" in read("a;1,200\nb;8\n").notes[0]
-
-
-def test_hostile_labels_are_kept_as_text() -> None:
-    labels = ["<img src=x onerror=alert(1)>", "=1+1", "😀👩‍👧", "a\u202eb", "[x](http://e.org)", "$x$"]
-    text = "category,count\n" + "".join(f"{label},{i}\n" for i, label in enumerate(labels, 1))
-    assert read(text).labels.tolist() == labels
-
-
-def test_control_characters_are_removed_and_spaces_trimmed() -> None:
-    found = read("\u00a0a\x07b \x1b[0m,1\n b\tc\u0085d ,2\nab[0m,3\nab [0m,4\n")
-    assert pairs(found) == [("ab [0m", 5), ("b c d", 2), ("ab[0m", 3)]
-
-
 def test_long_names_are_cut_and_stay_distinct() -> None:
     names = ["x" * 10_000, "x" * 10_001, "x" * 199 + "…", "y" * 200, "x" * 300]
     found = read("category,count\n" + "".join(f"{name},{i}\n" for i, name in enumerate(names, 1)))
@@ -282,48 +124,123 @@ def test_results_cannot_be_changed() -> None:
         found.total = 5  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
-def test_parquet_counts(compression: str, pack: Any, name: str) -> None:
+def test_text_forms() -> None:
+    for separator, header, end, compress in product(
+        ",;\t", (True, False), ("\n", "\r\n", "\r"), (bytes, gzip.compress)
+    ):
+        text = (
+            ("category{}count\n" * header + "a{}3\nb{}0\nc{}5\n").replace("{}", separator).replace("\n", end)
+        )
+        data = compress(text.encode())
+        found, preview = read_distribution(data, "table.csv"), inspect(data, "table.csv")
+        assert pairs(found) == ABC
+        assert (found.kind, found.total, found.rows, found.k) == ("counts", 8, 3, 3)
+        assert (found.merged, found.dropped, found.notes) == (0, (), ())
+        assert found.sha256 == hashlib.sha256(data).hexdigest()
+        assert (preview.separator, preview.has_header) == (separator, header)
+        assert preview.columns == (("category", "count") if header else ("Column 1", "Column 2"))
+        assert (preview.layout, preview.category, preview.count) == ("counts", 0, 1)
+        assert preview.sample == (("a", "3"), ("b", "0"), ("c", "5"))
+        assert preview.compression == ("gzip" if compress is gzip.compress else None)
+    for name in ("A.CSV", "a.tsv", "a.txt", "a.csv.gz", "a.b.csv", "dir/a.csv", "a.gz", "a"):
+        assert pairs(read("a,3\nb,0\nc,5", name)) == ABC
+    packed = gzip.compress(b"a,3\n") + gzip.compress(b"b,0\nc,5\n")  # two members are one file
+    assert pairs(read_distribution(packed, "a.csv")) == ABC
+
+
+def test_encodings() -> None:
+    utf = dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "UTF-16") | {
+        "utf-8": "UTF-8",
+        "utf-8-sig": "UTF-8 with BOM",
+    }
+    for codec, named in {**utf, "latin-1": "Latin-1", "cp1252": "Latin-1"}.items():
+        data = "category,count\nChloé,3\nJürgen,4\n".encode(codec)
+        assert pairs(read_distribution(data, "a.csv")) == [("Chloé", 3), ("Jürgen", 4)]
+        assert inspect(data, "a.csv").encoding == named
+    windows = "category,count\n5 €,3\nœuf,4\n".encode("cp1252")
+    assert pairs(read_distribution(windows, "a.csv")) == [("5 €", 3), ("œuf", 4)]
+    assert inspect(windows, "a.csv").encoding == "Windows-1252"
+    for data in (
+        b"\xfe\xff" + "日本,3\n中国,4\n".encode("utf-16-be"),
+        "日本,3\n中国,4\n".encode("utf-16-le"),
+    ):
+        assert pairs(read_distribution(data, "a.txt")) == [("日本", 3), ("中国", 4)]
+
+
+def test_labels() -> None:
+    found = read('category,count\n"Paris, France",1\n"say ""hi""",2\n"two\nlines",3\n5" pipe,4\n')
+    assert pairs(found) == [("Paris, France", 1), ('say "hi"', 2), ("two lines", 3), ('5" pipe', 4)]
+    assert pairs(read('x\n"y\nz\nx\n', "a.txt")) == [("x", 2), ('"y', 1), ("z", 1)]
+    for word in ("NA", "NaN", "null", "None", "?", "N/A", "inf", "true", "#N/A", "-", "01001"):
+        assert pairs(read(f"category,count\n{word},3\nb,4\n")) == [(word, 3), ("b", 4)]
+        assert pairs(read(f"category\n{word}\nb\nb\n", layout="values")) == [(word, 1), ("b", 2)]
+    labels = ["<img src=x onerror=alert(1)>", "=1+1", "😀👩‍👧", "a\u202eb", "[x](http://e.org)", "$x$"]
+    hostile = "category,count\n" + "".join(f"{label},{i}\n" for i, label in enumerate(labels, 1))
+    assert read(hostile).labels.tolist() == labels
+    # Control characters are removed and spaces trimmed.
+    found = read("\u00a0a\x07b \x1b[0m,1\n b\tc\u0085d ,2\nab[0m,3\nab [0m,4\n")
+    assert pairs(found) == [("ab [0m", 5), ("b c d", 2), ("ab[0m", 3)]
+
+
+def test_headers() -> None:
+    without = ("a,1\nb,2\n", "red\nblue\nred\nblue\nblue\n", "17\n18\n17\n", "F,a\nM,b\nF,c\n")
+    under = ("thing,users\na,1\nb,2\n", "category,count\na,x\nb,2\n", "colour\nred\nblue\nred\nblue\n")
+    under += ("age\n17\n18\n17\n", "value\nred\nblue\n", "sex,work\nF,a\nM,b\n")
+    for text in (*without, *under):
+        assert inspect(text.encode(), "a.csv").has_header is (text in under), text
+    assert pairs(read("a,3\nb,4\nc,5\n", has_header=True)) == [("b", 4), ("c", 5)]
+    assert pairs(read("name\nx\nx\n", has_header=False)) == [("name", 1), ("x", 2)]
+    assert inspect(b"a,3\nb,4\n", "a.csv", has_header=True).columns == ("a", "3")
+    assert inspect(b"x,x,,x\na,b,c,4\n", "a.csv").columns == ("x", "x (2)", "Column 3", "x (3)")
+    found = read(",,\n,,\ncategory,count,\na,1,\nb,2,\n")  # a spreadsheet's empty rows above
+    assert (pairs(found), found.dropped) == ([("a", 1), ("b", 2)], (Dropped("blank line", 2, 1),))
+
+
+def test_ways_of_writing_counts_and_shares() -> None:
+    for (first, second), numbers, separator in (
+        (("1e3", "2"), [1000, 2], ","),
+        (("+5", "2.0"), [5, 2], ","),
+        (("007", "-0"), [7, 0], ","),
+        ((" 5 ", "1 234"), [5, 1234], ";"),
+        (("1'234'567", "1\u202f000"), [1_234_567, 1000], ";"),
+        (("1,234", "12"), [1234, 12], ";"),
+        (('"1,234.0"', "1"), [1234, 1], ","),
+        (("1.234,0", "2.000"), [1234, 2000], ";"),
+        ((str(2**53 - 1), "1"), [2**53 - 1, 1], ","),
+    ):
+        found = read(f"a{separator}{first}\nb{separator}{second}\n", has_header=False)
+        assert found.weights.dtype == np.int64
+        assert found.weights.tolist() == numbers
+    texts = ["a,0.25\nb,.75\n", "a;0,25\nb;0,75\n", "a\t0,250\tx\nb\t0,750\ty\n", "a,25%\nb,75 %\n"]
+    texts += ["category,share\na,1\nb,3\n", "category,percent\na,25\nb,75\n", "a,2.5e-300\nb,7.5e-300\n"]
+    for text in texts:
+        found = read(text, count=1)
+        assert (found.kind, found.weights.dtype) == ("shares", np.float64)
+        np.testing.assert_allclose(found.weights, [0.25, 0.75], rtol=1e-15)
+    assert read("a,0.25\nb,0.75\n").notes == ()
+    rescaled = read("a,0.2\nb,0.6\n")
+    assert rescaled.total == pytest.approx(0.8)
+    assert "add up to 0.8" in rescaled.notes[0]
+    assert "decimal commas" in read("a;0,2\nb;0,8\n").notes[0]
+    assert "thousands" in read("a;1,200\nb;8\n").notes[0]
+
+
+def test_parquet() -> None:
     table = pa.table({"count": [3, 0, 5], "category": ["a", "b", "c"], "extra": [[1], [2], [3]]})
-    data = pack(parquet(table, compression=compression))
-    found = read_distribution(data, name, count="count", category="category")
-    assert pairs(found) == ABC
-    preview = inspect(data, name)
-    assert (preview.format, preview.encoding, preview.has_header) == ("parquet", None, None)
-    assert (preview.layout, preview.category, preview.count) == ("counts", 1, 0)
-    assert preview.sample[0] == ("3", "a", "…")
-
-
-@pytest.mark.parametrize(
-    ("values", "labels"),
-    [
-        ([17, 18, 17], ["17", "18"]),
-        ([17.0, 2.5, 17.0], ["17", "2.5"]),
-        (["01001", "NA", "01001"], ["01001", "NA"]),
-        ([True, False, True], ["true", "false"]),
-        ([datetime.date(2020, 1, 2), datetime.date(2020, 1, 3)], ["2020-01-02", "2020-01-03"]),
-        (pa.array(["y", "x", "y"]).dictionary_encode(), ["y", "x"]),
-        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x"]),
-        (pa.array(["y", "x"], pa.large_string()), ["y", "x"]),
-        (pa.array([b"y", b"x"]), ["y", "x"]),
-    ],
-)
-def test_parquet_values(values: Any, labels: list[str]) -> None:
-    found = read_distribution(parquet(pa.table({"v": values}), row_group_size=2), "a.parquet")
-    assert found.labels.tolist() == labels
-    assert found.total == len(values)
-
-
-def test_parquet_missing_names_are_dropped() -> None:
-    table = pa.table({"c": [1.0, None, float("nan"), 2.0], "n": pa.array([1, 2, 3, 4], pa.uint64())})
-    found = read_distribution(parquet(table), "a.parquet", category="c", count="n")
-    assert pairs(found) == [("1", 1), ("2", 4)]
-    assert found.dropped == (Dropped("no category name", 2, 2),)
-
-
-def test_pandas_value_counts() -> None:
+    for compression, pack, name in (
+        ("none", bytes, "a.csv"),
+        ("snappy", gzip.compress, "a.parquet"),
+        ("zstd", bytes, "a.parquet"),
+    ):
+        data = pack(parquet(table, compression=compression))
+        assert pairs(read_distribution(data, name, count="count", category="category")) == ABC
+        preview = inspect(data, name)
+        assert (preview.format, preview.encoding, preview.has_header) == ("parquet", None, None)
+        assert (preview.layout, preview.category, preview.count) == ("counts", 1, 0)
+        assert preview.sample[0] == ("3", "a", "…")
+    missing = pa.table({"c": [1.0, None, float("nan"), 2.0], "n": pa.array([1, 2, 3, 4], pa.uint64())})
+    found = read_distribution(parquet(missing), "a.parquet", category="c", count="n")
+    assert (pairs(found), found.dropped) == ([("1", 1), ("2", 4)], (Dropped("no category name", 2, 2),))
     counted = pd.Series(list("bbac")).value_counts().to_frame()
     assert pairs(read_distribution(counted.to_parquet(), "a.parquet")) == [("b", 2), ("a", 1), ("c", 1)]
     assert pairs(read(counted.to_csv())) == [("b", 2), ("a", 1), ("c", 1)]
@@ -340,21 +257,369 @@ def test_unknown_options_are_programming_errors() -> None:
 @pytest.mark.parametrize(
     ("name", "n", "k"),
     [
-        ("kosarak_first_item_100k", 100_000, 41_270),
-        ("adult_age", 32_561, 74),
         ("adult_workclass", 32_561, 9),
-        ("adult_education", 32_561, 16),
-        ("adult_native_country", 32_561, 42),
-        ("acs_puma", 87_293, 31),
         ("acs_pincp", 73_116, 5_002),
-        ("us_county_population_2019", 328_239_523, 3_142),
         ("first_names_us_2023", 3_297_246, 28_945),
-        ("letters_moby_dick", 935_819, 26),
     ],
 )
 def test_real_histograms(name: str, n: int, k: int) -> None:
     data = (SHARED / f"{name}.csv").read_bytes()
     found = read_distribution(data, f"{name}.csv")
     assert (found.total, found.k, found.kind, found.dropped, found.merged) == (n, k, "counts", (), 0)
-    lines = data.decode().splitlines()[1:]
-    assert [f"{label},{count}" for label, count in pairs(found)] == lines
+    assert [f"{label},{count}" for label, count in pairs(found)] == data.decode().splitlines()[1:]
+
+
+# Labels that cleaning leaves alone: no control characters, no blanks at the ends.
+LETTERS = st.characters(
+    codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="\ufeff"
+)
+LABELS = st.text(LETTERS, min_size=1, max_size=20).filter(lambda label: label == label.strip())
+COUNTS = st.dictionaries(LABELS, st.integers(0, 2**40), min_size=2, max_size=30).filter(
+    lambda c: any(c.values())
+)
+
+
+def write(rows: list[list[Any]], separator: str, end: str, quoting: Any) -> str:
+    sink = io.StringIO()
+    csv.writer(sink, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    return sink.getvalue()
+
+
+FORMS = {
+    "separator": st.sampled_from(",;\t"),
+    "end": st.sampled_from(["\n", "\r\n"]),
+    "quoting": st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    "codec": st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    "compress": st.booleans(),
+}
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=150)
+@given(COUNTS, st.booleans(), st.fixed_dictionaries(FORMS))
+def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, Any]) -> None:
+    rows: list[list[Any]] = [[label, count] for label, count in counts.items()]
+    text = write([["category", "count"]] * header + rows, form["separator"], form["end"], form["quoting"])
+    data = text.encode(form["codec"])
+    data = gzip.compress(data) if form["compress"] else data
+    try:
+        preview = inspect(data, "a.csv")
+    except UnreadableFile as error:
+        # A label may imitate another kind of file at the very start; nothing else is excused.
+        assert not header
+        assert str(error).startswith("The content is")  # noqa: PT017
+        return
+    assert preview.separator == form["separator"]
+    found = read_distribution(data, "a.csv", has_header=header, category=0, count=1)
+    assert dict(zip(found.labels.tolist(), found.weights.tolist(), strict=True)) == counts
+    assert found.labels.tolist() == list(counts)
+    assert (found.total, found.dropped, found.merged) == (sum(counts.values()), (), 0)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=100)
+@given(st.lists(LABELS, min_size=1, max_size=40).filter(lambda v: len(set(v)) > 1), st.booleans())
+def test_values_survive(values: list[str], as_parquet: bool) -> None:
+    if as_parquet:
+        data, name = parquet(pa.table({"v": values}), row_group_size=7), "a.parquet"
+    else:
+        data, name = write([["who"], *([v] for v in values)], ",", "\n", csv.QUOTE_ALL).encode(), "a.csv"
+    found = read_distribution(data, name, layout="values", category=0, has_header=True)
+    assert list(zip(found.labels.tolist(), found.weights.tolist(), strict=True)) == list(
+        Counter(values).items()
+    )
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(st.lists(st.tuples(LABELS, st.floats(0, 1e6)), min_size=2, max_size=30, unique_by=lambda row: row[0]))
+def test_shares_survive(rows: list[tuple[str, float]]) -> None:
+    data = write([["category", "share"], *map(list, rows)], ",", "\n", csv.QUOTE_MINIMAL).encode()
+    weights = np.array([weight for _, weight in rows])
+    if not weights.any():
+        with pytest.raises(UnreadableFile, match="zero"):
+            read_distribution(data, "a.csv")
+        return
+    found = read_distribution(data, "a.csv")
+    assert found.kind == "shares"
+    np.testing.assert_allclose(
+        found.weights, weights / weights.max() / (weights / weights.max()).sum(), rtol=1e-14
+    )
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=250)
+@given(
+    st.binary(max_size=200) | st.text(st.sampled_from('ab,;\t\n\r" 1.-eN\x00<{')).map(str.encode),
+    st.booleans(),
+)
+def test_any_bytes_are_read_or_refused(data: bytes, is_text: bool) -> None:
+    try:
+        found = read_distribution(data, "a.csv" if is_text else "a.gz")
+    except UnreadableFile as error:
+        assert str(error).endswith(".")  # noqa: PT017
+    else:
+        assert found.k == len(set(found.labels.tolist())) >= 2
+        assert all(label == label.strip() != "" for label in found.labels)
+        assert found.weights.min() >= 0
+        assert found.weights.sum() == pytest.approx(1 if found.kind == "shares" else found.total)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["a,1", "b,2", "", "  ", ",", ",5", '"c\n\nd",3']), min_size=1, max_size=30))
+def test_every_line_is_accounted_for(lines: list[str]) -> None:
+    lines = ["a,1", "b,1", *lines]
+    found = read_distribution("\n".join([*lines, ""]).encode(), "a.csv")
+    assert found.rows + sum(dropped.rows for dropped in found.dropped) == len(lines)
+    firsts = {dropped.reason: dropped.first_line for dropped in found.dropped}
+    starts = [1 + sum(1 + line.count("\n") for line in lines[:i]) for i in range(len(lines))]
+    blank = [start for start, line in zip(starts, lines, strict=True) if not line.strip()]
+    nameless = [start for start, line in zip(starts, lines, strict=True) if line.startswith(",")]
+    assert firsts.get("blank line") == (blank[0] if blank else None)
+    assert firsts.get("no category name") == (nameless[0] if nameless else None)
+
+
+@pytest.mark.slow
+def test_one_and_a_half_million_categories() -> None:
+    k = 1_500_000
+    counts = np.random.default_rng(0).permutation(k)
+    text = "category,count\n" + "".join(f"cat {i},{count}\n" for i, count in enumerate(counts))
+    found = read_distribution(text.encode(), "a.csv", order="count")
+    assert (found.k, found.total, found.weights[0]) == (k, k * (k - 1) // 2, k - 1)
+
+
+GOOD = "category,count\na,1\nb,2\n"
+TABLE = parquet(pa.table({"category": ["a", "b"] * 50, "count": range(100)}))
+
+
+def complaint(data: str | bytes, name: str = "table.csv", **options: Any) -> str:
+    """The sentence, after checking that it is fit for a person."""
+    with pytest.raises(UnreadableFile) as caught:
+        read_distribution(data.encode() if isinstance(data, str) else data, name, **options)
+    sentence = str(caught.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert len(sentence) < 260
+    assert not any(word in sentence for word in ("Error", "Arrow", "object", "None", "dtype"))
+    return sentence
+
+
+BAD_COUNTS = {
+    "is negative.": ("-2", "−2", "-0.5"),
+    "is not a number.": ("ten", "0x10", "1_000", "1e", "12%", '"1,23,4"', "NA"),
+    "is not a finite number.": ("NaN", "inf", "-Infinity", "1e999"),
+    "is too large.": ("9007199254740993", "99999999999999999999"),
+}
+
+
+def test_first_bad_count() -> None:
+    cells = [(cell, f"“{cell.strip(chr(34))}” {why}") for why, cells in BAD_COUNTS.items() for cell in cells]
+    for cell, words in [*cells, ("z" * 1000, f"“{'z' * 39}…” is not a number.")]:
+        # The blank line and the nameless row count as lines; the later bad count is not the one named.
+        text = f"category,count\na,1\n\nb,{cell}\nc,3\nd,-7\n"
+        assert complaint(text).startswith(f"Line 4: the count {words}")
+        assert complaint(gzip.compress(text.replace("\n", "\r\n").encode("utf-16"))).startswith(
+            f"Line 4: the count {words}"
+        )
+        assert complaint(text.removeprefix("category,count\n")).startswith(f"Line 3: the count {words}")
+    assert complaint("category,count\na,1\n\nb,\n").startswith("Line 4 has no count.")
+
+
+def test_line_numbers_count_quoted_line_breaks_and_dropped_rows() -> None:
+    assert complaint('category,count\n"a\nb",1\n,x\n\n  \nc,-1\n').startswith("Line 7: the count “-1”")
+    assert complaint('"category\nname",count\na,1\nb,-1\n').startswith("Line 4: the count “-1”")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([1, -3], "Row 2: the count “-3” is negative."),
+        ([1.0, float("nan")], "Row 2: the count “NaN” is not a finite number."),
+        ([1.0, float("inf")], "Row 2: the count “inf” is not a finite number."),
+        ([1, None], "Row 2 has no count."),
+        (["1", "x"], "Row 2: the count “x” is not a number."),
+        ([True, False], "Row 1: the count “true” is not a number."),
+        ([2**60, 1], "Row 1: the count “1152921504606846976” is too large."),
+        (pa.array([2**64 - 1, 1], pa.uint64()), "Row 1: the count “18446744073709551615” is too large."),
+    ],
+)
+def test_first_bad_count_in_parquet(numbers: Any, words: str) -> None:
+    sentence = complaint(parquet(pa.table({"category": ["a", "b"], "count": numbers})), "a.parquet")
+    assert sentence.startswith(words)
+
+
+def test_wrong_columns() -> None:
+    for options, words in (
+        ({"category": "town"}, "There is no column “town”. The columns are “category”, “count”."),
+        ({"count": "users"}, "There is no column “users”."),
+        ({"category": 2}, "There is no column 3: the file has 2."),
+        ({"count": -1}, "There is no column 0: the file has 2."),
+        ({"category": "count", "count": "count"}, "The column “count” is chosen for both"),
+        ({"count": "category"}, "Line 2: the count “a” is not a number."),
+    ):
+        assert complaint(GOOD, **options).startswith(words)
+
+
+def test_missing_columns() -> None:
+    assert complaint("a\nb\n", layout="counts").startswith("The file has one column only (“Column 1”)")
+    two = "colour,shade\nred,dark\nblue,light\n"
+    assert "2 columns (“colour”, “shade”) and none of them holds numbers" in complaint(two)
+    assert complaint(two, layout="counts").startswith("Line 2: the count “dark” is not a number")
+    assert complaint("a,b,c\nd,e,f\n", layout="counts").startswith("No column of numbers was found among")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "The file is empty."),
+        (" \n\n\t", "The file is empty."),
+        ("\ufeff", "The file is empty."),
+        ("category,count\n", "The file has a header line and nothing below it."),
+        ("category,count\na,5\n", "The column “category” holds one category only"),
+        ("a\na\na\n", "The column “Column 1” holds one category only"),
+        ("a,5\n a,6\n", "The column “Column 1” holds one category only"),
+        ("category,count\n,5\n,6\n", "The column “category” is empty."),
+        ("a,0\nb,0\n", "All numbers in the column “Column 2” are zero."),
+        ("a,0.0\nb,0.0\n", "All numbers in the column “Column 2” are zero."),
+        (f"a,{2**53}\nb,{2**53}\n", "The counts add up to more than 9,007,199,254,740,992."),
+        (GOOD + "c,1,2\n", "Line 4 has 3 fields where the first line has 2: “c,1,2”. Put names"),
+        (GOOD + "\n\nc\nd\n", "Line 6 has 1 field where the first line has 2: “c”. Every line"),
+        (GOOD + '"c,1\nd,4\n', 'A quotation mark is opened on line 4 (“"c,1 d,4”) and never closed.'),
+        (GOOD + '"c,1\n' + "d,4\n" * 2_000_000, "Line 4 is far too long for a table."),
+        ("x" * 300_000 + ",1\n" + GOOD, "The first line is far too long for a table."),
+        (",".join(map(str, range(1001))) + "\n", "The first line has 1,001 fields; at most 1,000 are read."),
+        ("My table\n" + GOOD, "Line 2 has 2 fields where the first line has 1"),
+    ],
+)
+def test_broken_text(text: str, words: str) -> None:
+    assert complaint(text).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture (PNG)"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "a picture (JPEG)"),
+        (b"GIF89a\x01", "a picture (GIF)"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
+        (b"PK\x03\x04\x14\x00[Content_Types].xml xl/workbook.xml", "an Excel workbook"),
+        (b"PK\x03\x04\x14\x00readme", "a ZIP archive or an office document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file"),
+        (b"ARROW1\x00\x00", "a Feather file"),
+        (b"x" * 257 + b"ustar\x00", "a TAR archive"),
+        (gzip.compress(b"a,1\nb,2\n", mtime=0), "a file that was compressed twice"),
+        (b"<!DOCTYPE html>\n<html><body>", "a web page"),
+        (b"\n <HTML lang='en'>", "a web page"),
+        ("\ufeff<?xml version='1.0'?>".encode(), "a web page"),
+        ("<!doctype html>".encode("utf-16"), "a web page"),
+        (b'{"a": 1, "b": 2}', "a JSON file"),
+        (b'[{"category": "a"}]', "a JSON file"),
+    ],
+)
+def test_other_files_under_a_table_name(data: bytes, words: str) -> None:
+    for packed in (gzip.compress(data), *([] if "twice" in words else [data])):
+        for name in ("a.csv", "a.tsv", "a.txt", "a.parquet"):
+            sentence = complaint(packed, name)
+            # Under .parquet, text is told apart only after decoding.
+            assert sentence.startswith(f"The content is {words}") or (
+                name == "a.parquet" and "the content is not Parquet" in sentence
+            )
+            if name == "a.csv":
+                assert sentence.startswith(f"The content is {words}")
+
+
+def test_binary_and_unsupported_extensions() -> None:
+    binary = [b"a\x00b\x00\x00c", b"\x00" * 100, b"category,count\na,1\x00\nb,2\n", b"\xef\xbb\xbf\xff"]
+    binary += [b"\xff\xfea", b"\xff\xfe\x00\xd8\x00\xd8", random.Random(1).randbytes(2000)]
+    for data in (*binary, random.Random(2).randbytes(40).replace(b"\x00", b"\x01")):
+        assert complaint(data).startswith("The file is not a text table")
+    for name in ("a.xlsx", "a.json", "a.csv.zip", "a.tar.gz", "a.png", "a.csv.exe"):
+        assert complaint(GOOD, name).startswith(f"Files like “{name}” cannot be read here.")
+
+
+def test_truncated_gzip_at_every_length() -> None:
+    packed = gzip.compress(GOOD.encode())
+    assert read_distribution(packed, "a.csv.gz").k == 2
+    for length in range(3, len(packed), 3):
+        assert "compressed file is cut short" in complaint(packed[:length], "a.csv.gz")
+    damaged = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
+    assert complaint(damaged).startswith("The compressed file is damaged.")
+
+
+def test_gzip_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = gzip.compress(b"a,1\n" * 2_000_000)
+    monkeypatch.setattr(decoding, "MAX_UNPACKED_BYTES", 3 << 20)
+    assert complaint(bomb, "a.csv.gz").startswith("The file unpacks to more than 3 MB.")
+    # At the limit itself a file is still read.
+    assert len(decoding.gunzip(bomb, limit=8_000_000)) == 8_000_000
+    with pytest.raises(UnreadableFile):
+        decoding.gunzip(bomb, limit=7_999_999)
+
+
+def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "MAX_UPLOAD_BYTES", len(GOOD))
+    assert read_distribution(GOOD.encode(), "a.csv").k == 2
+    assert complaint(GOOD + "\n").startswith("The file is larger than")
+
+
+def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (tables.MIN_CATEGORIES, tables.MAX_CATEGORIES) == (2, 1_500_000)
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
+    for k in (2, 5):
+        assert read_distribution("".join(f"c{i},1\n" for i in range(k)).encode(), "a.csv").k == k
+    for k in (6, 100):
+        text = "".join(f"c{i},1\n" for i in range(k))
+        assert complaint(text).startswith(f"The column “Column 1” holds {k} different categories; at most 5")
+
+
+def test_truncated_parquet_at_every_length() -> None:
+    for length in range(4, len(TABLE), 21):
+        assert complaint(TABLE[:length], "a.parquet").startswith("The Parquet file is cut short")
+
+
+def test_damaged_parquet_never_escapes_as_another_error() -> None:
+    chance = np.random.default_rng(5)
+    refused = 0
+    for _ in range(150):
+        data = np.frombuffer(TABLE, np.uint8).copy()
+        places = chance.integers(4, len(data) - 4, 6)
+        data[places] = chance.integers(0, 256, 6)
+        try:
+            read_distribution(data.tobytes(), "a.parquet")
+        except UnreadableFile as error:
+            refused += "damaged" in str(error)
+    assert refused > 25
+
+
+def test_parquet_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    nested = parquet(pa.table({"category": [["a"], ["b"]], "count": [1, 2]}))
+    assert complaint(nested, "a.parquet").startswith("The column “category” holds lists or records")
+    record = parquet(pa.table({"category": [{"x": 1}, {"x": 2}]}))
+    assert complaint(record, "a.parquet").startswith("The column “category” holds lists or records")
+    empty = parquet(pa.table({"category": pa.array([], pa.string())}))
+    assert complaint(empty, "a.parquet").startswith("The Parquet file has no rows.")
+    twice = parquet(pa.table([pa.array([1]), pa.array([2])], names=["x", "x"]))
+    assert complaint(twice, "a.parquet").startswith("Two columns are called “x”.")
+    binary = parquet(pa.table({"v": pa.array([b"\xff\xfe", b"\x00\xff"])}))
+    assert "not text or numbers" in complaint(binary, "a.parquet")
+    monkeypatch.setattr(parquet_module, "MAX_ROWS", 99)
+    assert complaint(TABLE, "a.parquet").startswith("The Parquet file has more than 99 rows.")
+    monkeypatch.setattr(parquet_module, "MAX_ROWS", 100)
+    assert read_distribution(TABLE, "a.parquet").k == 2
+    monkeypatch.setattr(parquet_module, "MAX_UNPACKED_BYTES", 10)
+    assert "unpacks to more than" in complaint(TABLE, "a.parquet")
+
+
+def test_parquet_text_that_is_not_utf8() -> None:
+    # Its sample is fine; the damage is in the last row.
+    good = ["a", "b"] * 20
+    offsets = np.arange(42, dtype=np.int32)
+    text = pa.StringArray.from_buffers(
+        41, pa.py_buffer(offsets), pa.py_buffer("".join(good).encode() + b"\xff")
+    )
+    for options in ({"use_dictionary": True}, {"use_dictionary": False}):
+        data = parquet(pa.table({"v": text}), **options)
+        assert complaint(data, "a.parquet").startswith("The Parquet file is damaged")
+    assert complaint(GOOD, "a.parquet").startswith(
+        "The name ends in .parquet but the content is not Parquet."
+    )

@@ -25,43 +25,36 @@ def table(header: str, *columns: object) -> bytes:
     return f"{header}\n{body}".encode()
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        ["code", *(f"A{i:02}" for i in range(30))],
-        ["icd10", *ICD],
-        ["zip", *(f"D-{i:05}" for i in range(1000, 1030))],
-        ["zip", *(f"{i:05}" for i in range(1000, 1030))],
-        ["url", *(f"https://example.org/{i}" for i in range(20))],
-        ["url", "example.org/a", "example.com", "example.net/b/c", "example.edu"],
-        ["diagnosis", "flu", "gout", "measles", "asthma"],
-        ["home page", "a.org", "b.org", "c.org", "d.org"],
-        ["land", "DE", "FR", "US", "IT"],
-    ],
-    ids=lambda rows: f"{rows[0]} {rows[1]}",
-)
-def test_a_header_above_different_values_is_no_category(rows):
-    assert detect_header([[cell] for cell in rows])
-    data = ("\n".join([*rows, rows[1]]) + "\n").encode()
-    assert rows[0] not in read_reports([Source("a.csv", data)]).labels
-    assert rows[0] not in read_distribution(data, "a.csv").labels
+HEADERS = [
+    ["code", *(f"A{i:02}" for i in range(30))],
+    ["icd10", *ICD],
+    ["zip", *(f"D-{i:05}" for i in range(1000, 1030))],
+    ["zip", *(f"{i:05}" for i in range(1000, 1030))],
+    ["url", *(f"https://example.org/{i}" for i in range(20))],
+    ["url", "example.org/a", "example.com", "example.net/b/c", "example.edu"],
+    ["diagnosis", "flu", "gout", "measles", "asthma"],
+    ["home page", "a.org", "b.org", "c.org", "d.org"],
+    ["land", "DE", "FR", "US", "IT"],
+]
+VALUES = [
+    ["A00", "A01", "A02", "B03"],
+    ["flu", "gout", "measles", "asthma"],
+    ["example.com", "example.org", "example.net", "example.edu"],
+    ["country", "rock", "jazz", "country"],
+    ["other", "A1", "other", "B2", "C3"],
+    ["DE", "FR", "US", "IT"],
+    ["x", "A1"],
+]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        ["A00", "A01", "A02", "B03"],
-        ["flu", "gout", "measles", "asthma"],
-        ["example.com", "example.org", "example.net", "example.edu"],
-        ["country", "rock", "jazz", "country"],
-        ["other", "A1", "other", "B2", "C3"],
-        ["DE", "FR", "US", "IT"],
-        ["x", "A1"],
-    ],
-    ids=lambda rows: f"{rows[0]} {rows[1]}",
-)
-def test_a_value_is_no_header(rows):
-    assert not detect_header([[cell] for cell in rows])
+def test_a_header_above_different_values_is_no_category_and_a_value_is_no_header():
+    for rows in HEADERS:
+        assert detect_header([[cell] for cell in rows]), rows[0]
+        data = ("\n".join([*rows, rows[1]]) + "\n").encode()
+        assert rows[0] not in read_reports([Source("a.csv", data)]).labels
+        assert rows[0] not in read_distribution(data, "a.csv").labels
+    for rows in VALUES:
+        assert not detect_header([[cell] for cell in rows]), rows[0]
 
 
 @pytest.mark.parametrize(
@@ -144,30 +137,19 @@ def test_weights_as_counts_are_refused_with_a_word_on_weights_unless_they_are_pe
     assert read_distribution(data, "a.csv").kind == "shares"  # of a population weights are shares
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers"),
-    [
-        (["4.425", "3.850", "912"], [4425, 3850, 912]),
-        (["1.234.567", "5"], [1234567, 5]),
-        (["4.425", "0"], [4425, 0]),
-    ],
-)
-def test_german_thousands(cells, numbers):
-    data = table("Krankheit,Anzahl", "abc"[: len(cells)], cells)
-    found = read_reports([Source("a.csv", data)])
-    assert found.counts.tolist() == numbers
-    assert found.notes == ("Points in the counts were read as thousands separators: 4.425 is 4425.",)
-    whole = read_distribution(data, "a.csv")
-    assert whole.weights.tolist() == numbers
-    assert "thousands" in whole.notes[0]
-
-
-@pytest.mark.parametrize("cells", [["4.425", "3.85"], ["4.425", "1234"], ["0.425", "0.575"], ["1.5", "2.0"]])
-def test_points_that_do_not_group_all_digits_are_decimal_points(cells):
-    data = table("town,number", "ab", cells)
-    with pytest.raises(UnreadableFile, match="is not a whole number"):
-        read_reports([Source("a.csv", data)])
-    assert read_distribution(data, "a.csv").total == pytest.approx(sum(map(float, cells)))
+def test_german_thousands_group_all_digits_and_other_points_are_decimal():
+    for cells in (["4.425", "3.850", "912"], ["1.234.567", "5"], ["4.425", "0"]):
+        numbers = [int(cell.replace(".", "")) for cell in cells]
+        data = table("Krankheit,Anzahl", "abc"[: len(cells)], cells)
+        found, whole = read_reports([Source("a.csv", data)]), read_distribution(data, "a.csv")
+        assert found.counts.tolist() == whole.weights.tolist() == numbers
+        assert found.notes == ("Points in the counts were read as thousands separators: 4.425 is 4425.",)
+        assert "thousands" in whole.notes[0]
+    for cells in (["4.425", "3.85"], ["4.425", "1234"], ["0.425", "0.575"]):
+        data = table("town,number", "ab", cells)
+        with pytest.raises(UnreadableFile, match="is not a whole number"):
+            read_reports([Source("a.csv", data)])
+        assert read_distribution(data, "a.csv").total == pytest.approx(sum(map(float, cells)))
 
 
 def test_shares_have_decimal_points():

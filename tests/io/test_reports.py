@@ -7,6 +7,7 @@ import datetime
 import gzip
 import hashlib
 import io
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -33,7 +34,7 @@ from rr_core.io import (
 )
 from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
-from tests.io.test_distribution_properties import COUNTS, LABELS, write
+from tests.io.test_distribution import COUNTS, LABELS, write
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -64,18 +65,6 @@ def test_one_report_per_row() -> None:
     assert found.sha256 == hashlib.sha256(data).hexdigest()
 
 
-def test_counts() -> None:
-    found = read("category,count\na,3\nb,0\na,4\n")
-    assert pairs(found) == [("a", 7), ("b", 0)]
-    assert (found.total, found.rows, found.merged) == (7, 3, 1)
-    assert (found.layout, found.category_name, found.count_name) == ("counts", "category", "count")
-    assert found.files == (FileRead("a.csv", 3, 7),)
-
-
-def test_one_category_is_enough_here() -> None:
-    assert pairs(read("report\nred\nred\n")) == [("red", 2)]
-
-
 def test_several_files() -> None:
     first, second = "category,count\na,3\n,9\nb,1\na,1\n", "category,count\n\nc,3\na,1\n"
     found = read(first, second)
@@ -103,14 +92,6 @@ def test_files_of_different_formats_with_the_same_columns() -> None:
     assert [file.reports for file in found.files] == [2, 2, 1]
 
 
-def test_long_names_are_the_same_category_in_each_file() -> None:
-    one, other = "x" * 300, "x" * 301
-    assert pairs(read(f"{one}\n{other}\n", f"{other}\n{other}\n", has_header=False)) == [
-        ("x" * 199 + "…", 1),
-        ("x" * 195 + "… (2)", 3),
-    ]
-
-
 def test_the_same_bytes_twice_are_noted() -> None:
     found = read("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
     assert found.total == 7
@@ -125,67 +106,11 @@ def test_a_header_is_the_same_for_all_files() -> None:
     assert pairs(read("town\nred\n", "town\nred\n", has_header=False)) == [("town", 2), ("red", 2)]
 
 
-@pytest.mark.parametrize(
-    ("content", "layout", "category", "count"),
-    [
-        ("user,report\n1,17\n2,17\n", "values", 1, None),
-        ("user_response,id\n1,17\n2,17\n", "values", 0, None),
-        ("category,report\na,17\nb,17\n", "counts", 0, 1),
-        ("report,n\n17,5\n18,6\n", "counts", 0, 1),
-        ("town,number\na,5\nb,6\n", "counts", 0, 1),
-        ("report\n17\n17\n", "values", 0, None),
-        ("report\nred\n", "values", 0, None),
-    ],
-)
-def test_suggestions(content: str, layout: str, category: int, count: int | None) -> None:
-    preview = inspect_reports(Source("a.csv", content.encode()))
-    assert (preview.layout, preview.category, preview.count) == (layout, category, count)
-    assert preview.has_header
-    found = read(content)
-    assert (found.layout, found.category_name) == (layout, preview.columns[category])
-    assert found.count_name == (None if count is None else preview.columns[count])
-
-
 def test_columns_can_be_picked() -> None:
     table = "day,report,users\nmon,a,2\ntue,a,3\nmon,b,4\n"
     assert pairs(read(table, layout="values", category="day")) == [("mon", 2), ("tue", 1)]
     assert pairs(read(table, layout="counts", category="report", count="users")) == [("a", 5), ("b", 4)]
     assert pairs(read(table, category=0, count=2)) == [("mon", 6), ("tue", 3)]
-
-
-@pytest.mark.parametrize(
-    ("values", "labels"),
-    [
-        ([17, None, 17], ["17"]),
-        ([17.0, 2.5, float("nan")], ["17", "2.5"]),
-        (["01001", "NA", "01001"], ["01001", "NA"]),
-        ([True, False, True], ["true", "false"]),
-        ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
-        (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
-        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x"]),
-        (pa.array([b"y", b"x"]), ["y", "x"]),
-        (pa.array(["y", "x"], pa.string_view()), ["y", "x"]),
-    ],
-)
-@pytest.mark.parametrize("group", [1, 2, 100])
-def test_parquet_types(values: Any, labels: list[str], group: int) -> None:
-    found = read(to_parquet(values, row_group_size=group), name="parquet")
-    assert found.labels.tolist() == labels
-    assert found.rows + sum(dropped.rows for dropped in found.dropped) == len(values)
-
-
-def test_an_index_that_pandas_adds() -> None:
-    frame = pd.DataFrame({"report": list("aba")})
-    assert pairs(read(frame.to_parquet(), name="parquet", layout="values", category="report")) == [
-        ("a", 2),
-        ("b", 1),
-    ]
-    assert pairs(read(frame.to_csv())) == [("a", 2), ("b", 1)]
-
-
-@pytest.mark.parametrize("kind", [bytes, bytearray])
-def test_memoryviews(kind: Any) -> None:
-    assert read_reports([Source("a.csv", memoryview(kind(b"red\nred\nblue\n")))]).counts.tolist() == [2, 1]
 
 
 def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,34 +136,11 @@ def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
         assert pairs(read(f"category,count\n,{cell}\na,1\nb,2\n")) == [("a", 1), ("b", 2)]
 
 
-def test_a_first_block_of_blank_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_BLOCK", 16)
-    found = read("\n" * 100 + "report\nred\n" + "\n" * 100 + "blue\n")
-    assert pairs(found) == [("red", 1), ("blue", 1)]
-    assert found.dropped == (Dropped("blank line", 200, 1),)
-
-
 def test_once_each_is_noted() -> None:
     assert "Every report occurs exactly once" in read("a\nb\nc\n").notes[0]
     assert read("a\nb\na\n").notes == ()
     assert read("report\na\n").notes == ()
     assert read("category,count\na,1\nb,1\n").notes == ()
-
-
-@pytest.mark.parametrize(
-    ("reports", "odd"),
-    [
-        (["0110", "1001", "0110"], True),
-        (["[0 1 1]", "[1 0 0]", "[0 0 0]"], True),
-        (["0110", "100", "0110"], False),
-        (["0", "1", "1"], False),
-        (["0110", "0120", "0110"], False),
-        (["0110", "0110"], False),
-    ],
-)
-def test_bit_vectors_are_noted(reports: list[str], odd: bool) -> None:
-    notes = read("\n".join(["report", *reports]), layout="values").notes
-    assert any("unary encoding" in note for note in notes) is odd
 
 
 def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,3 +245,51 @@ def test_tables_of_counts_are_read_as_a_distribution_is(
     expected = read_distribution(data, "a.csv")
     assert pairs(found) == list(zip(expected.labels.tolist(), expected.weights.tolist(), strict=True))
     assert (found.rows, found.merged, found.total) == (expected.rows, expected.merged, expected.total)
+
+
+def test_suggestions() -> None:
+    for content, layout, category, count in (
+        ("user,report\n1,17\n2,17\n", "values", 1, None),
+        ("user_response,id\n1,17\n2,17\n", "values", 0, None),
+        ("category,report\na,17\nb,17\n", "counts", 0, 1),
+        ("report,n\n17,5\n18,6\n", "counts", 0, 1),
+        ("report\n17\n17\n", "values", 0, None),
+        ("report\nred\n", "values", 0, None),  # one category is enough here
+    ):
+        preview, found = inspect_reports(Source("a.csv", content.encode())), read(content)
+        assert (preview.layout, preview.category, preview.count) == (layout, category, count)
+        assert preview.has_header
+        assert (found.layout, found.category_name) == (layout, preview.columns[category])
+        assert found.count_name == (None if count is None else preview.columns[count])
+    bits = {("0110", "1001", "0110"): True, ("[0 1 1]", "[1 0 0]", "[0 0 0]"): True}
+    bits |= dict.fromkeys(
+        [("0110", "100", "0110"), ("0", "1", "1"), ("0110", "0120", "0110"), ("0110", "0110")], False
+    )
+    for reports, odd in bits.items():
+        notes = read("\n".join(["report", *reports]), layout="values").notes
+        assert any("unary encoding" in note for note in notes) is odd
+
+
+def test_parquet_types() -> None:
+    types: list[tuple[Any, list[str]]] = [
+        ([17, None, 17], ["17"]),
+        ([17.0, 2.5, float("nan")], ["17", "2.5"]),
+        (["01001", "NA", "01001"], ["01001", "NA"]),
+        ([True, False, True], ["true", "false"]),
+        ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
+        (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
+        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x"]),
+        (pa.array([b"y", b"x"]), ["y", "x"]),
+        (pa.array(["y", "x"], pa.string_view()), ["y", "x"]),
+    ]
+    for (values, labels), group in itertools.product(types, (1, 100)):
+        found = read(to_parquet(values, row_group_size=group), name="parquet")
+        assert found.labels.tolist() == labels
+        assert found.rows + sum(dropped.rows for dropped in found.dropped) == len(values)
+    frame = pd.DataFrame({"report": list("aba")})  # with the index that pandas adds
+    found = read(frame.to_parquet(), name="parquet", layout="values", category="report")
+    assert pairs(found) == pairs(read(frame.to_csv())) == [("a", 2), ("b", 1)]
+    assert read_reports([Source("a.csv", memoryview(bytearray(b"red\nred\nblue\n")))]).counts.tolist() == [
+        2,
+        1,
+    ]

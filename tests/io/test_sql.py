@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import sqlite3
 import sys
 from collections import Counter
@@ -39,17 +40,6 @@ def sqlite(table: str, column: str, query: str) -> list[tuple[Any, int]]:
     return answer.fetchall()
 
 
-@pytest.mark.parametrize(
-    "column", ["report", 'my "col', "two words", "Order", "1st", "a.b", "é", "--", "x;", "a'b", "\\"]
-)
-@pytest.mark.parametrize("table", ["reports", "group", "my log"])
-def test_standard_sql_counts(table: str, column: str) -> None:
-    rows = sqlite(table, column, group_by(table, column)["Standard SQL"])
-    assert dict(rows) == Counter(REPORTS)
-    assert rows[0] == ("red", 3)
-    assert [n for _, n in rows] == sorted((n for _, n in rows), reverse=True)
-
-
 @settings(deadline=None, max_examples=60)
 @given(NAMES)
 def test_any_column_name_is_quoted_safely(column: str) -> None:
@@ -77,27 +67,6 @@ def test_the_csv_is_read_as_reports() -> None:
     assert [dropped.reason for dropped in found.dropped] == ["no category name"]
 
 
-@pytest.mark.parametrize(
-    ("table", "sql", "spark"),
-    [
-        ("reports", "FROM reports\n", 'spark.table("`reports`")'),
-        ("lake.daily.reports", "FROM lake.daily.reports\n", 'spark.table("`lake`.`daily`.`reports`")'),
-        ("lake.My Log", 'FROM lake."My Log"\n', 'spark.table("`lake`.`My Log`")'),
-        ('lake."a.b"', 'FROM lake."a.b"\n', 'spark.table("`lake`.`a.b`")'),
-        ('"a""b"', 'FROM "a""b"\n', "spark.table('`a\"b`')"),
-        ('my "log', 'FROM "my ""log"\n', "spark.table('`my \"log`')"),
-        ("a`b", 'FROM "a`b"\n', 'spark.table("`a``b`")'),
-        ("user", 'FROM "user"\n', 'spark.table("`user`")'),
-    ],
-)
-def test_table_names(table: str, sql: str, spark: str) -> None:
-    made = group_by(table, "report")
-    assert list(made) == ["Standard SQL", "Spark (Python)", "DuckDB"]
-    assert sql in made["Standard SQL"]
-    assert sql in made["DuckDB"]
-    assert spark in made["Spark (Python)"]
-
-
 class Frame:
     """As much of a Spark data frame as the snippet uses; it writes down what is asked of it."""
 
@@ -116,38 +85,60 @@ class Frame:
         return call
 
 
-@pytest.mark.parametrize("column", ["report", 'my "col', "a'b", "`tick`", "\\", "new\nline", "é"])
-def test_spark_is_valid_python_and_asks_for_the_column(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    functions = SimpleNamespace(
-        col=lambda name: SimpleNamespace(alias=lambda alias: (name, alias)), desc=lambda name: ("desc", name)
-    )
-    package = ModuleType("pyspark.sql")
-    package.functions = functions  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
-    monkeypatch.setitem(sys.modules, "pyspark.sql", package)
-    asked: list[tuple[str, Any]] = []
-    exec(group_by("lake.log", column)["Spark (Python)"], {"spark": Frame(asked)})
-    assert asked == [
-        ("table", ("`lake`.`log`",)),
-        ("groupBy", (("`" + column.replace("`", "``") + "`", "category"),)),
-        ("count", {}),
-        ("orderBy", (("desc", "count"),)),
-        ("coalesce", (1,)),
-        ("options", {"header": True, "escape": '"'}),
-        ("csv", ("category_count",)),
-    ]
-
-
-def test_duckdb_copies_the_same_query() -> None:
+def test_standard_sql_counts() -> None:
+    columns = ("report", 'my "col', "two words", "Order", "1st", "a.b", "é", "--", "x;", "a'b", "\\")
+    for table, column in itertools.product(("reports", "group", "my log"), columns):
+        rows = sqlite(table, column, group_by(table, column)["Standard SQL"])
+        assert dict(rows) == Counter(REPORTS)
+        assert rows[0] == ("red", 3)
+        assert [n for _, n in rows] == sorted((n for _, n in rows), reverse=True)
     made = group_by("lake.log", 'my "col')
     query = made["DuckDB"].split("COPY (")[1].split(") TO 'category_count.csv'")[0]
     assert " ".join(query.split()) == " ".join(made["Standard SQL"].rstrip(";\n").split())
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "words"),
-    [("", "a", "table"), (" ", "a", "table"), ("a", "", "column"), ("a", "b\0", "column")],
-)
-def test_names_that_are_none(table: str, column: str, words: str) -> None:
-    with pytest.raises(ValueError, match=f"{words} must be a name"):
-        group_by(table, column)
+def test_table_names() -> None:
+    for table, sql, spark in (
+        ("reports", "reports", '"`reports`"'),
+        ("lake.daily.reports", "lake.daily.reports", '"`lake`.`daily`.`reports`"'),
+        ("lake.My Log", 'lake."My Log"', '"`lake`.`My Log`"'),
+        ('lake."a.b"', 'lake."a.b"', '"`lake`.`a.b`"'),
+        ('"a""b"', '"a""b"', "'`a\"b`'"),
+        ('my "log', '"my ""log"', "'`my \"log`'"),
+        ("a`b", '"a`b"', '"`a``b`"'),
+        ("user", '"user"', '"`user`"'),
+    ):
+        made = group_by(table, "report")
+        assert list(made) == ["Standard SQL", "Spark (Python)", "DuckDB"]
+        assert f"FROM {sql}\n" in made["Standard SQL"]
+        assert f"FROM {sql}\n" in made["DuckDB"]
+        assert f"spark.table({spark})" in made["Spark (Python)"]
+    for table, column, words in (
+        ("", "a", "table"),
+        (" ", "a", "table"),
+        ("a", "", "column"),
+        ("a", "b\0", "column"),
+    ):
+        with pytest.raises(ValueError, match=f"{words} must be a name"):
+            group_by(table, column)
+
+
+def test_spark_is_valid_python_and_asks_for_the_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleType("pyspark.sql")
+    package.functions = SimpleNamespace(  # type: ignore[attr-defined]
+        col=lambda name: SimpleNamespace(alias=lambda alias: (name, alias)), desc=lambda name: ("desc", name)
+    )
+    monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
+    monkeypatch.setitem(sys.modules, "pyspark.sql", package)
+    for column in ("report", 'my "col', "a'b", "`tick`", "\\", "new\nline", "é"):
+        asked: list[tuple[str, Any]] = []
+        exec(group_by("lake.log", column)["Spark (Python)"], {"spark": Frame(asked)})
+        assert asked == [
+            ("table", ("`lake`.`log`",)),
+            ("groupBy", (("`" + column.replace("`", "``") + "`", "category"),)),
+            ("count", {}),
+            ("orderBy", (("desc", "count"),)),
+            ("coalesce", (1,)),
+            ("options", {"header": True, "escape": '"'}),
+            ("csv", ("category_count",)),
+        ]

@@ -1,19 +1,24 @@
-"""The section "Who wins": what a link asks of it, what its widgets keep, and where a click leads."""
+"""Sections of the page of experiments: who wins (link, widgets, where a click leads), and the verdicts on claims."""
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import state
+from pages._ui.experiments import runs as module
 from pages._ui.experiments import winner_map as map_section
+from pages._ui.experiments.runs import cached
 from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.figures.experiments_map import map_figure
 from rr_core.populations import Population
+from rr_core.scenario import WORST_AVERAGE
+from tests.app.experiments import words
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
 
@@ -29,7 +34,7 @@ from pages._ui.experiments.runs import SWEEP, SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
 from tests.core.sweeps import THREE, made
 from dataclasses import replace
-whole = not st.session_state.get("part_only")
+whole = not st.session_state.get("part_only")  # while a run goes on, the map is drawn again within the same arrival
 which = st.session_state.get("which", "main")
 SWEEP.change(which)
 if whole:
@@ -116,64 +121,33 @@ def test_a_first_look():
 def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page = opened(at_s="2.5", at_k="77")
     assert "Categories K “77”" in page.warning[0].value.replace("\\", "")
-    checked(widget(page, "Categories K").select(50).run())
-    assert not page.warning
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50: of 50 cells")
-    page.session_state["which"] = "again"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 1.3, K = 1,000")
-    page.session_state["which"] = "point"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Point mass (everybody in one category), K = 5: of 4 cells")
-    assert "cannot be opened on another page: the sidebar has no such population" in page.markdown[-1].value
-    assert asked_of(page)["at_k"] is None
-    page.session_state["which"] = "line"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 0, ε = 1, K = 5: of 2 cells")
-    assert (asked_of(page)["map"], asked_of(page)["at_k"]) == ("n-k", None)
-    page.session_state["which"] = "dot"
-    checked(page.run())
-    assert "none of them takes two values" in page.caption[-1].value.replace("\\", "")
-    assert not charts(page)
-    assert set(asked_of(page).values()) == {None}
-    page.session_state["which"] = "main"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
-
-
-@pytest.mark.slow
-def test_a_part_drawn_again_keeps_what_was_chosen():
-    """While a run goes on, the map is drawn again within the arrival that opened the page."""
-    page = opened(at_s="2.5", at_k="77")
-    assert len(page.warning) == 1
     page.session_state["part_only"] = True
     checked(page.run())
     checked(widget(page, "Categories K").select(50).run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50")
     assert not page.warning
-
-
-def test_a_strip_by_link_with_another_map():
-    """A sweep along one axis has one map: a row."""
-    page = opened("line", map="eps-s")
-    assert "“N × K” is used instead" in page.warning[0].value.replace("\\", "")
-    assert len(charts(page)) == 1
-    for key, cells in (
-        ("k-n", over(k=(5, 6), epsilon=1.0, n=10)),
-        ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=10)),
+    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50: of 50 cells")
+    page.session_state["part_only"] = False
+    for which, reading, asked in (
+        ("again", "Zipf s = 1.3, K = 1,000", ("eps-n", "1000")),
+        ("point", "Point mass (everybody in one category), K = 5: of 4 cells", ("eps-n", None)),
+        (
+            "line",
+            "Zipf s = 0, ε = 1, K = 5: of 2 cells",
+            ("n-k", None),
+        ),  # along one axis there is one map, a row
+        ("dot", "", (None, None)),
+        ("main", "Zipf s = 2.5, K = 50", ("eps-n", "50")),
     ):
-        asked, notes = from_query({"map": "x"}, Sweep(cells, THREE))
-        assert (asked.key, len(notes)) == (key, 1)
-
-
-@pytest.mark.slow
-def test_an_address_that_lags_behind_has_no_say():
-    page = opened(at_s="2.5")
-    page.query_params["at_k"] = "50"
-    checked(page.run())
-    assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 1,000")
+        page.session_state["which"] = which
+        checked(page.run())
+        assert (asked_of(page)["map"], asked_of(page)["at_k"]) == asked
+        if which == "dot":
+            assert "none of them takes two values" in page.caption[-1].value.replace("\\", "")
+            assert not charts(page)
+            continue
+        assert charts(page)[0]["alt"].startswith(reading)
+        other_page = "cannot be opened on another page: the sidebar has no such population"
+        assert (other_page in page.markdown[-1].value) == (which == "point")
 
 
 @pytest.mark.slow
@@ -230,13 +204,90 @@ def test_no_line_is_looked_for_that_is_not_drawn():
     assert "2×" not in names
     assert "line" not in task
     assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()) == ""
-
-
-def test_nobody_is_sent_to_an_error_that_was_not_measured():
     settings = replace(THREE, metrics=("nll",))
-    cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
     task = map_section._task(
         winner_map(made(cells, [(3, 2, 1)] * 4, settings=settings), "eps-n", "nll", {}), ()
     )
     assert task.startswith("MLE")
-    assert "switch to" not in task
+    assert "switch to" not in task  # no other error was measured
+
+
+TABLE_PAGE = """
+import streamlit as st
+from dataclasses import replace
+from pages._ui.experiments import results
+from pages._ui.experiments.runs import SweepView
+from rr_core.experiments.grid import over
+from tests.core.sweeps import THREE, made
+cells = over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40))
+means = [(3, 1, 2), (3, 1, 2), (1, 3, 2)][: st.session_state["done"]]
+settings = replace(THREE, seeds=st.session_state["seeds"])
+results.claims_table(SweepView("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
+"""
+
+
+def with_claims(done, seeds=40):
+    page = AppTest.from_string(TABLE_PAGE, default_timeout=30)
+    page.session_state["done"], page.session_state["seeds"] = done, seeds
+    return checked(page.run())
+
+
+def test_verdicts_words_and_the_cells_against():
+    page = with_claims(3)
+    said = words(page)
+    assert (
+        "| InvP is best where the population is concentrated. | ◐ depends. In 2 of 3 cells InvP is surely best"
+        in said
+    )
+    assert "About Your own sweep: 3 of 4 cells, 40 collections in each." in said
+    assert "chance of a single wrong call over the 4 cells of the whole sweep" in said
+    assert "the squared shares sum to 0.5 or more" in said
+    assert [one.label for one in page.expander] == [
+        "1 cell surely against: InvP is best where the population is concentrated."
+    ]
+    assert "| Zipf s = 2.5 | 10 | 1 | 30 |" in said
+
+
+def test_one_collection_settles_nothing_and_is_one():
+    page = with_claims(1, seeds=1)
+    said = words(page)
+    assert "1 of 4 cells, 1 collection in each." in said
+    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 the collections do not settle it" in said
+    assert not page.expander
+    assert "No cell of this sweep is computed yet." in words(with_claims(0))
+
+
+def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there():
+    """The exact means are those of tests/core/test_misprints_counterexamples.py; the button opens that very scenario."""
+    page = with_claims(3)
+    said = words(page)
+    assert "“Never the worst” is false, though no cell of the paper's grid contradicts it." in said
+    assert "(8, 1, 1, 0) and ε = 2.13" in said
+    assert "InvN 0.06947, InvP 0.06944, MLE* 0.07025" in said
+    assert "| MLE* is never the worst of the three on average. | ○ not contradicted" in said
+    (button,) = (one for one in page.button if one.key == "exp_worst_average")
+    button.click().run()
+    assert page.session_state["_exp_map_jump"]
+    assert page.session_state["_link"].scenario == WORST_AVERAGE
+
+
+def test_a_sweep_without_the_three_says_nothing_of_it():
+    page = AppTest.from_string(
+        TABLE_PAGE.replace("settings = replace(THREE, ", 'settings = replace(THREE, metrics=("nll",), ')
+    )
+    page.session_state["done"], page.session_state["seeds"] = 3, 40
+    assert "Never the worst” is false" not in words(checked(page.run()))
+
+
+def test_what_is_worked_out_about_a_result_is_made_once_and_does_not_outlive_it():
+    gc.collect()
+    cells, calls, before = over(k=5, epsilon=(1, 2), n=10), [], len(module._CACHE)
+    results = [made(cells, []), made(cells, [])]
+    for result in (*results, results[0]):
+        for what in ("a", "b", "a"):
+            assert cached(result, what, lambda what=what: calls.append(what) or what) == what
+    assert calls == ["a", "b", "a", "b"]
+    assert len(module._CACHE) == before + 2
+    del result, results
+    gc.collect()
+    assert len(module._CACHE) == before
