@@ -315,7 +315,7 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     means = np.array([cell.mean[0] for cell in cells])
     apart = np.ptp(means, axis=1) > 1e-9 * means.max(axis=1)
     wins = np.bincount(means[apart].argmin(axis=1), minlength=3)
-    told = [numbers(entry.text) for entry in reference.best()[1:4]]
+    told = [numbers(entry.text) for entry in reference.when_best()[1:4]]
     settled = np.array([of_one[0] for of_one in told])
     assert [of_one[1] for of_one in told] == [apart.sum()] * 3
     assert (settled <= wins).all()
