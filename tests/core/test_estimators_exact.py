@@ -31,7 +31,7 @@ def check(name, histogram, mechanism, channel):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 3, 4, 11, 64])
+@pytest.mark.parametrize("k", [2, 3, 11, 32])
 def test_every_family_at_every_epsilon_is_exact(name, k):
     for mechanism, channel in both_ways(k):
         for histogram in families(k, np.random.default_rng(k)).values():
@@ -39,7 +39,7 @@ def test_every_family_at_every_epsilon_is_exact(name, k):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("k", "epsilon"), [(500, 0.3), (2047, 6.0), (2048, 6.0), (3001, 1e-6), (3001, 3.0)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2047, 6.0), (2048, 6.0), (3001, 1e-6)])
 def test_large_k_is_exact_on_both_sides_of_the_long_row_switch(name, k, epsilon):
     channel, mechanism = exact.channel_from_epsilon(k, epsilon), RandomizedResponse(k, epsilon)
     chosen = families(k, np.random.default_rng(k))
@@ -81,9 +81,9 @@ def test_any_floats_at_any_epsilon_are_exact(histogram, epsilon):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 5, 40, 300])
+@pytest.mark.parametrize("k", [2, 5, 40])
 def test_each_entry_is_exact_on_the_scale_of_its_own_terms(name, k):
-    for mechanism, channel in both_ways(k) if k < 100 else both_ways(k)[3:8]:
+    for mechanism, channel in both_ways(k):
         for histogram in families(k, np.random.default_rng(k + 1)).values():
             if histogram.dtype.kind == "i":
                 computed, truth = check(name, histogram, mechanism, channel)

@@ -151,17 +151,6 @@ def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     assert storage.from_columns(columns | {"nll_best": inv}, storage.metadata(result)).same(result)
 
 
-@pytest.mark.slow
-def test_two_thousand_cells_are_a_short_text_and_read_back():
-    some = run(Sweep(CELLS[:1], Settings(2))).cells[0]
-    cells = over(s=range(5), k=range(6, 16), epsilon=range(1, 11), n=range(1, 5))
-    whole = SweepResult(Sweep(cells, Settings(2)), tuple(replace(some, cell=cell) for cell in cells))
-    about = json.dumps(storage.metadata(whole))
-    assert len(whole.cells) == 2000
-    assert len(about) < 600
-    assert storage.from_columns(storage.to_columns(whole), about).same(whole)
-
-
 def test_the_settings_name_the_versions():
     about = storage.metadata(run(Sweep(CELLS[:1], Settings(2))))
     assert about["finished"] is True
@@ -316,7 +305,7 @@ def test_inv_p_is_not_always_best_where_concentrated():
 
 @pytest.mark.slow
 def test_the_largest_ratio_of_mle_star_in_other_collections():
-    """The largest of many ratios of 100 collections is too large: with 2,000 others of the same users it is about 370,
+    """The largest of many ratios of 100 collections is too large: with 800 others of the same users it is about 370,
     and the one digit that the reference page tells is the same."""
     stand = standing(stored_result(MAIN_GRID), "mse")
     theta = np.asarray(Collector.of(stand.worst_cell, MAIN_SETTINGS, {}).truth)
@@ -326,7 +315,7 @@ def test_the_largest_ratio_of_mle_star_in_other_collections():
     )
     users = np.broadcast_to(np.rint(theta * stand.worst_cell.n).astype(np.int64), (100, stand.worst_cell.k))
     means = np.zeros(2)
-    for _ in range(20):
+    for _ in range(8):
         reports = mechanism.randomize_histogram(users, rng)
         means += [squared_error(make(reports, mechanism), theta).mean() for make in (mle_star, inv_p)]
     ratio = means[0] / means[1]

@@ -132,18 +132,6 @@ def test_counts_are_those_of_the_collections_one_by_one(scenario):
     np.testing.assert_allclose(result.off_line_distances, off, rtol=1e-9, atol=1e-13)
 
 
-def test_all_four_kinds_occur():
-    kinds = set()
-    for scenario in SCENARIOS:
-        *_, result = count_alignment(scenario.draw(), 60 if scenario.k < 100 else 2)
-        kinds |= {
-            name
-            for name in ("nothing_cut_off", "theorem2", "only_equal_supports", "unequal_supports")
-            if getattr(result, name)
-        }
-    assert kinds == {"nothing_cut_off", "theorem2", "only_equal_supports", "unequal_supports"}
-
-
 def test_results_grow_step_by_step_and_can_be_left():
     draw = Scenario("zipf", 150_000, 1.2, 3.0, 30_000, 3).draw()
     steps = count_alignment(draw, 5)

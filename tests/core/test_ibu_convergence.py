@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, Scenario, ibu_path, mle_star
-from rr_core.ibu import figure4, ibu_paths, iterates
+from rr_core.ibu import ibu_paths, iterates
 from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
@@ -20,8 +20,8 @@ HISTOGRAM = [50, 30, 20, 20, 10, 2]
 MECHANISM = RandomizedResponse(6, 1.5)
 
 
-@pytest.mark.parametrize("per_decade", [1, 7, 30, 200])
-@pytest.mark.parametrize("last", [0, 1, 2, 9, 10, 11, 1000, 40_000, 399_999])
+@pytest.mark.parametrize("per_decade", [1, 30, 200])
+@pytest.mark.parametrize("last", [0, 1, 10, 399_999])
 def test_log_spaced_iterations(last, per_decade):
     marks = log_spaced(last, per_decade)
     assert marks[0] == 0
@@ -71,13 +71,6 @@ def test_a_certificate_that_rises_again_was_reached_before():
     assert first_reached(path, tolerance).certificate == first
 
 
-def test_the_gap_reaches_a_tolerance_no_later_than_the_certificate():
-    path = ibu_path(HISTOGRAM, MECHANISM, range(2000))
-    for tolerance in (0.1, 1e-3, 1e-6, 1e-9):
-        found = first_reached(path, tolerance)
-        assert found.gap < found.certificate
-
-
 def test_every_iterate_is_an_estimate_of_ibu():
     batch = ibu_paths([HISTOGRAM, HISTOGRAM[::-1]], [MECHANISM, RandomizedResponse(6, 4.0)], [7])
     seen = 0
@@ -110,7 +103,7 @@ def test_random_runs_against_iterating_one_by_one():
     and what is said to be never is not within a longer run."""
     rng = np.random.default_rng(20261122)
     told = {"certificate": 0, "gap": 0, "squared_distance": 0}
-    for trial in range(150):
+    for trial in range(80):
         k = int(rng.choice([2, 3, 4, 7, 12]))
         epsilon = float(rng.choice([0.01, 0.1, 0.5, 1, 2, 4, 20]))
         n = int(rng.choice([1, 2, 10, 100, 3000, 10**9]))
@@ -156,22 +149,6 @@ def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
         "certificate"
         not in first_reached(ibu_path(draw.counts, draw.mechanism, [1], start), between).unreachable
     )
-
-
-def test_the_divergence_from_the_limit_never_rises():
-    """What bounds the rest of a run; also towards the limit of a start with a zero."""
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        k = int(rng.integers(2, 9))
-        start = rng.dirichlet(np.ones(k))
-        start[: int(rng.integers(0, k - 1))] = 0
-        path = ibu_path(
-            rng.integers(0, 60, k) + 1, RandomizedResponse(k, 1.0), range(200), start / start.sum()
-        )
-        kept = path.limit > 0
-        weight = (path.multiplicities * path.limit)[kept]
-        divergence = np.log(path.limit[kept] / path.thetas[:, kept]) @ weight
-        assert (np.diff(divergence) < 1e-13).all()
 
 
 @pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
@@ -415,13 +392,3 @@ def test_stopping_keeps_what_was_reached():
     assert found.squared_distance.shape == (2, len(found.iterations))
     end = ibu_path(SCENARIO.draw().counts, SCENARIO.mechanism, [int(found.iterations[-1])])
     assert found.squared_distance[1, -1] == pytest.approx(float(end.squared_distance[0]), rel=1e-9)
-
-
-def test_paper_figure_is_the_twelve_settings():
-    found = figure4.compare(3, lambda done: True)  # stopped at the first look
-    assert found.scenarios == figure4.scenarios(3)
-    assert found.squared_distance.shape[0] == 12
-    for i in (0, 7, 11):
-        draw = found.scenarios[i].draw()
-        path = ibu_path(draw.counts, draw.mechanism, found.iterations)
-        np.testing.assert_allclose(found.squared_distance[i], path.squared_distance, rtol=1e-9, atol=1e-28)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, inv_variance
+from rr_core import RandomizedResponse
 from rr_core.plan import protocols
 from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
@@ -83,20 +83,6 @@ def test_every_protocol_spends_exactly_epsilon(epsilon):
 
 @FEW
 @given(CATEGORIES, EPSILONS, SHARES, st.sampled_from(USERS))
-def test_randomized_response_has_the_variance_of_inv(k, epsilon, theta, users):
-    mechanism = RandomizedResponse(k, epsilon)
-    shares = np.full(2, theta)
-    row = compare(k, epsilon, 1000, theta, users)[0]
-    if k == 2:
-        want = inv_variance(shares, 1000, mechanism, users=users)[0]
-        assert row.variance == pytest.approx(want, rel=1e-11)
-    p, q = Fraction(mechanism.p), Fraction(mechanism.q)
-    want = float(exact_variance(p, q, Fraction(theta), users)) / 1000
-    assert row.variance == pytest.approx(want, rel=1e-8)
-
-
-@FEW
-@given(CATEGORIES, EPSILONS, SHARES, st.sampled_from(USERS))
 def test_rows_are_finite_and_one_is_best(k, epsilon, theta, users):
     rows = compare(k, epsilon, 10**6, theta, users)
     assert tuple(row.key for row in rows) == KEYS
@@ -135,20 +121,16 @@ def reports(key, truth, k, epsilon, rng):
     return (hashes == sent[..., None]).sum(axis=1)
 
 
-@pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("key", KEYS)
-def test_simulated_means_and_variances(key, users):
-    k, n, epsilon, batches = 8, 40, 1.2, 5000
+def test_simulated_means_and_variances(key):
+    k, n, epsilon, batches = 8, 40, 1.2, 3000
     theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert protocols.subset_size(k, epsilon) == 2
     rng = np.random.default_rng(KEYS.index(key))
-    if users == "fixed":
-        truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
-    else:
-        truth = rng.choice(k, (batches, n), p=theta)
+    truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
     made = support(key, k, epsilon)
     estimate = (reports(key, truth, k, epsilon, rng) / n - made.q_star) / made.keep
-    variance = made.variance(theta, n, users)
+    variance = made.variance(theta, n, "fixed")
     assert (np.abs(estimate.mean(axis=0) - theta) < 4 * np.sqrt(variance / batches)).all()
     # A sum of 40 independent reports is nearly normal: its sample variance has spread sqrt(2/batches).
     assert (np.abs(estimate.var(axis=0) / variance - 1) < 4 * math.sqrt(2.1 / batches)).all()
@@ -190,11 +172,6 @@ def test_flip_k_is_where_the_variances_cross(epsilon, theta, against):
             for users in USERS:
                 rows = compare(k, epsilon, 1, theta, users)
                 assert (rows[0].variance < rows[other].variance) == wins
-
-
-def test_flips_at_the_largest_share():
-    power = math.exp(2)
-    assert flip_k(2, "oue", 1.0) == pytest.approx(power + 3 + 1 / power, rel=1e-12)
 
 
 @FEW
@@ -337,34 +314,6 @@ def test_numbers_that_are_quoted():
     rr, subset, *_ = compare(10, 1.0, 1, 1 / 10)
     assert flip_k(1.0) > 10
     assert (rr.users_relative, subset.best) == (pytest.approx(1.41, abs=5e-3), True)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
-def test_below_the_known_rule_randomized_response_has_the_smallest_variance_at_a_share_of_zero(epsilon):
-    """Of the protocols that Wang et al. compare, with symmetric unary encoding; for a share of zero only."""
-    for k in range(2, math.ceil(3 * math.exp(epsilon) + 2)):
-        rr, *others = (support(key, k, epsilon).variance(0.0, 1) for key in ("rr", "sue", "oue", "olh"))
-        assert rr < min(others)
-
-
-def test_in_the_mean_over_all_categories_the_border_is_lower():
-    """At K = 10, eps = 1 the rule holds, and k-RR has the largest mean variance of the five."""
-    rows = {row.key: 10 * row.variance for row in compare(10, 1.0, 1, 1 / 10)}
-    assert flip_k(1.0) > 10 > flip_k_of_mean(1.0)
-    assert max(rows, key=rows.__getitem__) == "rr"
-    found = [rows[key] for key in ("rr", "oue", "olh", "sue")]
-    assert found == pytest.approx([40.96, 37.83, 38.14, 39.18], abs=0.01)
-
-
-def test_multiples_of_e_to_the_epsilon_are_for_large_epsilon():
-    """2.41 e^eps against unary encoding and 1.41 e^eps against subset selection; at eps = 1 both are far too low."""
-    borders = ((flip_k_of_mean, 1 + math.sqrt(2)), (protocols.single_k, math.sqrt(2)))
-    for border, multiple in borders:
-        assert border(8.0) == pytest.approx(multiple * math.exp(8.0), rel=0.002)
-        assert border(1.0) > 1.35 * multiple * math.exp(1.0)
-    assert [math.floor(border(1.0)) for border, _ in borders] == [9, 5]
-    for epsilon in (0.1, 1.0, 3.0, 8.0):
-        assert protocols.single_k(epsilon) < flip_k_of_mean(epsilon) < flip_k(epsilon)
 
 
 @pytest.mark.parametrize(

@@ -136,23 +136,6 @@ def test_an_excess_has_mle_star_on_a_line_marked_0():
     assert f"InvP’s is up to {most:.3g} higher" in reading(figure)
 
 
-def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
-    shown = drawn(metric="nll", measure="level", populations=(("zipf", 2.5),), ks=(5,), fixed_values=(1.0,))
-    axis = paper_figure(shown).layout.yaxis
-    assert axis.type is None
-    assert axis.title.text == "NLL (nats)<br>(zoomed)"
-    seen = np.concatenate([line.mean for line in shown.rows[0].panels[0].curves.values()])
-    assert axis.range[0] < seen.min() < seen.max() < axis.range[1]
-
-
-def test_the_legend_names_everything_once():
-    figure = paper_figure(drawn(), here=100.0)
-    named = [t.name for t in figure.data if t.showlegend is not False]
-    assert named == ["Inv", "InvN", "InvP", "MLE*", "band: 5% to 95% of 6 collections", "your N = 100"]
-    excess = paper_figure(drawn(metric="nll", measure="excess"))
-    assert "band: ±2 standard errors" in [t.name for t in excess.data]
-
-
 @pytest.mark.parametrize(
     ("along", "here", "there"),
     [("n", 100.0, True), ("n", 1e9, False), ("epsilon", 1.5, True), ("epsilon", 9.0, False)],
@@ -164,18 +147,6 @@ def test_the_readers_own_place_is_an_upright_line_in_every_panel(along, here, th
     assert len(lines_) == (5 * 2 if there else 0)
     assert all(shape.x0 == shape.x1 == here for shape in lines_)
     assert {shape.xref for shape in lines_} == ({"x", "x2"} if there else set())
-
-
-def test_estimators_look_as_everywhere():
-    figure = paper_figure(drawn())
-    for name in ESTIMATORS:
-        for trace in curves(figure, name):
-            look = QUANTITIES[name]
-            assert (trace.line.color, trace.line.dash, trace.marker.symbol) == (
-                look.colour,
-                look.dash,
-                look.symbol,
-            )
 
 
 def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():

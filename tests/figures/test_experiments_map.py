@@ -11,9 +11,7 @@ import pytest
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
 from rr_core.experiments.winner_map import MAP_KINDS, winner_map
 from rr_core.figures.experiments_map import (
-    border_path,
     column_and_row,
-    label_position,
     level_borders,
     map_figure,
     mixed,
@@ -130,14 +128,6 @@ def test_a_click_gives_back_the_cell():
         upper = np.asarray(bars.base) + np.asarray(bars.y)  # what a browser reports of a bar
         places = list(by_place(bars, bars.x))
         assert [column_and_row(x, y) for x, y in zip(bars.x, upper, strict=True)] == places
-
-
-def test_legend_explains_the_colours():
-    figure = map_figure(seen())
-    for name in THREE.estimators:
-        assert named(figure, QUANTITIES[name].name).marker.color == QUANTITIES[name].colour
-    assert "Lines: MLE*'s error" in figure.layout.legend.title.text
-    assert "Lines" not in map_figure(seen([(1, 1.02, 1.01)] * 8)).layout.legend.title.text
 
 
 def test_hover_has_every_number():
@@ -307,16 +297,6 @@ def test_borders_are_drawn_once_with_a_name_apart():
     assert {text: place[0] for text, place in names.items()} == {"1.1×": 0.5, "10×": 1.5}
     thin = next(trace for trace in figure.data[::-1] if trace.name == "MLE* 1.1×")
     assert dark.line.width > thin.line.width
-
-
-def test_a_name_lies_between_rows_and_beside_no_other():
-    upright, level = ((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (1.5, 0.5))
-    assert label_position([upright, level], []) == (1, 0.5)
-    assert label_position([upright, level], [(1, 0.5)]) is None
-    assert label_position([upright, level], [(2, 0.5)]) == (0.5, 0)
-    three = [((i - 0.5, 0.5), (i + 0.5, 0.5)) for i in range(3)]
-    assert label_position(three, []) == (1, 0.5)
-    assert border_path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
 
 
 @pytest.mark.slow

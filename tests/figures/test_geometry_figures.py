@@ -35,10 +35,11 @@ from rr_core.geometry.simplex import (
     to_plane,
     zero_regions,
 )
-from tests.figures.samples import SIZES, drawn, named, values
+from tests.figures.samples import drawn, named, values
 from tests.figures.test_every_figure import check
 
 NAMES = ("bus", "R&amp;D", "x" * 16)
+SOME = (2, 3, 12, 10_000)
 THETA = np.array([0.7, 0.2, 0.1])
 REPORTS = [((62, 33, 5), 1.0), ((85, 10, 5), 1.0), ((40, 35, 25), 1.0), ((1, 0, 0), 0.01), ((1, 1, 1), 20.0)]
 EVERY = pytest.mark.parametrize(("reports", "epsilon"), REPORTS)
@@ -58,10 +59,10 @@ def built(reports, epsilon, zeros_of="mle_star"):
 
 
 @EVERY
-@pytest.mark.parametrize("zeros_of", ["inv_n", "inv_p", "mle_star"])
-def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon, zeros_of):
-    found, shown, layers = built(reports, epsilon, zeros_of)
-    check(triangle(found, THETA, NAMES, shown, layers))
+def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon):
+    for zeros_of in ("inv_n", "inv_p", "mle_star"):
+        found, shown, layers = built(reports, epsilon, zeros_of)
+        check(triangle(found, THETA, NAMES, shown, layers))
     check(triangle(found, THETA, NAMES, shown, Layers()))
 
 
@@ -118,18 +119,9 @@ def test_inv_far_outside_is_an_arrow_at_the_edge():
     assert shown.contains(np.array([arrow.x, arrow.y]))
 
 
-def test_regions_are_named_and_shaded_by_their_zeros():
-    found, shown, layers = built((62, 33, 5), 1.0)
-    figure = triangle(found, THETA, NAMES, shown, layers)
-    shades = {trace.name: trace.fillcolor for trace in figure.data if trace.fill == "toself"}
-    assert len(shades) == len(set(shades.values())) == 3
-    texts = [note.text for note in figure.layout.annotations]
-    assert texts.count("no zero") == 1
-    assert texts.count("one zero") == texts.count("two zeros") == 3
-
-
-@pytest.mark.parametrize("where", TRUTH_PLACES)
-@pytest.mark.parametrize(("n", "epsilon"), [(2000, 1.0), (1, 0.01), (10**9, 20.0)])
+@pytest.mark.parametrize(
+    ("where", "n", "epsilon"), zip(TRUTH_PLACES, (2000, 1, 10**9), (1.0, 0.01, 20.0), strict=True)
+)
 def test_clouds_are_valid(where, n, epsilon):
     found = simulate_clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
     figure = cloud_panels(found, NAMES, cloud_frame(found))
@@ -165,7 +157,7 @@ def place(k):
     return collinearity(drawn(k).counts, drawn(k).mechanism)
 
 
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_plane_and_supports_are_valid(k):
     check(repairs_plane(place(k)))
     check(support_sizes(place(k).supports, k))
@@ -211,7 +203,7 @@ def aligned(k):
     return last
 
 
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_shares_of_draws_are_valid_and_add_up_to_one(k):
     figure = alignment_shares(aligned(k))
     check(figure)
@@ -232,7 +224,7 @@ def test_the_histogram_of_distances_counts_every_draw():
 
 
 @LEVEL
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_pushed_down_is_valid_at_every_end(k, level):
     draw = drawn(k)
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])

@@ -64,7 +64,7 @@ def test_without_negatives_nobody_wins():
 @cache
 def many():
     """Repeated collections over the ranges of the controls."""
-    return [last(scenario, 12 + 40 * (i % 2)) for i, scenario in enumerate(random_scenarios(300, 40))]
+    return [last(scenario, 12 + 40 * (i % 2)) for i, scenario in enumerate(random_scenarios(80, 40))]
 
 
 def last(scenario, times):
