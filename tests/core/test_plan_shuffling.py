@@ -63,13 +63,6 @@ def test_two_categories_are_as_private_as_promised_for_every_neighbour(epsilon0,
     assert binary_delta(epsilon0, n, made.epsilon) <= delta
 
 
-def test_the_promise_is_five_to_seven_times_too_large_for_two_categories():
-    for epsilon0 in (0.5, 1.0, 2.0):
-        promised = shuffled(epsilon0, 1500, 1e-4).epsilon
-        assert binary_delta(epsilon0, 1500, promised / 5, (0, 750, 1499)) < 1e-4
-        assert binary_delta(epsilon0, 1500, promised / 7.5, (0, 750, 1499)) > 1e-4
-
-
 def test_a_single_report_is_as_private_as_it_was():
     """The divergences above, where they are known: at one report and epsilon = 0, the total variation."""
     for delta in (binary_delta(1.0, 1, 0.0), any_delta(1.0, 1, 0.0)):

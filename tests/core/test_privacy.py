@@ -115,20 +115,6 @@ def test_several_reports_change_the_odds_by_at_most_their_epsilons_together_and_
     assert largest == pytest.approx(math.exp(m * 0.7), rel=1e-12)
 
 
-def test_reports_one_after_the_other_are_reports_together():
-    mechanism, belief = RandomizedResponse(5, 1.1), zipf(5, 0.4)
-    for report in (3, 1, 3):
-        belief = posterior(report, belief, mechanism)
-    np.testing.assert_allclose(belief, posterior_of_reports([3, 1, 3], zipf(5, 0.4), mechanism), rtol=1e-13)
-
-
-def test_with_a_uniform_prior_the_belief_is_the_column_of_the_channel():
-    mechanism = RandomizedResponse(6, 1.4)
-    for report in range(6):
-        belief = posterior(report, np.ones(6), mechanism)
-        np.testing.assert_allclose(belief, mechanism.matrix()[:, report], rtol=1e-13)
-
-
 def test_a_report_of_what_nobody_has_leaves_the_belief_as_it_was():
     for epsilon in (0.1, 20.0, 5000.0):
         assert posterior(1, [1, 0], RandomizedResponse(2, epsilon)).tolist() == [1, 0]

@@ -160,9 +160,7 @@ def test_one_empty_category_where_noise_alone_brings_twenty():
     assert test.rejects(0.05)
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "epsilon"), [(2, 10, 1.0), (2, 200, 3.0), (12, 60, 2.0), (1000, 300, 4.0)]
-)
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 200, 3.0), (12, 60, 2.0)])
 def test_right_epsilons_are_hardly_ever_rejected(k, n, epsilon):
     mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(6)
     seen = mechanism.expected(np.eye(k)[0])

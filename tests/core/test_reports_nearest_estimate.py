@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -66,20 +67,16 @@ def test_it_is_steins_estimate_with_dense_matrices(counts, users):
 SETTINGS = [
     # k, s, epsilon, n; N q from 1 to 165. The last: hardly any share stands out from the noise.
     (3, 1.0, 1.0, 100),
-    (12, 1.5, 1.0, 2000),
     (12, 0.5, 1.0, 2000),
-    (12, 2.5, 1.0, 2000),
     (100, 1.5, 2.0, 5000),
     (100, 1.0, 4.0, 1000),
-    (1000, 1.5, 3.0, 1500),
     (1000, 2.5, 3.0, 20_000),
     (12, 1.5, 0.25, 2000),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("users", USERS)
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize(("setting", "users"), zip(SETTINGS, itertools.cycle(USERS), strict=False), ids=str)
 def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
     k, s, epsilon, n = setting
     mechanism, theta, rng = RandomizedResponse(k, epsilon), zipf(k, s), np.random.default_rng(4)
