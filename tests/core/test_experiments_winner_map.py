@@ -12,7 +12,6 @@ from scipy import stats
 
 from rr_core.experiments.grid import (
     MAIN_GRID,
-    MAIN_SETTINGS,
     PAPER_FIGURES,
     POINT,
     Cell,
@@ -20,7 +19,7 @@ from rr_core.experiments.grid import (
     Sweep,
     over,
 )
-from rr_core.experiments.run import SweepResult, run
+from rr_core.experiments.run import run
 from rr_core.experiments.winner_map import (
     MAP_KINDS,
     STRIP_KINDS,
@@ -276,13 +275,3 @@ def test_a_real_sweep_and_one_of_many_categories():
         assert math.isnan(spot.errors[0].n_best)
     large = over(s=1.0, k=1_400_000, epsilon=(1.0, 4.0), n=(100, 10**9))
     assert len(winner_map(made(large, [(1, 2, 3)] * 4), "eps-n", "mse", {}).completed) == 4
-
-
-def test_the_main_grid_before_its_first_cell():
-    found = winner_map(SweepResult(Sweep(MAIN_GRID, MAIN_SETTINGS), ()), "eps-n", "mse", {})
-    assert (len(found.x), len(found.y), found.map_cells[0].cell.k, found.map_cells[0].cell.s) == (
-        10,
-        5,
-        1000,
-        1.3,
-    )

@@ -139,12 +139,6 @@ def test_results_grow_step_by_step_and_can_be_left():
     assert next(steps).n_collections == 4
 
 
-def test_three_categories_are_always_on_one_line():
-    *_, result = count_alignment(Scenario("zipf", 3, 1.0, 0.5, 50, 3).draw(), 300)
-    assert result.n_collections == 300
-    assert (result.off_line_distances < 1e-9).all()
-
-
 def test_times_must_be_positive():
     with pytest.raises(ValueError, match="times must be an integer >= 1"):
         next(count_alignment(Scenario().draw(), 0))

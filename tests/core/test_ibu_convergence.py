@@ -284,14 +284,6 @@ def test_a_long_run_ends_at_the_local_rate(histogram, epsilon, start):
     assert rate.iterations_per_digit == pytest.approx(np.log(10) / -np.log(rate.contraction_factor))
 
 
-def test_where_the_last_error_sits():
-    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 2.0), [300])
-    off = path.thetas[-1] - path.limit
-    off /= np.abs(off).max()
-    mode = local_rate(path).mode
-    np.testing.assert_allclose(off, mode * np.sign(off @ mode), atol=0.01)
-
-
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 @pytest.mark.parametrize(
     "histogram", [[1, 0], [350, 334, 316], HISTOGRAM, [60, 40], [30, 29, 27, 26], [9, 1, 0, 0]]
@@ -316,13 +308,6 @@ def test_off_the_support_an_estimate_decays_at_its_own_pace():
     assert (~rate.support).sum() == 3
     ratio = (path.thetas[1] / path.thetas[0])[~rate.support]
     np.testing.assert_allclose(ratio, (1 - rate.own_decay)[~rate.support], rtol=1e-6)
-
-
-def test_with_every_category_kept_the_pace_is_p_minus_q():
-    mechanism = RandomizedResponse(4, 1.0)
-    rate = local_rate(ibu_path([30, 29, 27, 26], mechanism, [0]))
-    assert rate.support.all()
-    assert rate.decay_bound == pytest.approx(mechanism.keep, rel=1e-14)
 
 
 def test_exactly_on_the_border_convergence_is_slower_than_geometric():

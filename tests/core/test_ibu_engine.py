@@ -237,20 +237,6 @@ def test_what_starts_at_zero_is_never_revived(epsilon):
         assert theta.sum() == pytest.approx(1, rel=1e-12)
 
 
-@pytest.mark.parametrize("k", [2, 3, 500])
-@pytest.mark.parametrize("epsilon", [1e-12, 1.0, 5000.0])
-def test_a_single_report(k, epsilon):
-    """N = 1: the likelihood is q + (p - q) theta_i of the category that was reported."""
-    histogram = np.zeros(k)
-    histogram[k // 2] = 1
-    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0, 1, 5, 400])
-    assert path.mle_star.tolist() == [1, 0]
-    assert (np.diff([path.estimate(index)[k // 2] for index in range(4)]) >= 0).all()
-    truth = by_digits(histogram, exact.channel_from_epsilon(k, epsilon), [Fraction(1 / k)] * k, (1, 5), 40)
-    for index in (1, 2):
-        assert_near(path.estimate(index), truth[index - 1])
-
-
 @pytest.mark.slow
 def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
     """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""

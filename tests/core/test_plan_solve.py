@@ -296,31 +296,6 @@ def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, 
         assert missed <= 0.05 + error if kept else missed >= 0.05 - error
 
 
-def test_whose_luck_it_is_matters():
-    """Everybody in one of 25 categories at worst: without noise these people's shares are known, but 8,000 drawn from a
-    population do not tell its shares to within a point."""
-    worst = Target("max", 0.01)
-    assert required_epsilon(worst, 25, 8000, None) == pytest.approx(4.78, abs=0.01)
-    assert not isinstance(required_epsilon(worst, 25, 8000, None, users="sampled"), float)
-    assert required_n(worst, 25, 6.0, None) == pytest.approx(2400, rel=0.05)
-    assert required_n(worst, 25, 6.0, None, users="sampled") > 14_000
-    guess = zipf(25, 1.5)
-    assert achieved(worst, 25, 8.0, 8000, guess) == pytest.approx(0.00135, rel=0.1)
-    assert achieved(worst, 25, 20.0, 8000, None) < 1 / 8000
-
-
-def test_a_named_share_is_the_usual_z_squared_times_the_variance():
-    """About 62,400 for a share of 20% among 25 categories at epsilon = 2, within a point, 95%."""
-    target, mechanism = Target("share", 0.01), RandomizedResponse(25, 2.0)
-    seen, z = mechanism.expected(np.append(0.2, np.full(24, 0.8 / 24)))[0], stats.norm.isf(0.025)
-    usual = z**2 * seen * (1 - seen) / mechanism.keep**2 / 0.01**2
-    assert usual == pytest.approx(62_400, rel=1e-3)
-    assert usual <= required_n(target, 25, 2.0, None, users="sampled") <= 1.01 * usual
-    p, q = mechanism.p, mechanism.q
-    fixed = z**2 * (0.2 * p * (1 - p) + 0.8 * q * (1 - q)) / mechanism.keep**2 / 0.01**2
-    assert fixed <= required_n(target, 25, 2.0, None) <= 1.02 * fixed
-
-
 @pytest.mark.parametrize("confidence", [0.9, 0.999])
 @pytest.mark.parametrize(
     ("first", "epsilon"), [(0.52, 4.92), (0.6, 0.8), (0.63, 7.15), (0.71, 1.93), (0.8, 5.8)]
