@@ -205,11 +205,6 @@ def test_the_true_epsilon_is_plausible():
     assert np.median(low) > 0.8  # and the range says something
 
 
-def test_one_report_contradicts_nothing():
-    result = plausible_epsilon([1, 0], 2, replicates=30)
-    assert (result.low, result.none) == (EPSILON_APP_MIN, False)
-
-
 def test_a_stopped_search_says_so():
     calls = []
 

@@ -206,18 +206,6 @@ def test_other_users_are_told_in_ratios():
     assert near.endswith("whose errors really differ; here by less than 0.5%.")
 
 
-def test_users_and_their_population_have_different_errors():
-    text = compared(of(MEANS, THREE), of([(2.0, 3.0, 2.0)], replace(THREE, users="sampled")))
-    assert (
-        "1 cell in common, 3 means compared. One is about fixed users and the other about their population"
-        in text
-    )
-    assert "up to **2 times** the other (InvN," in text
-    assert compared(of(MEANS, THREE), of([(2.0, 6.0, 4.0)], replace(THREE, seed=2))).endswith(
-        "; 2 times in the middle."
-    )
-
-
 def test_the_same_users_are_told_by_chance():
     """Half the standard error of a difference is that of a mean, so that of two independent ones is a 14th here."""
     text = compared(of(MEANS, ROUNDED), of([(1.0, 3.0, 2.0), (4.0, 2.0, 3.0)], replace(ROUNDED, seed=2)))
@@ -229,12 +217,6 @@ def test_the_same_users_are_told_by_chance():
     assert "first" not in text
     none = compared(of(MEANS, ROUNDED), of(MEANS, replace(ROUNDED, seed=2)))
     assert "**0** are beyond 3" in none
-
-
-@pytest.mark.parametrize(("seeds", "same"), [(1, "first collection,"), (30, "first 30 collections,")])
-def test_the_same_draws(seeds, same):
-    text = compared(of(MEANS, THREE), of(MEANS, replace(THREE, seeds=seeds)))
-    assert f"Both see the same {same}" in text
 
 
 def test_what_cannot_be_compared():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pages._ui.geometry.collinearity import _distinguishable, _verdict
+from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
 from rr_core.figures.geometry_line import alignment_shares, push_down_curves, repairs_plane, support_sizes
@@ -296,14 +296,6 @@ def test_a_difference_is_told_from_pairs():
     once = points.copy()
     once[7] += 3.0
     assert not Cloud(once, theta).has_larger_bias_than(Cloud(points, theta))
-
-
-def test_the_table_of_conditions_shows_how_its_sides_differ():
-    assert _distinguishable(0.33222, 0.332218) == ("0.33222", "0.332218")
-    assert _distinguishable(0.25, 0.5) == ("0.25", "0.5")
-    assert _distinguishable(0.1 + 2e-17, 0.1) == ("0.1", "0.1")
-    left, right = _distinguishable(0.123456789, 0.123456788)
-    assert float(left) > float(right)
 
 
 def test_one_report_is_not_told_as_several():

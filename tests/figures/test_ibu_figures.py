@@ -125,15 +125,6 @@ def test_each_frame_brings_its_own_step_and_back():
     assert sent["layout"]["updatemenus"][1] == sent["frames"][0]["layout"]["updatemenus"][1]
 
 
-def test_frames_keep_the_kind_of_the_trace():
-    """A frame without a type would turn the bars into a line."""
-    for k, kind in ((12, "bar"), (10_000, "scatter")):
-        figure = film(k)
-        assert figure.data[1].type == kind
-        assert {frame.data[0].type for frame in figure.frames} == {kind}
-        assert {tuple(frame.traces) for frame in figure.frames} == {(1,)}
-
-
 def test_nothing_leaves_the_axis_while_it_plays():
     figure = film(12, Start("leaning", 11, 0.99))
     _, top = figure.layout.yaxis.range

@@ -28,15 +28,6 @@ def test_boxes_hold_the_errors_of_each_estimator(metric):
         assert sorted(np.asarray(box.x, float)) == sorted(finite[np.isfinite(finite)])
 
 
-@pytest.mark.parametrize("metric", RANKED)
-def test_the_mean_of_a_box_is_the_mean_of_all_collections(metric):
-    *_, result = repeat(Scenario("zipf", 50, 5.0, 6.0, 100, 1).draw(), 1000)
-    figure = error_distribution(result, metric)
-    for index, name in enumerate(ESTIMATORS):
-        drawn = np.asarray(named(figure, QUANTITIES[name].name).x, float)
-        assert drawn.mean() == pytest.approx(result.errors[metric][:, index].mean(), rel=1e-9)
-
-
 def test_bias_and_variance_add_up_to_the_mean_squared_error():
     result = repeats(200)
     bias, variance = bias_and_variance(result).data
