@@ -34,21 +34,6 @@ VARIOUS = (
 )
 
 
-def law_of_reports(people, channel):
-    """{reports: probability} of these users, one after another."""
-    law = {(0,) * channel.k: 1.0}
-    for truth, users in enumerate(people):
-        for _ in range(users):
-            after = {}
-            for counts, weight in law.items():
-                for report in range(channel.k):
-                    more = tuple(c + (i == report) for i, c in enumerate(counts))
-                    share = float(channel.p if report == truth else channel.q)
-                    after[more] = after.get(more, 0.0) + weight * share
-            law = after
-    return law
-
-
 def exact_errors(name, reports, truth, channel):
     """The four errors of one estimate, from exact arithmetic."""
     theta = exact.ESTIMATORS[name](reports, channel)
@@ -68,7 +53,7 @@ def expected():
     """(metrics, estimators) exact mean errors of SMALL_CELL, and the spread of one error."""
     channel = exact.channel_from_epsilon(3, SMALL_CELL.epsilon)
     truth = [Fraction(6, 8), Fraction(2, 8), Fraction(0)]
-    law = law_of_reports(SMALL.counts.tolist(), channel)
+    law = exact.histogram_law(SMALL.counts.tolist(), np.array(channel.rows, float).tolist())
     weights = np.array(list(law.values()))
     errors = np.array(
         [[exact_errors(name, reports, truth, channel) for name in NAMES] for reports in law]

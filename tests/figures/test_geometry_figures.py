@@ -120,7 +120,7 @@ def test_inv_far_outside_is_an_arrow_at_the_edge():
 
 
 @pytest.mark.parametrize(
-    ("where", "n", "epsilon"), zip(TRUTH_PLACES, (2000, 1, 10**9), (1.0, 0.01, 20.0), strict=True)
+    ("where", "n", "epsilon"), list(zip(TRUTH_PLACES, (2000, 1, 10**9), (1.0, 0.01, 20.0), strict=True))
 )
 def test_clouds_are_valid(where, n, epsilon):
     found = simulate_clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
