@@ -111,9 +111,9 @@ def test_a_huge_epsilon_reports_the_truth_and_inputs_are_left_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("totals", [[3], [40], [0, 1, 12], [20_000]])
+@pytest.mark.parametrize("totals", [[3], [0, 1, 12], [20_000]])
 def test_uniform_multinomial_has_its_moments(totals, branch):
-    runs, k = 20_000 if max(totals) < 1000 else 2_000, 7
+    runs, k = 20_000 if max(totals) < 1000 else 500, 7
     batch = np.broadcast_to(totals, (runs, len(totals)))
     samples = sampling.uniform_multinomial(batch, k, np.random.default_rng(6))
     assert samples.shape == (runs, len(totals), k)

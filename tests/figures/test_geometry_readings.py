@@ -27,6 +27,7 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import estimate_three, frame_around, to_plane
+from tests.core.test_geometry_push_down import by_hand, levelled
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -150,27 +151,11 @@ def test_the_triangle_says_where_mle_star_is():
 # Pushing one category down
 
 
-def by_hand(histogram, category, count):
-    pushed = np.array(histogram, dtype=float)
-    others = [i for i in range(len(pushed)) if i != category]
-    most = max(others, key=lambda i: pushed[i])
-    pushed[most] += pushed[category] - count
-    pushed[category] = count
-    return pushed
-
-
-def levelled(counts, mechanism):
-    spread = np.array(counts, dtype=float)
-    dropped = inv_p(counts, mechanism) == 0
-    spread[dropped] = spread[dropped].mean() if dropped.any() else 0.0
-    return spread
-
-
 @pytest.mark.slow
 def test_every_stretch_off_the_line_is_named():
     """Against every single count, tried one by one on the full histogram."""
     stretches = set()
-    for trial, (counts, mechanism) in enumerate(histograms(4, 120)):
+    for trial, (counts, mechanism) in enumerate(histograms(7, 60)):
         chosen = [c for c in push_down_candidates(counts, mechanism) if 0 < counts[c] <= 400]
         if not chosen:
             continue
