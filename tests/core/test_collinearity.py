@@ -88,7 +88,10 @@ def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):
     ],
 )
 def test_the_conditions_of_theorem_2(histogram, holds):
-    assert collinearity(histogram, RandomizedResponse.from_p(4, 0.5)).theorem2_holds is holds
+    """Equality is decided on integers, however large."""
+    for scale in (1, 10**9):
+        place = collinearity(np.array(histogram) * scale, RandomizedResponse.from_p(4, 0.5))
+        assert place.theorem2_holds is holds
 
 
 @pytest.mark.parametrize(
@@ -158,16 +161,6 @@ def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilo
         assert found.t > 1
         assert place.position == pytest.approx(1 / found.t, rel=1e-9)
         assert place.residual <= 1e-12
-
-
-@pytest.mark.parametrize(
-    ("histogram", "below", "enough"),
-    [([12, 6, 5, 1], True, True), ([13, 6, 4, 1], True, False), ([10, 5, 5, 4], False, True)],
-)
-def test_equality_is_decided_on_integers(histogram, below, enough):
-    """k = 4, q = 1/6: second and smallest share at or next to what is needed, and at q."""
-    found = theorem2(np.array(histogram) * 10**9, RandomizedResponse.from_p(4, 0.5))
-    assert (found.below, found.enough) == (below, enough)
 
 
 @pytest.mark.slow

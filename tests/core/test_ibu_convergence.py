@@ -55,13 +55,6 @@ def test_first_reached_by_every_measure_whatever_was_recorded(tolerance, marks):
     assert not found.unreachable  # a longer run would get there
 
 
-def test_a_tolerance_that_is_met_exactly_is_reached():
-    path = ibu_path(HISTOGRAM, MECHANISM, range(40))
-    assert first_reached(path, path.certificate[17]).certificate == 17
-    assert first_reached(path, path.log_likelihood_gap[17]).gap == 17
-    assert first_reached(path, path.squared_distance[17]).squared_distance == 17
-
-
 def test_a_certificate_that_rises_again_was_reached_before():
     start = np.array([0.205, 0.295, 0.303, 0.00004, 0.197])
     path = ibu_path([30, 10, 3, 12, 15], RandomizedResponse(5, 1.63), range(12), start / start.sum())
