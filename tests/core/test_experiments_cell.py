@@ -221,14 +221,3 @@ def test_stopping_leaves_no_result():
         simulate_cell(VARIOUS[3], Settings(100), stopped=lambda: asked.append(1) or len(asked) == 2) is None
     )
     assert len(asked) == 2
-
-
-def test_the_largest_sizes_work():
-    few = Settings(1)
-    large = compute_cell(Cell("zipf", 1_500_000, 8.0, 10**6, 1.3), replace(few, estimators=("mle_star",)))
-    assert 0 < large.mean[1, 0] < 1
-    crowd = compute_cell(Cell("uniform", 50, 1.0, 10**9), few)
-    assert (crowd.mean[0] < 1e-5).all()
-    blind = compute_cell(Cell("uniform", 5, 20.0, 1000), few)
-    assert (blind.mean[0] < 1e-18).all()
-    assert blind.mean[3] == pytest.approx(np.full(4, math.log(5)), rel=0.01)

@@ -21,13 +21,12 @@ from rr_core.experiments.claims import (
     shape_of,
     slopes,
 )
-from rr_core.experiments.grid import POINT, Cell, Settings, Sweep, over
-from rr_core.experiments.ranking import always_best, below, leading, never_worst, regret, sign
+from rr_core.experiments.grid import Cell, Settings, Sweep, over
+from rr_core.experiments.ranking import always_best, below, leading, never_worst, sign
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, paper_says
 from rr_core.misprints import squared_error_of_inv
 from rr_core.populations import Population
-from rr_core.registry import VALID
 from tests.core.sweeps import THREE, cell_result
 
 SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
@@ -115,20 +114,6 @@ def test_a_shared_best_is_best_and_a_shared_worst_is_not_settled(real):
     result = made(real, [(1, 2, 1), (1, 2, 2)])
     assert answers(always_best(result, "mse", "mle_star")) == (1, 1, 0, 0)
     assert answers(never_worst(result, "mse", "mle_star")) == (1, 0, 1, 0)
-
-
-def test_who_wins_and_by_how_much(real):
-    means = [(1, 3, 2), (3, 1, 2), (1, 1, 1), (1, 1.01, 1.02), (1, 2, 1), (0, 1, 2), (0, 0, 0)]
-    result = made(real, means, error=0.1)
-    found = [leading(result, cell, "mse") for cell in result.cells]
-    n, p, two = ("inv_n",), ("inv_p",), ("inv_n", "mle_star")
-    assert [one.best for one in found] == [n, p, VALID, n, two, n, VALID]
-    assert [one.possible for one in found] == [n, p, VALID, VALID, two, n, VALID]
-    assert [one.margin for one in found] == pytest.approx([2, 2, 1, 1.01, 2, math.inf, 1])
-    assert [one.settled for one in found] == [True, True, False, False, True, True, False]
-    regrets = [regret(result, cell, "mse", "mle_star") for cell in result.cells]
-    assert regrets == pytest.approx([2, 2, 1, 1.02, 1, math.inf, 1])
-    assert regret(result, result.cells[1], "mse", "inv_p") == 1
 
 
 @pytest.mark.parametrize(
@@ -490,11 +475,6 @@ def test_of_the_likelihood(by_shape):
     assert figure_claims(made(by_shape, [EQUAL] * 3 + [(2, 2, 1)]), "nll")[1].verdict == "does not hold"
     assert figure_claims(made(by_shape, means, 10), "nll")[1].verdict == "not settled"
     assert figure_claims(made(by_shape, [(9, 1.001, 1)] * 4, 0.1), "nll")[1].verdict == "not contradicted"
-
-
-def test_a_point_mass_stands_for_the_captions_exponent():
-    result = run(Sweep(over(dist=POINT, k=20, epsilon=1.0, n=100), SETTINGS))
-    assert paper_says(figure_claims(result, "mse")[0]).endswith("drawn in the place of s = 5: InvP is best.")
 
 
 def of_ones_own(weights):

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +19,7 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Ce
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import (
-    FORMAT,
     STORED_CELLS,
-    STORED_FILE,
     save_stored,
     stored_result,
     stored_settings,
@@ -250,25 +247,6 @@ def test_computed_anew_it_is_the_same(cell):
             # A difference, and its error, are exact to the size of what is subtracted.
             size = np.nanmax(np.abs(result.mean)) if name.startswith("difference") else 0.0
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * size, err_msg=name)
-
-
-def test_the_numbers_are_whole(whole):
-    """None was lost on the way into the file."""
-    for result in whole.cells:
-        for name in ARRAYS:
-            known = name not in ("bias2", "variance")
-            assert np.isfinite(getattr(result, name)).all() == known, (result.cell.key, name)
-        assert not result.mean.flags.writeable
-        assert np.array_equal(result.difference, -result.difference.swapaxes(-1, -2))
-
-
-def test_the_file_is_small_and_says_what_made_it():
-    assert STORED_FILE.stat().st_size < 600_000
-    assert STORED_FILE.parent == Path(module.__file__).parents[1] / "data"
-    assert set(stored_versions()) == set(versions())
-    with np.load(STORED_FILE) as file:
-        assert not {"deviation", "errors"} & set(file)
-    assert module._stored_metadata()["format"] == FORMAT
 
 
 def test_saved_and_read_again(tmp_path, monkeypatch):

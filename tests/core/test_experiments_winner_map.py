@@ -19,7 +19,6 @@ from rr_core.experiments.grid import (
     Sweep,
     over,
 )
-from rr_core.experiments.run import run
 from rr_core.experiments.winner_map import (
     MAP_KINDS,
     STRIP_KINDS,
@@ -56,15 +55,6 @@ def test_a_population_has_a_name_and_a_text_for_links(cell, name, text):
     assert population_name(cell) == name
     assert axis_value(cell, "population") == text
     assert axis_value(cell, "s") == cell.s
-
-
-def test_populations_that_differ_little_have_different_names():
-    cells = [Cell("zipf", 5, 1.0, 9, s) for s in (1.0, 1.000001)]
-    assert (
-        len({population_name(cell) for cell in cells})
-        == len({axis_value(c, "population") for c in cells})
-        == 2
-    )
 
 
 def test_which_maps_there_are():
@@ -261,17 +251,3 @@ def test_a_point_between_the_places():
     assert winner_map(result, "n-k", "mse", {}).position(1000, 20) == pytest.approx((1, 0.5))
     assert winner_map(result, "n-s", "mse", {}).position(100, 2.0) == pytest.approx((0, 1.5))
     assert winner_map(result, "eps-s", "mse", {}).position(2.0, 0.0) == (1, 0)
-
-
-def test_a_real_sweep_and_one_of_many_categories():
-    settings = Settings(3, metrics=("nll",), bias=False)
-    result = run(Sweep(over(s=1.0, k=20, epsilon=(1.0, 4.0), n=(100, 1000)), settings))
-    found = winner_map(result, "eps-n", "nll", {})
-    for spot in found.completed:
-        means = {error.estimator: error.mean for error in spot.errors}
-        assert list(means) == ["inv", "inv_n", "inv_p", "mle_star"]
-        assert "mle_star" in spot.leader.best  # it is the maximum likelihood
-        assert spot.regret == 1
-        assert math.isnan(spot.errors[0].n_best)
-    large = over(s=1.0, k=1_400_000, epsilon=(1.0, 4.0), n=(100, 10**9))
-    assert len(winner_map(made(large, [(1, 2, 3)] * 4), "eps-n", "mse", {}).completed) == 4

@@ -16,7 +16,6 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import CORNERS, to_plane
-from rr_core.registry import ESTIMATORS
 
 DRAW = Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw()
 
@@ -40,14 +39,6 @@ def test_repairs_are_biased_at_the_border_and_scatter_less(where):
         assert cloud.spread < found["inv"].spread
         assert cloud.mean[2] > cloud.theta[2]  # inwards
         assert (cloud.points >= 0).all()
-
-
-def test_every_estimator_sees_the_same_reports():
-    found = simulate_clouds(DRAW, "edge")
-    channel = DRAW.mechanism
-    reports = channel.expected(found["inv"].points)
-    for name, cloud in found.items():
-        np.testing.assert_allclose(cloud.points, ESTIMATORS[name](reports, channel), atol=1e-9)
 
 
 def test_the_seed_decides_and_places_are_independent():

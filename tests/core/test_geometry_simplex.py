@@ -17,7 +17,6 @@ from rr_core.geometry.simplex import (
     PERCENT,
     STEPS,
     category_names,
-    estimate_three,
     example_with_a_negative,
     frame_around,
     from_plane,
@@ -124,12 +123,6 @@ def test_borders_of_regions_in_exact_arithmetic(name):
     assert tuple(float(value) for value in inner) in drawn
 
 
-def test_three_categories_are_the_scenarios_own_draw():
-    draw = Scenario("zipf", 3, 1.2, 0.7, 500, 9).draw()
-    assert three_categories(draw) is draw
-    assert category_names(draw) == ("category 1", "category 2", "category 3")
-
-
 def test_more_categories_give_the_three_most_frequent_alone():
     population = Population.from_weights([5, 40, 1, 30, 30, 2], list("abcdef"))
     scenario = Scenario("upload", 6, epsilon=0.8, n=900, seed=3)
@@ -160,17 +153,6 @@ def test_the_seed_decides_the_draw_and_ties_keep_their_order():
 def test_an_upload_with_fewer_than_three_people_in_it_has_a_draw():
     draw = Scenario("upload", 5, epsilon=0.01, n=1, seed=1).draw(Population.from_weights([0, 0, 0, 7, 0]))
     assert three_categories(draw).counts.sum() == 1
-
-
-def test_trio_holds_the_estimates_of_counts_and_of_shares():
-    mechanism = RandomizedResponse(3, 1.0)
-    counts, shares = estimate_three((62, 33, 5), mechanism), estimate_three((0.62, 0.33, 0.05), mechanism)
-    np.testing.assert_allclose(counts.phi, [0.62, 0.33, 0.05])
-    for name, estimate in counts.estimates.items():
-        expected = exact.ESTIMATORS[name]((62, 33, 5), exact.channel_from_epsilon(3, 1.0))
-        np.testing.assert_allclose(estimate, [float(value) for value in expected], rtol=1e-13, atol=1e-15)
-        np.testing.assert_allclose(estimate, shares.estimates[name], rtol=1e-12, atol=1e-15)
-    assert counts.collinearity.position == pytest.approx(shares.collinearity.position)
 
 
 @pytest.mark.parametrize(

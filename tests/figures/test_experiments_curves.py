@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from rr_core.experiments.curves import Curves, default_selection, select_curves
-from rr_core.experiments.grid import PAPER_FIGURES, POINT, Settings, Sweep, over
+from rr_core.experiments.grid import POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, curves_reading, paper_figure
 from rr_core.figures.style import QUANTITIES, number, reading
-from tests.figures.samples import spec, values
+from tests.figures.samples import values
 from tests.figures.test_every_figure import check
 
 SETTINGS = Settings(6, metrics=("mse", "tv", "nll"), bias=False)
@@ -61,33 +61,6 @@ def test_every_panel_is_where_it_belongs(metric, along):
                 )
                 seen = values(trace)
                 np.testing.assert_allclose(seen[line.mean > 0], line.mean[line.mean > 0], rtol=1e-12)
-
-
-def test_the_population_stands_at_the_left_of_its_row():
-    shown = drawn()
-    figure = paper_figure(shown)
-    left = [t for t in figure.data if t.name == "Population"]
-    assert [(t.xaxis, t.yaxis) for t in left] == [("x3", f"y{6 + i}") for i in range(5)]
-    for trace, row in zip(left, shown.rows, strict=True):
-        np.testing.assert_allclose(values(trace)[:-1], row.shares, rtol=1e-6)
-        assert values(trace, "x")[-1] == row.cell.k + 1
-        assert figure.layout[f"yaxis{trace.yaxis[1:]}"].range[1] > row.shares[0]
-
-
-def test_every_row_and_column_says_what_it_is():
-    figure = paper_figure(drawn())
-    said = [note.text for note in figure.layout.annotations]
-    assert said == [
-        "<b>Zipf s = 0.01</b>, K = 5",
-        "<b>Zipf s = 0.01</b>, K = 40",
-        "<b>Zipf s = 2.5</b>, K = 5",
-        "<b>Zipf s = 2.5</b>, K = 40",
-        "<b>point mass (everybody in one category)</b>, K = 40",
-        "ε = 1",
-        "ε = 2",
-    ]
-    one = paper_figure(drawn(fixed_values=(3.0,), ks=(5,), populations=(("zipf", 2.5),)))
-    assert [note.text for note in one.layout.annotations] == ["<b>Zipf s = 2.5</b>, K = 5, ε = 3"]
 
 
 def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
@@ -160,25 +133,6 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
     unranked = paper_figure(replace(shown, standing=None))
     check(unranked)
     assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["1a", "1b", "2a", "2b", "5", "10"])
-def test_presets_are_small_enough_and_start_on_screen(key):
-    """With one number in the place of a long run."""
-    preset = PAPER_FIGURES[key]
-    settings = Settings(3, estimators=ESTIMATORS[1:], metrics=("mse", "nll"), bias=False)
-    cell = run(Sweep(over(s=1.0, k=5, epsilon=1.0, n=20), settings)).cells[0]
-    sweep = Sweep(preset.cells, settings)
-    result = SweepResult(sweep, tuple(replace(cell, cell=one) for one in sweep.cells))
-    shown = select_curves(result, default_selection(sweep, preset))
-    figure = paper_figure(shown)
-    check(figure)
-    rows = 3 if len(preset.cells) < 100 else 5
-    assert len(shown.rows) == rows
-    assert len(spec(figure)["layout"]["shapes"]) == 0
-    assert figure.layout.height / rows < 215
-    assert figure.layout.margin.t < 120
 
 
 def test_no_more_than_can_be_read():

@@ -98,18 +98,6 @@ def test_every_lattice_point_can_be_clicked_and_a_click_fades_nothing():
             assert trace.selected.marker.opacity == trace.unselected.marker.opacity == look
 
 
-def test_touching_curves_are_bold_and_pass_through_their_estimates():
-    found, shown, layers = built((62, 33, 5), 1.0)
-    figure = triangle(found, THETA, NAMES, shown, layers)
-    for name, estimate in (("same distance", "inv_p"), ("same likelihood", "mle_star")):
-        thin, bold = [trace for trace in figure.data if trace.name == name]
-        assert bold.line.width > thin.line.width
-        assert bold.line.color == QUANTITIES[estimate].colour
-        line = np.stack([values(bold, "x"), values(bold, "y")], axis=-1)
-        spot = to_plane(found.estimates[estimate])
-        assert np.nanmin(np.linalg.norm(line - spot, axis=-1)) < 0.05
-
-
 def test_inv_far_outside_is_an_arrow_at_the_edge():
     found, shown, layers = built((62, 33, 5), 0.01)
     figure = triangle(found, THETA, NAMES, shown, layers)
@@ -189,12 +177,6 @@ def test_plane_says_when_there_is_nothing_off_the_line(histogram, words):
     figure = repairs_plane(collinearity(histogram, RandomizedResponse(4, 1.0)))
     check(figure)
     assert words in reading(figure)
-
-
-def test_supports_are_bars_of_their_sizes():
-    figure = support_sizes(np.array([3, 5, 9]), 12)
-    ends = {trace.name: values(trace, "x")[0] + values(trace, "base")[0] for trace in figure.data}
-    assert ends == {"all categories": 12.5, "InvN": 9.5, "MLE*": 5.5, "InvP": 3.5}
 
 
 @cache

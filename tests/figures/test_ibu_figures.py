@@ -96,18 +96,6 @@ def test_view_from_levels_is_the_view_of_the_categories():
         np.testing.assert_allclose(view.of_levels(path.thetas[[0, -1]], path.level_of), direct, rtol=1e-12)
 
 
-def test_slider_and_buttons_lead_to_the_frames():
-    sent = spec(film(12))
-    names = [frame["name"] for frame in sent["frames"]]
-    (slider,) = sent["layout"]["sliders"]
-    assert [step["args"][0] for step in slider["steps"]] == [[name] for name in names]
-    speeds, _ = sent["layout"]["updatemenus"]
-    pauses = [button["args"][1]["frame"]["duration"] for button in speeds["buttons"]]
-    assert pauses == sorted(pauses, reverse=True)
-    assert len(set(pauses)) == 3
-    assert all(button["args"][0] is None and button["args"][1]["fromcurrent"] for button in speeds["buttons"])
-
-
 def test_each_frame_brings_its_own_step_and_back():
     sent = spec(film(12))
     names = [frame["name"] for frame in sent["frames"]]
@@ -123,12 +111,6 @@ def test_each_frame_brings_its_own_step_and_back():
         (numbers,) = frame["layout"]["annotations"]
         assert f"iteration <b>{names[i]}</b>" in numbers["text"]
     assert sent["layout"]["updatemenus"][1] == sent["frames"][0]["layout"]["updatemenus"][1]
-
-
-def test_nothing_leaves_the_axis_while_it_plays():
-    figure = film(12, Start("leaning", 11, 0.99))
-    _, top = figure.layout.yaxis.range
-    assert max(values(frame.data[0]).max() for frame in figure.frames) < top
 
 
 def test_certificate_is_drawn_above_the_gap():

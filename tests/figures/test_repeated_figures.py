@@ -12,7 +12,7 @@ from rr_core import Scenario
 from rr_core.comparison import RANKED, rounding
 from rr_core.figures.repeated import bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.registry import ESTIMATORS, VALID
+from rr_core.registry import ESTIMATORS
 from rr_core.repeats import repeat
 from tests.figures.samples import named, repeats
 from tests.figures.spoken import numbers, random_scenarios, reads
@@ -26,21 +26,6 @@ def test_boxes_hold_the_errors_of_each_estimator(metric):
         box = named(figure, QUANTITIES[name].name)
         finite = result.errors[metric][:, index]
         assert sorted(np.asarray(box.x, float)) == sorted(finite[np.isfinite(finite)])
-
-
-def test_bias_and_variance_add_up_to_the_mean_squared_error():
-    result = repeats(200)
-    bias, variance = bias_and_variance(result).data
-    for index, name in enumerate(ESTIMATORS):
-        mean = result.errors["mse"][:, index].mean()
-        whole = np.asarray(bias.x, float)[index] + np.asarray(variance.x, float)[index]
-        assert whole == pytest.approx(mean, rel=0.1), name
-
-
-def test_shares_of_wins_add_up_to_one():
-    figure = wins(repeats(200), "tv")
-    total = sum(np.asarray(trace.x, float) for trace in figure.data)
-    np.testing.assert_allclose(total, np.ones(len(VALID)))
 
 
 def test_without_negatives_nobody_wins():
