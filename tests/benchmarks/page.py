@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.benchmarks import crowd, sessions
-from tests.benchmarks.watch import AT_REST, FIGURE_SEEN
+from tests.benchmarks.crowd import AT_REST, FIGURE_SEEN
 from tests.browser import chromium
 from tests.browser.server import ROOT, serving
 

@@ -2,5 +2,5 @@
 
 from hypothesis import settings
 
-settings.register_profile("core", derandomize=True, deadline=None, max_examples=150, print_blob=False)
+settings.register_profile("core", derandomize=True, deadline=None, max_examples=100, print_blob=False)
 settings.load_profile("core")

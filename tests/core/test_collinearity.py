@@ -53,34 +53,13 @@ def test_an_estimate_of_exactly_zero_is_outside_the_support():
 
 
 def test_equal_supports_are_collinear_with_mle_star_strictly_between():
-    for histogram, mechanism, place in random_cases(400, 1, same_support=True):
+    for histogram, mechanism, place in random_cases(100, 1, same_support=True):
         assert place.residual < 1e-13
         assert 0 < place.position < 1
         position, residual = by_geometry(histogram, mechanism)
         assert residual < 1e-13
         distance = np.linalg.norm(inv_n(histogram, mechanism) - inv_p(histogram, mechanism))
         assert place.position == pytest.approx(position, rel=1e-9, abs=1e-14 / distance)
-
-
-@pytest.mark.slow
-def test_position_is_keep_times_one_plus_nu_over_the_mass_of_the_support():
-    for histogram, mechanism, place in random_cases(200, 2, same_support=True):
-        raw, support = inv(histogram, mechanism), mle_star(histogram, mechanism) > 0
-        nu = -raw[raw < 0].sum()
-        mass = histogram[support].sum() / histogram.sum()
-        assert place.position == pytest.approx((1 + nu) * mechanism.keep / mass, rel=1e-12)
-
-
-def test_unequal_supports_are_generically_not_collinear():
-    off = [place.residual > 1e-9 for *_, place in random_cases(300, 3, same_support=False)]
-    assert np.mean(off) > 0.9
-
-
-def test_residual_and_position_of_unequal_supports_are_the_projection():
-    for histogram, mechanism, place in random_cases(100, 4, same_support=False):
-        position, residual = by_geometry(histogram, mechanism)
-        assert place.position == pytest.approx(position, rel=1e-9, abs=1e-12)
-        assert place.residual == pytest.approx(residual, rel=1e-9, abs=1e-14)
 
 
 @pytest.mark.slow
@@ -96,32 +75,6 @@ def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):
     assert place.residual == pytest.approx(math.sqrt(residual2), rel=1e-9, abs=1e-14)
 
 
-def theorem2_cases(how_many, seed):
-    rng = np.random.default_rng(seed)
-    found = 0
-    while found < how_many:
-        k = int(rng.integers(3, 20))
-        mechanism = RandomizedResponse(k, rng.uniform(0.3, 4))
-        histogram = rng.multinomial(5000, rng.dirichlet(np.full(k, 30)))
-        phi = np.sort(histogram / histogram.sum())
-        if phi[0] < mechanism.q and phi[1] >= (k * mechanism.q - phi[0]) / (k - 1):
-            found += 1
-            yield histogram, mechanism, phi
-
-
-@pytest.mark.slow
-def test_theorem_2_puts_mle_star_at_one_over_t():
-    for histogram, mechanism, phi in theorem2_cases(200, 5):
-        place = collinearity(histogram, mechanism)
-        assert place.theorem2_holds
-        assert place.same_support
-        t = (1 - phi[0]) / (mechanism.p - phi[0])
-        assert t > 1
-        assert place.position == pytest.approx(1 / t, rel=1e-12)
-        near, best, far = (make(histogram, mechanism) for make in (inv_p, mle_star, inv_n))
-        np.testing.assert_allclose(far - near, t * (best - near), atol=1e-13)
-
-
 @pytest.mark.parametrize(
     ("histogram", "holds"),
     [
@@ -135,7 +88,10 @@ def test_theorem_2_puts_mle_star_at_one_over_t():
     ],
 )
 def test_the_conditions_of_theorem_2(histogram, holds):
-    assert collinearity(histogram, RandomizedResponse.from_p(4, 0.5)).theorem2_holds is holds
+    """Equality is decided on integers, however large."""
+    for scale in (1, 10**9):
+        place = collinearity(np.array(histogram) * scale, RandomizedResponse.from_p(4, 0.5))
+        assert place.theorem2_holds is holds
 
 
 @pytest.mark.parametrize(
@@ -205,16 +161,6 @@ def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilo
         assert found.t > 1
         assert place.position == pytest.approx(1 / found.t, rel=1e-9)
         assert place.residual <= 1e-12
-
-
-@pytest.mark.parametrize(
-    ("histogram", "below", "enough"),
-    [([12, 6, 5, 1], True, True), ([13, 6, 4, 1], True, False), ([10, 5, 5, 4], False, True)],
-)
-def test_equality_is_decided_on_integers(histogram, below, enough):
-    """k = 4, q = 1/6: second and smallest share at or next to what is needed, and at q."""
-    found = theorem2(np.array(histogram) * 10**9, RandomizedResponse.from_p(4, 0.5))
-    assert (found.below, found.enough) == (below, enough)
 
 
 @pytest.mark.slow

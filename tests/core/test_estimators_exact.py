@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rr_core
-from rr_core import RandomizedResponse
+from rr_core import RandomizedResponse, collinearity, ibu, inv, inv_n, inv_p, mle_star, optimality_gap
 from tests.core import exact
 from tests.core.histograms import both_ways, counts, epsilons, families
 
@@ -31,7 +31,7 @@ def check(name, histogram, mechanism, channel):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 3, 4, 11, 64])
+@pytest.mark.parametrize("k", [2, 3, 11, 32])
 def test_every_family_at_every_epsilon_is_exact(name, k):
     for mechanism, channel in both_ways(k):
         for histogram in families(k, np.random.default_rng(k)).values():
@@ -39,7 +39,7 @@ def test_every_family_at_every_epsilon_is_exact(name, k):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("k", "epsilon"), [(500, 0.3), (2047, 6.0), (2048, 6.0), (3001, 1e-6), (3001, 3.0)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2047, 6.0), (2048, 6.0), (3001, 1e-6)])
 def test_large_k_is_exact_on_both_sides_of_the_long_row_switch(name, k, epsilon):
     channel, mechanism = exact.channel_from_epsilon(k, epsilon), RandomizedResponse(k, epsilon)
     chosen = families(k, np.random.default_rng(k))
@@ -81,9 +81,9 @@ def test_any_floats_at_any_epsilon_are_exact(histogram, epsilon):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 5, 40, 300])
+@pytest.mark.parametrize("k", [2, 5, 40])
 def test_each_entry_is_exact_on_the_scale_of_its_own_terms(name, k):
-    for mechanism, channel in both_ways(k) if k < 100 else both_ways(k)[3:8]:
+    for mechanism, channel in both_ways(k):
         for histogram in families(k, np.random.default_rng(k + 1)).values():
             if histogram.dtype.kind == "i":
                 computed, truth = check(name, histogram, mechanism, channel)
@@ -166,3 +166,55 @@ def test_frequencies_at_both_ends_of_the_double_range(histogram):
     assert abs(rr_core.optimality_gap(histogram, theta, mechanism)) < 1e-12
     for run in (rr_core.ibu(histogram, mechanism, 9), rr_core.ibu_channel(histogram, mechanism.matrix(), 9)):
         assert run.sum() == pytest.approx(1)
+
+
+# The worked values of DESIGN section 9, and of the sources they come from.
+REFERENCE = RandomizedResponse.from_p(4, 0.5)
+EXPECTED = {
+    inv: (exact.Fraction(1), exact.Fraction(1, 4), exact.Fraction(0), exact.Fraction(-1, 4)),
+    inv_n: (exact.Fraction(4, 5), exact.Fraction(1, 5), exact.Fraction(0), exact.Fraction(0)),
+    inv_p: (exact.Fraction(7, 8), exact.Fraction(1, 8), exact.Fraction(0), exact.Fraction(0)),
+    mle_star: (exact.Fraction(5, 6), exact.Fraction(1, 6), exact.Fraction(0), exact.Fraction(0)),
+}
+
+
+@pytest.mark.parametrize("estimate", EXPECTED, ids=lambda estimate: estimate.__name__)
+@pytest.mark.parametrize(
+    "histogram", [(6, 3, 2, 1), (1 / 2, 1 / 4, 1 / 6, 1 / 12)], ids=["counts", "frequencies"]
+)
+def test_four_categories_with_p_one_half(estimate, histogram):
+    np.testing.assert_allclose(
+        estimate(histogram, REFERENCE), [float(x) for x in EXPECTED[estimate]], rtol=1e-15, atol=1e-16
+    )
+
+
+@pytest.mark.parametrize("estimate", EXPECTED, ids=lambda estimate: estimate.__name__)
+def test_the_exact_oracle_gives_the_same_values(estimate):
+    channel = exact.channel_from_p(4, exact.Fraction(1, 2))
+    name = estimate.__name__
+    assert tuple(exact.ESTIMATORS[name]([6, 3, 2, 1], channel)) == EXPECTED[estimate]
+
+
+def test_the_reference_example_is_certified_and_collinear():
+    assert optimality_gap([6, 3, 2, 1], [5 / 6, 1 / 6, 0, 0], REFERENCE) == pytest.approx(0, abs=1e-15)
+    place = collinearity([6, 3, 2, 1], REFERENCE)
+    # InvN to InvP is (-3/40, 3/40): MLE* at 5/6 is (7/8 - 5/6)/(7/8 - 4/5) = 5/9 of the way.
+    assert place.position == pytest.approx(5 / 9, rel=1e-14)
+    assert place.same_support
+    assert not place.theorem2_holds
+
+
+def test_the_blog_debiases_a_one_hot_report_to_minus_half_and_five_and_a_half():
+    np.testing.assert_allclose(
+        inv(np.eye(10), RandomizedResponse(10, math.log(3))), 6 * np.eye(10) - 0.5, rtol=1e-14
+    )
+
+
+def test_three_categories_at_log_three_report_something_at_random_in_three_cases_of_five():
+    made = RandomizedResponse(3, math.log(3))
+    assert made.k * made.q == pytest.approx(0.6, rel=1e-15)
+    np.testing.assert_allclose(made.matrix(), 0.2 + 0.4 * np.eye(3), rtol=1e-15)
+
+
+def test_ibu_ends_at_the_reference_mle():
+    np.testing.assert_allclose(ibu([6, 3, 2, 1], REFERENCE, 3000), [5 / 6, 1 / 6, 0, 0], atol=1e-12)

@@ -99,13 +99,6 @@ def test_the_same_numbers_under_other_settings_are_not_the_same(first):
     assert not agreement(first, SweepResult(other, first.cells), "mse").identical
 
 
-def test_more_seeds_of_the_same_stream_are_the_same_draws(first):
-    found = agreement(first, ran(seeds=30), "mse")
-    assert found.same_collections
-    assert not found.identical
-    assert found.largest_difference < 3
-
-
 def test_a_difference_is_counted_from_three_standard_errors_on(first):
     error = np.sqrt(2.0) * first.cells[2].standard_error
     for times, beyond in ((2.99, 0), (3.01, 4)):

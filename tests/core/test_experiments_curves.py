@@ -9,10 +9,8 @@ import pytest
 
 from rr_core.experiments.curves import (
     CurveSelection,
-    axis_values,
     default_selection,
     measures,
-    populations_of,
     ranked_shares,
     select_curves,
 )
@@ -21,7 +19,6 @@ from rr_core.experiments.grid import (
     MAIN_GRID,
     MAIN_SETTINGS,
     PAPER_FIGURES,
-    POINT,
     Cell,
     Settings,
     Sweep,
@@ -254,13 +251,3 @@ def test_any_other_sweep_opens_with_what_a_figure_holds():
     one = Sweep(over(s=1.0, k=(9, 70), epsilon=(0.5, 5.0), n=(10, 100, 1000)), Settings(metrics=("tv",)))
     assert default_selection(one) == CurveSelection("n", "tv", "level", (("zipf", 1.0),), (9, 70), (5.0,))
     assert default_selection(Sweep((), SETTINGS)).populations == ()
-
-
-def test_populations_and_values_of_a_sweep():
-    sweep = Sweep(
-        over(s=(2.0, 1.0), k=(7, 5), epsilon=1.0, n=(9, 3)) + over(dist=POINT, k=5, epsilon=2.0, n=3)
-    )
-    assert populations_of(sweep) == (("zipf", 2.0), ("zipf", 1.0), (POINT, 0.0))
-    assert axis_values(sweep, "k") == (5, 7)
-    assert axis_values(sweep, "n") == (3, 9)
-    assert axis_values(sweep, "epsilon") == (1.0, 2.0)

@@ -215,13 +215,6 @@ def test_a_stop_does_not_wait_for_what_is_pending():
     assert len(asked) == 2
 
 
-def test_nothing_is_left_to_do(whole):
-    told = []
-    again = run(SWEEP, Manual(limit=0), lambda progress: told.append(progress), whole)
-    assert whole.same(again)
-    assert (told[0].done, told[0].left) == (len(CELLS), 0)
-
-
 def test_a_grown_sweep_takes_over_what_is_there(whole):
     more = Sweep((*CELLS[5:9], Cell("zipf", 8, 1.0, 50)), SWEEP.settings)
     executor = Manual()

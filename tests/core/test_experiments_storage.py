@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +19,7 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Ce
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import (
-    FORMAT,
     STORED_CELLS,
-    STORED_FILE,
     save_stored,
     stored_result,
     stored_settings,
@@ -151,17 +148,6 @@ def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     assert storage.from_columns(columns | {"nll_best": inv}, storage.metadata(result)).same(result)
 
 
-@pytest.mark.slow
-def test_two_thousand_cells_are_a_short_text_and_read_back():
-    some = run(Sweep(CELLS[:1], Settings(2))).cells[0]
-    cells = over(s=range(5), k=range(6, 16), epsilon=range(1, 11), n=range(1, 5))
-    whole = SweepResult(Sweep(cells, Settings(2)), tuple(replace(some, cell=cell) for cell in cells))
-    about = json.dumps(storage.metadata(whole))
-    assert len(whole.cells) == 2000
-    assert len(about) < 600
-    assert storage.from_columns(storage.to_columns(whole), about).same(whole)
-
-
 def test_the_settings_name_the_versions():
     about = storage.metadata(run(Sweep(CELLS[:1], Settings(2))))
     assert about["finished"] is True
@@ -263,25 +249,6 @@ def test_computed_anew_it_is_the_same(cell):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * size, err_msg=name)
 
 
-def test_the_numbers_are_whole(whole):
-    """None was lost on the way into the file."""
-    for result in whole.cells:
-        for name in ARRAYS:
-            known = name not in ("bias2", "variance")
-            assert np.isfinite(getattr(result, name)).all() == known, (result.cell.key, name)
-        assert not result.mean.flags.writeable
-        assert np.array_equal(result.difference, -result.difference.swapaxes(-1, -2))
-
-
-def test_the_file_is_small_and_says_what_made_it():
-    assert STORED_FILE.stat().st_size < 600_000
-    assert STORED_FILE.parent == Path(module.__file__).parents[1] / "data"
-    assert set(stored_versions()) == set(versions())
-    with np.load(STORED_FILE) as file:
-        assert not {"deviation", "errors"} & set(file)
-    assert module._stored_metadata()["format"] == FORMAT
-
-
 def test_saved_and_read_again(tmp_path, monkeypatch):
     sweep = Sweep(SAMPLE[:3], replace(MAIN_SETTINGS, seeds=4, bias=True))
     result = run(sweep)
@@ -316,7 +283,7 @@ def test_inv_p_is_not_always_best_where_concentrated():
 
 @pytest.mark.slow
 def test_the_largest_ratio_of_mle_star_in_other_collections():
-    """The largest of many ratios of 100 collections is too large: with 2,000 others of the same users it is about 370,
+    """The largest of many ratios of 100 collections is too large: with 800 others of the same users it is about 370,
     and the one digit that the reference page tells is the same."""
     stand = standing(stored_result(MAIN_GRID), "mse")
     theta = np.asarray(cell_collector(stand.worst_cell, MAIN_SETTINGS, {}).truth)
@@ -326,7 +293,7 @@ def test_the_largest_ratio_of_mle_star_in_other_collections():
     )
     users = np.broadcast_to(np.rint(theta * stand.worst_cell.n).astype(np.int64), (100, stand.worst_cell.k))
     means = np.zeros(2)
-    for _ in range(20):
+    for _ in range(8):
         reports = mechanism.randomize_histogram(users, rng)
         means += [squared_error(make(reports, mechanism), theta).mean() for make in (mle_star, inv_p)]
     ratio = means[0] / means[1]

@@ -7,7 +7,6 @@ import pytest
 
 from rr_core import RandomizedResponse, negative_log_likelihood
 from rr_core.geometry.simplex import (
-    CENTRE,
     distance_circles,
     estimate_three,
     frame_around,
@@ -111,9 +110,3 @@ def test_far_out_the_curves_still_cross_the_picture():
         assert sum(shown.contains(point) for point in touching) > 8
         # Drawn finely there: neighbouring points are close to each other.
         assert np.linalg.norm(np.diff(touching, axis=0), axis=-1).max() < 0.2
-
-
-def test_equal_reports_have_curves_around_the_centre():
-    found, shown = drawn((1, 1, 1), 1.0)
-    curves = likelihood_curves(found, shown)
-    np.testing.assert_allclose(np.nanmean(curves.lines[:, :-1], axis=1), np.tile(CENTRE, (5, 1)), atol=0.05)

@@ -16,7 +16,6 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import CORNERS, to_plane
-from rr_core.registry import ESTIMATORS
 
 DRAW = Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw()
 
@@ -40,14 +39,6 @@ def test_repairs_are_biased_at_the_border_and_scatter_less(where):
         assert cloud.spread < found["inv"].spread
         assert cloud.mean[2] > cloud.theta[2]  # inwards
         assert (cloud.points >= 0).all()
-
-
-def test_every_estimator_sees_the_same_reports():
-    found = simulate_clouds(DRAW, "edge")
-    channel = DRAW.mechanism
-    reports = channel.expected(found["inv"].points)
-    for name, cloud in found.items():
-        np.testing.assert_allclose(cloud.points, ESTIMATORS[name](reports, channel), atol=1e-9)
 
 
 def test_the_seed_decides_and_places_are_independent():
@@ -132,29 +123,11 @@ def test_counts_are_those_of_the_collections_one_by_one(scenario):
     np.testing.assert_allclose(result.off_line_distances, off, rtol=1e-9, atol=1e-13)
 
 
-def test_all_four_kinds_occur():
-    kinds = set()
-    for scenario in SCENARIOS:
-        *_, result = count_alignment(scenario.draw(), 60 if scenario.k < 100 else 2)
-        kinds |= {
-            name
-            for name in ("nothing_cut_off", "theorem2", "only_equal_supports", "unequal_supports")
-            if getattr(result, name)
-        }
-    assert kinds == {"nothing_cut_off", "theorem2", "only_equal_supports", "unequal_supports"}
-
-
 def test_results_grow_step_by_step_and_can_be_left():
     draw = Scenario("zipf", 150_000, 1.2, 3.0, 30_000, 3).draw()
     steps = count_alignment(draw, 5)
     assert next(steps).n_collections == 2
     assert next(steps).n_collections == 4
-
-
-def test_three_categories_are_always_on_one_line():
-    *_, result = count_alignment(Scenario("zipf", 3, 1.0, 0.5, 50, 3).draw(), 300)
-    assert result.n_collections == 300
-    assert (result.off_line_distances < 1e-9).all()
 
 
 def test_times_must_be_positive():

@@ -17,7 +17,6 @@ from rr_core.geometry.simplex import (
     PERCENT,
     STEPS,
     category_names,
-    estimate_three,
     example_with_a_negative,
     frame_around,
     from_plane,
@@ -47,11 +46,6 @@ def test_distances_are_those_of_three_dimensions(first, second):
     np.testing.assert_allclose(from_plane(to_plane(a)), a, atol=1e-12)
 
 
-def test_corners_are_the_categories():
-    np.testing.assert_allclose(to_plane(np.eye(3)), CORNERS)
-    np.testing.assert_allclose(to_plane([1 / 3] * 3), CENTRE)
-
-
 def test_the_lattice_is_every_point_once():
     points = lattice()
     assert len(points) == len(set(map(tuple, points.tolist()))) == (STEPS + 1) * (STEPS + 2) // 2
@@ -68,11 +62,6 @@ def test_a_click_on_a_lattice_point_is_that_point():
 @given(st.floats(-1, 3), st.floats(-1, 3))
 def test_a_click_anywhere_gives_percents_near_it(x, y):
     check_click(x, y)
-
-
-def test_clicks_all_over_the_triangle():
-    for shares in np.random.default_rng(1).dirichlet(np.ones(3), 300):
-        check_click(*map(float, to_plane(shares)))
 
 
 def check_click(x, y):
@@ -96,13 +85,6 @@ def test_the_frame_grows_to_show_a_point_but_not_for_one_far_out():
     assert edge[1] == pytest.approx(usual.y[0])
     across = (far - CENTRE)[0] * (edge - CENTRE)[1] - (far - CENTRE)[1] * (edge - CENTRE)[0]
     assert across == pytest.approx(0, abs=1e-12)
-
-
-def test_the_reach_is_twice_the_frame():
-    found = frame_around(CENTRE)
-    width, height = np.ptp(found.enlarged_corners, axis=0)
-    assert width == pytest.approx(2 * (found.x[1] - found.x[0]))
-    assert height == pytest.approx(2 * (found.y[1] - found.y[0]))
 
 
 @pytest.mark.parametrize("name", REPAIRS)
@@ -141,23 +123,6 @@ def test_borders_of_regions_in_exact_arithmetic(name):
     assert tuple(float(value) for value in inner) in drawn
 
 
-def test_the_regions_of_two_zeros_lie_inside_each_other():
-    """Supports are nested, so InvP sets two zeros wherever MLE* does, and MLE* wherever InvN does."""
-    for epsilon in (0.1, 1.0, 5.0):
-        mechanism = RandomizedResponse(3, epsilon)
-        cuts = [
-            next(region for region in zero_regions(name, mechanism) if region.zeros == 2).corners[1, 0]
-            for name in ("inv_p", "mle_star", "inv_n")
-        ]
-        assert cuts[0] < cuts[1] < cuts[2] < 1
-
-
-def test_three_categories_are_the_scenarios_own_draw():
-    draw = Scenario("zipf", 3, 1.2, 0.7, 500, 9).draw()
-    assert three_categories(draw) is draw
-    assert category_names(draw) == ("category 1", "category 2", "category 3")
-
-
 def test_more_categories_give_the_three_most_frequent_alone():
     population = Population.from_weights([5, 40, 1, 30, 30, 2], list("abcdef"))
     scenario = Scenario("upload", 6, epsilon=0.8, n=900, seed=3)
@@ -188,17 +153,6 @@ def test_the_seed_decides_the_draw_and_ties_keep_their_order():
 def test_an_upload_with_fewer_than_three_people_in_it_has_a_draw():
     draw = Scenario("upload", 5, epsilon=0.01, n=1, seed=1).draw(Population.from_weights([0, 0, 0, 7, 0]))
     assert three_categories(draw).counts.sum() == 1
-
-
-def test_trio_holds_the_estimates_of_counts_and_of_shares():
-    mechanism = RandomizedResponse(3, 1.0)
-    counts, shares = estimate_three((62, 33, 5), mechanism), estimate_three((0.62, 0.33, 0.05), mechanism)
-    np.testing.assert_allclose(counts.phi, [0.62, 0.33, 0.05])
-    for name, estimate in counts.estimates.items():
-        expected = exact.ESTIMATORS[name]((62, 33, 5), exact.channel_from_epsilon(3, 1.0))
-        np.testing.assert_allclose(estimate, [float(value) for value in expected], rtol=1e-13, atol=1e-15)
-        np.testing.assert_allclose(estimate, shares.estimates[name], rtol=1e-12, atol=1e-15)
-    assert counts.collinearity.position == pytest.approx(shares.collinearity.position)
 
 
 @pytest.mark.parametrize(
@@ -275,9 +229,3 @@ def test_the_example_has_one_negative_and_its_repairs_differ(epsilon):
     place = collinearity(example, mechanism)
     assert place.supports.tolist() == [2, 2, 2]
     assert place.length > 0
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 20.0])
-def test_the_example_at_the_ends_of_the_range(epsilon):
-    mechanism = RandomizedResponse(3, epsilon)
-    assert (inv(example_with_a_negative(mechanism), mechanism) < 0).sum() == 1

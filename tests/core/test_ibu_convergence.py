@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, Scenario, ibu_path, mle_star
-from rr_core.ibu import figure4, ibu_paths, iterates
+from rr_core.ibu import ibu_paths, iterates
 from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
@@ -20,8 +20,8 @@ HISTOGRAM = [50, 30, 20, 20, 10, 2]
 MECHANISM = RandomizedResponse(6, 1.5)
 
 
-@pytest.mark.parametrize("per_decade", [1, 7, 30, 200])
-@pytest.mark.parametrize("last", [0, 1, 2, 9, 10, 11, 1000, 40_000, 399_999])
+@pytest.mark.parametrize("per_decade", [1, 30, 200])
+@pytest.mark.parametrize("last", [0, 1, 10, 399_999])
 def test_log_spaced_iterations(last, per_decade):
     marks = log_spaced(last, per_decade)
     assert marks[0] == 0
@@ -55,13 +55,6 @@ def test_first_reached_by_every_measure_whatever_was_recorded(tolerance, marks):
     assert not found.unreachable  # a longer run would get there
 
 
-def test_a_tolerance_that_is_met_exactly_is_reached():
-    path = ibu_path(HISTOGRAM, MECHANISM, range(40))
-    assert first_reached(path, path.certificate[17]).certificate == 17
-    assert first_reached(path, path.log_likelihood_gap[17]).gap == 17
-    assert first_reached(path, path.squared_distance[17]).squared_distance == 17
-
-
 def test_a_certificate_that_rises_again_was_reached_before():
     start = np.array([0.205, 0.295, 0.303, 0.00004, 0.197])
     path = ibu_path([30, 10, 3, 12, 15], RandomizedResponse(5, 1.63), range(12), start / start.sum())
@@ -69,13 +62,6 @@ def test_a_certificate_that_rises_again_was_reached_before():
     tolerance = (path.certificate[first] + path.certificate[first + 1]) / 2
     assert path.certificate[first + 1] > tolerance
     assert first_reached(path, tolerance).certificate == first
-
-
-def test_the_gap_reaches_a_tolerance_no_later_than_the_certificate():
-    path = ibu_path(HISTOGRAM, MECHANISM, range(2000))
-    for tolerance in (0.1, 1e-3, 1e-6, 1e-9):
-        found = first_reached(path, tolerance)
-        assert found.gap < found.certificate
 
 
 def test_every_iterate_is_an_estimate_of_ibu():
@@ -110,7 +96,7 @@ def test_random_runs_against_iterating_one_by_one():
     and what is said to be never is not within a longer run."""
     rng = np.random.default_rng(20261122)
     told = {"certificate": 0, "gap": 0, "squared_distance": 0}
-    for trial in range(150):
+    for trial in range(80):
         k = int(rng.choice([2, 3, 4, 7, 12]))
         epsilon = float(rng.choice([0.01, 0.1, 0.5, 1, 2, 4, 20]))
         n = int(rng.choice([1, 2, 10, 100, 3000, 10**9]))
@@ -156,22 +142,6 @@ def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
         "certificate"
         not in first_reached(ibu_path(draw.counts, draw.mechanism, [1], start), between).unreachable
     )
-
-
-def test_the_divergence_from_the_limit_never_rises():
-    """What bounds the rest of a run; also towards the limit of a start with a zero."""
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        k = int(rng.integers(2, 9))
-        start = rng.dirichlet(np.ones(k))
-        start[: int(rng.integers(0, k - 1))] = 0
-        path = ibu_path(
-            rng.integers(0, 60, k) + 1, RandomizedResponse(k, 1.0), range(200), start / start.sum()
-        )
-        kept = path.limit > 0
-        weight = (path.multiplicities * path.limit)[kept]
-        divergence = np.log(path.limit[kept] / path.thetas[:, kept]) @ weight
-        assert (np.diff(divergence) < 1e-13).all()
 
 
 @pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
@@ -307,14 +277,6 @@ def test_a_long_run_ends_at_the_local_rate(histogram, epsilon, start):
     assert rate.iterations_per_digit == pytest.approx(np.log(10) / -np.log(rate.contraction_factor))
 
 
-def test_where_the_last_error_sits():
-    path = ibu_path(HISTOGRAM, RandomizedResponse(6, 2.0), [300])
-    off = path.thetas[-1] - path.limit
-    off /= np.abs(off).max()
-    mode = local_rate(path).mode
-    np.testing.assert_allclose(off, mode * np.sign(off @ mode), atol=0.01)
-
-
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 @pytest.mark.parametrize(
     "histogram", [[1, 0], [350, 334, 316], HISTOGRAM, [60, 40], [30, 29, 27, 26], [9, 1, 0, 0]]
@@ -339,13 +301,6 @@ def test_off_the_support_an_estimate_decays_at_its_own_pace():
     assert (~rate.support).sum() == 3
     ratio = (path.thetas[1] / path.thetas[0])[~rate.support]
     np.testing.assert_allclose(ratio, (1 - rate.own_decay)[~rate.support], rtol=1e-6)
-
-
-def test_with_every_category_kept_the_pace_is_p_minus_q():
-    mechanism = RandomizedResponse(4, 1.0)
-    rate = local_rate(ibu_path([30, 29, 27, 26], mechanism, [0]))
-    assert rate.support.all()
-    assert rate.decay_bound == pytest.approx(mechanism.keep, rel=1e-14)
 
 
 def test_exactly_on_the_border_convergence_is_slower_than_geometric():
@@ -415,13 +370,3 @@ def test_stopping_keeps_what_was_reached():
     assert found.squared_distance.shape == (2, len(found.iterations))
     end = ibu_path(SCENARIO.draw().counts, SCENARIO.mechanism, [int(found.iterations[-1])])
     assert found.squared_distance[1, -1] == pytest.approx(float(end.squared_distance[0]), rel=1e-9)
-
-
-def test_paper_figure_is_the_twelve_settings():
-    found = figure4.compare(3, lambda done: True)  # stopped at the first look
-    assert found.scenarios == figure4.scenarios(3)
-    assert found.squared_distance.shape[0] == 12
-    for i in (0, 7, 11):
-        draw = found.scenarios[i].draw()
-        path = ibu_path(draw.counts, draw.mechanism, found.iterations)
-        np.testing.assert_allclose(found.squared_distance[i], path.squared_distance, rtol=1e-9, atol=1e-28)

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from rr_core import (
     RandomizedResponse,
@@ -23,7 +22,7 @@ from rr_core import (
     zipf,
 )
 from tests.core import exact, listing
-from tests.core.histograms import both_ways, counts, everyday_epsilons, families
+from tests.core.histograms import both_ways, families
 
 
 def noisy(k, n, mechanism, seed=0):
@@ -68,23 +67,6 @@ def test_a_channel_with_more_reports_than_truths():
     assert ibu_channel([5, 0, 0], np.eye(3), 10).tolist() == [1, 0, 0]
 
 
-@pytest.mark.slow
-@given(counts(), everyday_epsilons)
-def test_the_likelihood_never_falls_and_the_certificate_bounds_the_gap(histogram, epsilon):
-    path = ibu_path(histogram, RandomizedResponse(len(histogram), epsilon), range(0, 40, 2))
-    assert (np.diff(path.log_likelihood_gap) <= 1e-13).all()
-    assert (path.log_likelihood_gap >= -1e-13).all()
-    assert (path.certificate >= path.log_likelihood_gap - 1e-12).all()
-
-
-@pytest.mark.slow
-@given(counts(), everyday_epsilons)
-def test_iterates_are_distributions(histogram, epsilon):
-    theta = ibu(histogram, RandomizedResponse(len(histogram), epsilon), 50)
-    assert theta.min() >= 0
-    assert theta.sum() == pytest.approx(1, rel=1e-12)
-
-
 @pytest.mark.parametrize("start", [None, "interior"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
 def test_the_path_records_distance_gap_and_certificate(shape, start):
@@ -109,43 +91,12 @@ def test_the_path_records_distance_gap_and_certificate(shape, start):
         np.testing.assert_allclose(path.log_likelihood_gap[..., index], losses[0] - losses[1], atol=1e-13)
 
 
-def test_no_iteration_returns_the_start():
-    mechanism = RandomizedResponse(3, 1.0)
-    np.testing.assert_allclose(ibu([5, 3, 1], mechanism, 0), np.full(3, 1 / 3), rtol=1e-15)
-    np.testing.assert_array_equal(ibu([5, 3, 1], mechanism, 0, start=[0.2, 0.3, 0.5]), [0.2, 0.3, 0.5])
-
-
-def test_what_starts_at_zero_stays_at_zero():
-    for epsilon in (0.5, 8.0, 5000.0):
-        theta = ibu([5, 3, 1], RandomizedResponse(3, epsilon), 200, start=[0.5, 0.0, 0.5])
-        assert theta[1] == 0
-        assert theta.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("shape", [(4,), (2, 3)])
-def test_a_batch_with_one_start_or_a_start_per_row(shape):
-    mechanism, rng = RandomizedResponse(5, 1.0), np.random.default_rng(2)
-    histogram = rng.integers(1, 30, (*shape, 5))
-    shared, own = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5), size=shape)
-    for start in (shared, own):
-        together = ibu(histogram, mechanism, 13, start)
-        for index in np.ndindex(*shape):
-            alone = ibu(histogram[index], mechanism, 13, np.broadcast_to(start, histogram.shape)[index])
-            np.testing.assert_allclose(together[index], alone, rtol=1e-13)
-
-
 def test_any_interior_start_ends_at_mle_star():
     mechanism, rng = RandomizedResponse(6, 2.0), np.random.default_rng(3)
     histogram = [50, 30, 20, 10, 5, 2]
     for _ in range(5):
         theta = ibu(histogram, mechanism, 20_000, rng.dirichlet(np.ones(6)))
         np.testing.assert_allclose(theta, mle_star(histogram, mechanism), atol=1e-6)
-
-
-def test_a_huge_epsilon_converges_at_once():
-    np.testing.assert_allclose(
-        ibu([5, 0, 3, 1], RandomizedResponse(4, 5000), 2), np.array([5, 0, 3, 1]) / 9, rtol=1e-14
-    )
 
 
 @pytest.mark.slow
@@ -284,20 +235,6 @@ def test_what_starts_at_zero_is_never_revived(epsilon):
         assert theta[1] == 0
         assert (theta[[0, 2, 3]] > 0).all() or epsilon > 29
         assert theta.sum() == pytest.approx(1, rel=1e-12)
-
-
-@pytest.mark.parametrize("k", [2, 3, 500])
-@pytest.mark.parametrize("epsilon", [1e-12, 1.0, 5000.0])
-def test_a_single_report(k, epsilon):
-    """N = 1: the likelihood is q + (p - q) theta_i of the category that was reported."""
-    histogram = np.zeros(k)
-    histogram[k // 2] = 1
-    path = ibu_path(histogram, RandomizedResponse(k, epsilon), [0, 1, 5, 400])
-    assert path.mle_star.tolist() == [1, 0]
-    assert (np.diff([path.estimate(index)[k // 2] for index in range(4)]) >= 0).all()
-    truth = by_digits(histogram, exact.channel_from_epsilon(k, epsilon), [Fraction(1 / k)] * k, (1, 5), 40)
-    for index in (1, 2):
-        assert_near(path.estimate(index), truth[index - 1])
 
 
 @pytest.mark.slow

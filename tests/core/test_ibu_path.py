@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, Scenario, ibu, ibu_path, mle_star, optimality_gap, squared_error
+from rr_core import RandomizedResponse, ibu, ibu_path, mle_star, optimality_gap, squared_error
 from rr_core.ibu import ibu_paths
 from rr_core.optimality import update_factors
 from tests.core import listing
@@ -66,15 +66,6 @@ def test_rows_with_as_many_levels_are_the_same_bit_for_bit():
         np.testing.assert_array_equal(together.estimate(0)[row], alone)
 
 
-def test_padding_is_copies_of_the_last_level():
-    histograms = [[5, 5, 5, 2], [4, 3, 2, 1]]
-    start = [[0.25] * 4, [0.4, 0.3, 0.2, 0.1]]
-    path = ibu_paths(histograms, [RandomizedResponse(4, 1.0)] * 2, [0, 9], start)
-    assert path.multiplicities.tolist() == [[3, 1, 0, 0], [1, 1, 1, 1]]
-    for values in (path.counts, path.limit, path.mle_star, path.start, *path.thetas):
-        assert values[0, 1] == values[0, 2] == values[0, 3]
-
-
 def test_padding_cuts_nothing_off():
     """The second row starts at zero in a category that MLE* keeps, and the first, with fewer levels, nowhere."""
     start = [[0.25] * 4, [0.4, 0.3, 0.3, 0.0]]
@@ -90,15 +81,8 @@ def test_iteration_zero_is_the_start_to_the_last_bit(epsilon):
         np.testing.assert_array_equal(theta, start)
 
 
-def test_what_is_recorded_does_not_change_what_is_computed():
-    histogram, mechanism = [40, 17, 17, 5, 0], RandomizedResponse(5, 0.7)
-    often = ibu_path(histogram, mechanism, range(301), progress=lambda done: False)
-    np.testing.assert_array_equal(often.estimate(-1), ibu(histogram, mechanism, 300))
-    np.testing.assert_array_equal(often.estimate(123), ibu(histogram, mechanism, 123))
-
-
 @pytest.mark.parametrize("values", ["counts", "frequencies"])
-@pytest.mark.parametrize("shape", [(40,), (3, 40), (2, 2, 40), (1, 3000), (2, 3000)])
+@pytest.mark.parametrize("shape", [(40,), (2, 2, 40), (2, 3000)])
 @pytest.mark.parametrize("start", [False, True])
 def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
     rng = np.random.default_rng(3)
@@ -199,14 +183,6 @@ def test_a_run_from_a_zero_ends_at_the_limit_and_not_at_mle_star():
     assert path.log_likelihood_gap[-1] > 0.001
 
 
-def test_a_zero_where_mle_star_is_zero_too_cuts_nothing_off():
-    histogram, mechanism = [50, 30, 20, 10, 0], RandomizedResponse(5, 2.0)
-    path = ibu_path(histogram, mechanism, [5000], [0.25, 0.25, 0.25, 0.25, 0.0])
-    assert bool(path.cut_off) is False
-    np.testing.assert_array_equal(path.limit, path.mle_star)
-    assert path.squared_distance[-1] < 1e-20
-
-
 def test_wrong_batches_are_refused():
     mechanism = RandomizedResponse(3, 1.0)
     with pytest.raises(ValueError, match="mechanisms must be one or more with the same k, got k = none"):
@@ -230,14 +206,6 @@ def test_progress_is_told_the_iterations_done_and_the_last(monkeypatch):
     assert (np.diff(seen) > 0).all()
     assert len(seen) > 3
     assert path.stopped is False
-
-
-def test_progress_is_called_now_and_then_only():
-    """Once per 50 ms: a short run tells its end, however many iterations it records."""
-    seen = []
-    ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), range(200), progress=seen.append)
-    assert seen[-1] == 199
-    assert len(seen) < 100
 
 
 def test_progress_waits_for_the_clock_each_time(monkeypatch):
@@ -275,22 +243,3 @@ def test_a_stop_on_a_recorded_iteration_records_it_once(monkeypatch):
     path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10, 100], progress=lambda done: True)
     assert path.iterations.tolist() == [10]
     assert path.stopped is True
-
-
-def test_asking_to_stop_at_the_end_stops_nothing():
-    path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10], progress=lambda done: True)
-    assert path.stopped is False
-
-
-def test_a_long_run_can_be_stopped_by_the_clock():
-    path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10**9], progress=lambda done: True)
-    assert path.stopped is True
-
-
-@pytest.mark.parametrize(("n", "epsilon"), [(10_000, 1.0), (500_000, 0.5)])
-def test_a_setting_of_figure_4_against_the_listing(n, epsilon):
-    draw = Scenario("zipf", 500, 1.3, epsilon, n, 3).draw()
-    path = ibu_path(draw.counts, draw.mechanism, [1500])
-    theta = listing.ibu(draw.counts / n, draw.mechanism.p, 1500)
-    np.testing.assert_allclose(path.estimate(0), theta, rtol=1e-9, atol=1e-15)
-    assert len(path.counts) == np.unique(draw.counts).size < 200

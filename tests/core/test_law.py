@@ -1,6 +1,5 @@
 """The law of one category's reports against exact convolutions, simulation and the sign of Inv itself."""
 
-import decimal
 import math
 from fractions import Fraction
 
@@ -62,7 +61,7 @@ def test_the_law_of_long_binomials_is_the_exact_convolution():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("t", "k", "epsilon"), [(0, 4, 1.0), (90, 4, 1.0), (300, 2, 0.2), (200, 30, 3.0)])
+@pytest.mark.parametrize(("t", "k", "epsilon"), [(90, 4, 1.0), (200, 30, 3.0)])
 def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
     """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound for 1 in 10^6."""
     mechanism, n, runs = RandomizedResponse(k, epsilon), 300, 20_000
@@ -128,7 +127,7 @@ def test_a_narrow_band_is_the_central_range(k, epsilon, level):
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (12, 0.1), (1000, 2.0), (10_000, 4.0)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (1000, 2.0)])
 def test_a_wide_band_is_the_central_range_to_one_report(k, epsilon, level):
     """On either side of the switch to the normal law. Whole numbers alone can put a central range one
     report's chance per side above its level; beyond a variance of 600 that is less than half a point."""
@@ -149,16 +148,6 @@ def test_a_wide_band_is_the_central_range_to_one_report(k, epsilon, level):
             assert level - 0.002 < covered < level + 1.1 * (lowest + highest)
             if variance >= 600 and level == 0.95:
                 assert abs(covered - level) < 0.005
-
-
-def test_a_band_takes_each_category_by_itself():
-    mechanism, counts = RandomizedResponse(4, 1.0), [500, 3, 0, 3, 10_000]
-    band = report_band(counts, 10_506, mechanism)
-    assert band.level == 0.95
-    for i, t in enumerate(counts):
-        alone = report_band([t], 10_506, mechanism)
-        assert (band.low[i], band.high[i], band.expected[i]) == (alone.low, alone.high, alone.expected)
-    np.testing.assert_allclose(band.expected, [mechanism.p * t + mechanism.q * (10_506 - t) for t in counts])
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 20.0, 5000.0])
@@ -215,41 +204,6 @@ def test_at_n_q_reports_inv_is_zero_and_zero_is_not_negative():
     assert negative_chance(7, RandomizedResponse(2, math.log(6))) == pytest.approx((6 / 7) ** 7)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 20.0])
-@pytest.mark.parametrize("k", [2, 3, 12, 1000])
-def test_the_largest_negative_count_is_where_inv_changes_sign(k, epsilon):
-    mechanism = RandomizedResponse(k, epsilon)
-    for n in (2, 5, 77, 1000, 123_457, 10**9):
-        most = int(most_negative(n, mechanism))
-        assert one_count(most, n, mechanism) < 0 < one_count(most + 1, n, mechanism)
-
-
-def test_the_chance_of_a_negative_among_a_billion_users():
-    """Poisson-like at eps = 20, k = 2 (N q = 2.06): Pr(0, 1 or 2 reports) to 40 digits."""
-    channel, n = exact.channel_from_epsilon(2, 20.0), 10**9
-    with decimal.localcontext(decimal.Context(prec=60)):
-        q = decimal.Decimal(channel.q.numerator) / decimal.Decimal(channel.q.denominator)
-        expected = float(sum(math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(3)))
-    assert negative_chance(n, RandomizedResponse(2, 20.0)) == pytest.approx(expected, rel=1e-11)
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 8.0])
-@pytest.mark.parametrize("k", [2, 12, 10_000])
-def test_more_users_bring_the_chance_to_one_half_and_no_further(k, epsilon):
-    mechanism = RandomizedResponse(k, epsilon)
-    users = np.array([[10**5, 10**6], [10**8, 10**9]])
-    chance = negative_chance(users, mechanism)
-    assert chance.shape == (2, 2)
-    deviation = np.sqrt(users * mechanism.q * (1 - mechanism.q))
-    assert (np.abs(chance - 0.5)[deviation > 3] < 0.6 / deviation[deviation > 3]).all()
-    usable = (deviation > 3) & (deviation < 3000)
-    np.testing.assert_allclose(
-        chance[usable],
-        stats.binom.cdf(most_negative(users, mechanism), users, mechanism.q)[usable],
-        rtol=1e-9,
-    )
-
-
 def test_the_chance_of_a_negative_at_extreme_epsilon():
     assert negative_chance([1, 10**9], RandomizedResponse(2, 1e-12)).tolist() == pytest.approx(
         [0.5, 0.5], abs=1e-4
@@ -302,14 +256,6 @@ def test_more_users_cure_the_negatives_of_what_somebody_has_and_no_others(k, eps
         half = float(negative_chances([0], n, mechanism)[0])
         assert half == negative_chance(n, mechanism)
         assert abs(half - 0.5) < 0.8 / math.sqrt(n * mechanism.q * (1 - mechanism.q))
-
-
-def test_few_reports_expected_does_not_mean_nearly_always_negative():
-    """K = 12, e^epsilon = e: N = 13 expects 0.95 reports of an empty category, and it goes negative when none comes."""
-    mechanism = RandomizedResponse(12, 1.0)
-    assert 13 * mechanism.q == pytest.approx(0.947, abs=1e-3)
-    assert negative_chance(13, mechanism) == pytest.approx((1 - mechanism.q) ** 13)
-    assert negative_chance(13, mechanism) < 0.38
 
 
 def test_below_zero_is_having_at_most_the_largest_negative_number_of_reports():
@@ -375,12 +321,3 @@ def test_wrong_numbers_of_users(n):
     for call in (negative_chance, most_negative):
         with pytest.raises(ValueError, match=f"^n must be whole numbers >= 1, got {n!r}$"):
             call(n, MECHANISM)
-
-
-def test_negatives_become_rarer_at_first_and_no_more_once_n_is_well_above_one_over_q():
-    mechanism = RandomizedResponse(12, 1.0)  # 1/q = 13.7
-    chances = [float(negative_chance(n, mechanism)) for n in (1, 5, 13)]
-    assert chances == sorted(chances, reverse=True)
-    assert chances[0] > 0.9
-    for n in (1000, 10**4, 10**6, 10**9):
-        assert negative_chance(n, mechanism) == pytest.approx(0.5, abs=0.05)

@@ -21,7 +21,6 @@ from rr_core import (
     mle_star,
     optimality_gap,
     squared_error,
-    zipf,
 )
 from rr_core.misprints import EXAMPLE_COUNTS, all_checks, paper, slope_of_inv, squared_error_of_inv
 from tests.core import exact, listing
@@ -244,12 +243,6 @@ def test_theorem_8_means_the_entries_that_are_kept():
     assert (check.printed == 0).all()
 
 
-def test_the_blog_cannot_choose_from_a_set():
-    """Its reference code takes a set of outputs and hands it to random.choice."""
-    with pytest.raises(TypeError):
-        random.choice({0, 1, 2})
-
-
 def test_the_blogs_p_is_the_chance_of_a_uniform_redraw():
     """p = k/(k - 1 + e^eps) is k q = 1 - (p - q) here; read as the chance of the truth it is another law."""
     k, epsilon = 10, math.log(3)
@@ -271,19 +264,6 @@ def test_zipf_at_s_5_is_not_the_point_mass_of_the_published_code():
         assert share == pytest.approx(1 / math.fsum(r**-s for r in range(1, check.k + 1)), rel=1e-12)
         assert share == pytest.approx(known, abs=1e-4)
     assert check.published_code == 1
-
-
-def test_the_published_mse_is_the_mean_over_categories():
-    """Section 5.4 defines the sum; the figures divide it by K."""
-    a, b = zipf(50, 1.3), zipf(50, 1.0)
-    assert squared_error(a, b) / 50 == pytest.approx(np.mean((a - b) ** 2))
-
-
-def test_the_published_drop_condition_is_exact_at_a_tie():
-    """Lemma 3 (e): where g(n) = 0, dropping the entry or keeping it gives the same estimate: zero."""
-    channel = exact.channel_from_p(3, Fraction(1, 2))  # q = 1/4: with (2, 1, 1) both small ones sit at q
-    assert exact.mle([2, 1, 1], channel) == [1, 0, 0]
-    np.testing.assert_array_equal(mle_star([2, 1, 1], RandomizedResponse.from_p(3, 0.5)), [1, 0, 0])
 
 
 def test_the_posters_formula_is_inv_not_the_mle():

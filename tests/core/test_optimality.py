@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, mle_star, negative_log_likelihood, optimality_gap, update_factors
@@ -23,6 +23,7 @@ def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spre
     assert optimality_gap(histogram, theta, mechanism) >= gap - 1e-12
 
 
+@settings(max_examples=60)
 @given(counts(max_k=6), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_update_factors_are_those_of_exact_arithmetic(histogram, epsilon, seed):
     k = len(histogram)
@@ -31,14 +32,6 @@ def test_update_factors_are_those_of_exact_arithmetic(histogram, epsilon, seed):
     factors = update_factors(histogram, theta, RandomizedResponse(k, epsilon))
     truth = exact.update_factors(histogram, theta, exact.channel_from_epsilon(k, epsilon))
     np.testing.assert_allclose(factors, [float(x) for x in truth], rtol=1e-12)
-
-
-@given(counts(), everyday_epsilons)
-def test_one_ibu_step_keeps_the_total_so_the_mean_factor_is_one(histogram, epsilon):
-    mechanism = RandomizedResponse(len(histogram), epsilon)
-    theta = np.random.default_rng(1).dirichlet(np.ones(mechanism.k))
-    assert theta @ update_factors(histogram, theta, mechanism) == pytest.approx(1, rel=1e-12)
-    assert optimality_gap(histogram, theta, mechanism) >= -1e-12
 
 
 def test_the_certificate_is_positive_away_from_the_maximum():
@@ -52,16 +45,3 @@ def test_the_certificate_is_positive_away_from_the_maximum():
 def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infinite():
     assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 5000)) > 1e200
     assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))
-
-
-def test_the_factors_are_the_gradient_of_the_likelihood_up_to_a_constant():
-    histogram, mechanism, step = np.array([7, 1, 4, 0, 3]), RandomizedResponse(5, 1.0), 1e-6
-    theta = np.array([0.3, 0.1, 0.2, 0.15, 0.25])
-
-    def likelihood(shares):
-        return float(histogram @ np.log(mechanism.q + mechanism.keep * shares)) / histogram.sum()
-
-    gradient = [(likelihood(theta + e) - likelihood(theta - e)) / (2 * step) for e in step * np.eye(5)]
-    constants = update_factors(histogram, theta, mechanism) - gradient
-    assert np.ptp(constants) < 1e-8
-    assert constants[0] > 0.1

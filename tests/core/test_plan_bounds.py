@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from rr_core import RandomizedResponse, inv, mle_star
+from rr_core import RandomizedResponse, inv_variance, mle_star
 from rr_core.plan import bounds
 from rr_core.plan.protocols import KEYS
 
@@ -58,17 +56,6 @@ def test_no_protocol_beats_a_bound(k):
             assert (error >= hardest * (1 - 1e-12)).all()
 
 
-@pytest.mark.parametrize("k", CATEGORIES)
-def test_randomized_response_is_optimal_at_equal_shares_for_large_epsilon(k):
-    optimal = np.log(k) + np.linspace(0, 3, 20)
-    for users in USERS:
-        error, bound = (f(k, optimal, 7.0, users) for f in (rr_error, bounds.equal_shares))
-        np.testing.assert_allclose(error, bound, rtol=1e-12)
-    if k > 4:
-        below = np.log(k / 2.5)
-        assert rr_error(k, below, 7.0) > bounds.equal_shares(k, below, 7.0, "fixed") * 1.001
-
-
 def rr_error(k, epsilon, n, users="fixed"):
     return bounds.protocol_error("rr", k, epsilon, n, users)
 
@@ -96,18 +83,8 @@ def total_variance(channel, theta):
     return np.trace(np.linalg.inv(information))
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(3, 0.3), (5, 0.5), (6, 0.1), (6, 1.0), (7, 3.0)])
-def test_reports_of_subsets_reach_the_bound_at_equal_shares(k, epsilon):
-    reached = []
-    for size in range(1, k):
-        weight = np.ones((math.comb(k, size), k))
-        for i, subset in enumerate(itertools.combinations(range(k), size)):
-            weight[i, list(subset)] = math.exp(epsilon)
-        reached.append(total_variance(weight / weight.sum(axis=0), np.full(k, 1 / k)))
-    assert float(bounds.equal_shares(k, epsilon, 1)) == pytest.approx(min(reached), rel=1e-10)
-
-
 def test_random_private_channels_stay_above_the_bounds():
+    """Cramér and Rao: an unbiased estimate of any private report is above the theorem everywhere."""
     rng = np.random.default_rng(5)
     nearest = []
     for _ in range(200):
@@ -118,9 +95,10 @@ def test_random_private_channels_stay_above_the_bounds():
             continue
         epsilon = math.log((channel.max(axis=1) / channel.min(axis=1)).max())
         at_equal = total_variance(channel, np.full(k, 1 / k))
-        anywhere = total_variance(channel, rng.dirichlet(np.ones(k)))
         nearest.append(at_equal / float(bounds.equal_shares(k, epsilon, 1)))
-        assert anywhere > float(bounds.theorem(k, epsilon, 1))
+        for spread in (0.05, 1.0, 20.0):  # near the border and far from it
+            theta = rng.dirichlet(np.full(k, spread)) * 0.98 + 0.02 / k
+            assert total_variance(channel, theta) > float(bounds.theorem(k, epsilon, 1))
     assert 1 <= min(nearest) < 2
 
 
@@ -141,68 +119,15 @@ def test_a_constant_is_below_the_theorem_at_shares_that_it_happens_to_be():
     assert ((constant - np.eye(12)[0]) ** 2).sum() == pytest.approx(1 - 1 / 12)
 
 
-def test_an_unbiased_estimate_of_any_private_report_is_above_the_theorem_everywhere():
-    """Cramér and Rao at shares near and far from the border, for random private channels."""
-    rng = np.random.default_rng(9)
-    for _ in range(200):
-        k = int(rng.integers(2, 6))
-        channel = rng.dirichlet(np.ones(k + 3))[:, None] * rng.choice([1.0, 2.0, 6.0], (k + 3, k))
-        channel /= channel.sum(axis=0)
-        if np.linalg.matrix_rank(channel) < k:
-            continue
-        epsilon = math.log((channel.max(axis=1) / channel.min(axis=1)).max())
-        for spread in (0.05, 1.0, 20.0):
-            theta = rng.dirichlet(np.full(k, spread)) * 0.98 + 0.02 / k
-            assert total_variance(channel, theta) > float(bounds.theorem(k, epsilon, 1))
-
-
 @pytest.mark.parametrize("users", USERS)
 def test_binary_is_exact(users):
-    epsilon, n, draws, theta = 0.8, 50, 40_000, np.array([0.3, 0.7])
-    rng, mechanism = np.random.default_rng(8), RandomizedResponse(2, epsilon)
-    truth = np.array([15, 35]) if users == "fixed" else rng.multinomial(n, theta, draws)
-    reports = mechanism.randomize_histogram(np.broadcast_to(truth, (draws, 2)), rng)
-    errors = ((inv(reports, mechanism) - theta) ** 2).sum(axis=-1)
-    want = float(bounds.binary(epsilon, n, users, 0.21))
-    assert abs(errors.mean() - want) < 4 * errors.std() / math.sqrt(draws)
+    n, theta = 50, np.array([0.3, 0.7])
+    variance = inv_variance(theta, n, RandomizedResponse(2, 0.8), users=users).sum()
+    assert float(bounds.binary(0.8, n, users, 0.21)) == pytest.approx(variance, rel=1e-12)
     np.testing.assert_allclose(
         bounds.binary(EPSILONS, n, users), bounds.equal_shares(2, EPSILONS, n, users), rtol=1e-11
     )
     np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
-
-
-def test_binary_is_what_the_best_estimator_tends_to():
-    """The Bayes estimate under the uniform prior (E[P1 P2] = 1/6), by quadrature over the share."""
-    epsilon, nodes = 1.0, np.polynomial.legendre.leggauss(200)
-    theta, weight = (nodes[0] + 1) / 2, nodes[1] / 2
-    seen = RandomizedResponse(2, epsilon).expected(np.stack([theta, 1 - theta], axis=-1))[:, 0]
-    ratios = []
-    for n in (30, 300, 2000):
-        joint = binom.pmf(np.arange(n + 1)[:, None], n, seen) * weight
-        joint = joint[joint.sum(axis=1) > 1e-30]
-        chance = joint.sum(axis=1)
-        variance = joint @ theta**2 / chance - (joint @ theta / chance) ** 2
-        ratios.append(2 * (chance @ variance) / float(bounds.binary(epsilon, n, "sampled", 1 / 6)))
-    assert ratios == sorted(ratios)
-    assert 0.96 < ratios[-1] < 1
-    # A biased estimate is below Inv's error at small N, but above the theorem's bound here.
-    assert ratios[0] * float(bounds.binary(epsilon, 1, "sampled", 1 / 6)) > float(
-        bounds.theorem(2, epsilon, 1)
-    )
-
-
-def test_forms_for_small_epsilon():
-    k, tiny = 1000, 1e-4
-    for users in USERS:
-        assert float(bounds.theorem(k, tiny, 1, users) / bounds.limit(k, tiny, 1)) == pytest.approx(
-            1, abs=3e-4
-        )
-        for key in ("sue", "oue"):
-            error = bounds.protocol_error(key, k, tiny, 1, users)
-            assert float(error / bounds.attainable(k, tiny, 1)) == pytest.approx(1, abs=1e-6)
-        gap = float(bounds.equal_shares(k, tiny, 1, users) / bounds.attainable(k, tiny, 1))
-        assert gap == pytest.approx(((k - 1) / k) ** 2, abs=1e-5)
-    assert float(bounds.binary(tiny, 1) / bounds.theorem(2, tiny, 1)) == pytest.approx(1, abs=3e-4)
 
 
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
@@ -255,14 +180,6 @@ def test_curves_mark_the_place():
     assert curves.floor == float(bounds.equal_shares(12, 3.0, 1e5))
     np.testing.assert_array_equal(curves.inv, rr_error(12, EPSILONS, 1e5, "sampled"))
     assert math.isnan(bounds.against_epsilon(EPSILONS, 1000, 0.01, 100).floor)
-
-
-def test_epsilon_and_n_broadcast():
-    n = np.array([[10.0], [1000.0]])
-    for function in (bounds.theorem, bounds.equal_shares, rr_error):
-        both = function(4, EPSILONS, n)
-        assert both.shape == (2, EPSILONS.size)
-        np.testing.assert_allclose(both[0], both[1] * 100)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, inv_variance
+from rr_core import RandomizedResponse
 from rr_core.plan import protocols
 from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
@@ -45,17 +46,16 @@ def exact_variance(p, q, theta, users):
     return (fixed if users == "fixed" else seen * (1 - seen)) / (p - q) ** 2
 
 
-@pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("k", [2, 3, 12, 1000])
-@pytest.mark.parametrize("root", [Fraction(101, 100), Fraction(3, 2), 3, 200])
-def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root, users):
+@pytest.mark.parametrize("root", [Fraction(101, 100), 3, 200])
+def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root):
     epsilon = 2 * math.log(root)
     made = support(key, k, epsilon)
     p, q = exact_chances(key, k, root, made.hash_range or 2, made.subset_size)
     given = (made.p_star, made.q_star, made.keep, made.rest)
     np.testing.assert_allclose(given, [float(x) for x in (p, q, p - q, 1 - p - q)], rtol=1e-12, atol=1e-16)
-    for theta in (Fraction(0), Fraction(1, 7), Fraction(1)):
+    for users, theta in product(USERS, (Fraction(0), Fraction(1, 7), Fraction(1))):
         want = float(exact_variance(p, q, theta, users)) / 500
         assert float(made.variance(float(theta), 500, users)) == pytest.approx(want, rel=1e-11)
         row = compare(k, epsilon, 500, float(theta), users)[KEYS.index(key)]
@@ -79,20 +79,6 @@ def test_every_protocol_spends_exactly_epsilon(epsilon):
     assert made.p_star == pytest.approx(28 * power / (28 * power + 56), rel=1e-10)
     g = olh.hash_range
     assert (olh.keep + olh.q_star) == pytest.approx(power / (power + g - 1), rel=1e-10)
-
-
-@FEW
-@given(CATEGORIES, EPSILONS, SHARES, st.sampled_from(USERS))
-def test_randomized_response_has_the_variance_of_inv(k, epsilon, theta, users):
-    mechanism = RandomizedResponse(k, epsilon)
-    shares = np.full(2, theta)
-    row = compare(k, epsilon, 1000, theta, users)[0]
-    if k == 2:
-        want = inv_variance(shares, 1000, mechanism, users=users)[0]
-        assert row.variance == pytest.approx(want, rel=1e-11)
-    p, q = Fraction(mechanism.p), Fraction(mechanism.q)
-    want = float(exact_variance(p, q, Fraction(theta), users)) / 1000
-    assert row.variance == pytest.approx(want, rel=1e-8)
 
 
 @FEW
@@ -135,20 +121,16 @@ def reports(key, truth, k, epsilon, rng):
     return (hashes == sent[..., None]).sum(axis=1)
 
 
-@pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("key", KEYS)
-def test_simulated_means_and_variances(key, users):
-    k, n, epsilon, batches = 8, 40, 1.2, 5000
+def test_simulated_means_and_variances(key):
+    k, n, epsilon, batches = 8, 40, 1.2, 3000
     theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert protocols.subset_size(k, epsilon) == 2
     rng = np.random.default_rng(KEYS.index(key))
-    if users == "fixed":
-        truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
-    else:
-        truth = rng.choice(k, (batches, n), p=theta)
+    truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
     made = support(key, k, epsilon)
     estimate = (reports(key, truth, k, epsilon, rng) / n - made.q_star) / made.keep
-    variance = made.variance(theta, n, users)
+    variance = made.variance(theta, n, "fixed")
     assert (np.abs(estimate.mean(axis=0) - theta) < 4 * np.sqrt(variance / batches)).all()
     # A sum of 40 independent reports is nearly normal: its sample variance has spread sqrt(2/batches).
     assert (np.abs(estimate.var(axis=0) / variance - 1) < 4 * math.sqrt(2.1 / batches)).all()
@@ -192,11 +174,6 @@ def test_flip_k_is_where_the_variances_cross(epsilon, theta, against):
                 assert (rows[0].variance < rows[other].variance) == wins
 
 
-def test_flips_at_the_largest_share():
-    power = math.exp(2)
-    assert flip_k(2, "oue", 1.0) == pytest.approx(power + 3 + 1 / power, rel=1e-12)
-
-
 @FEW
 @given(st.floats(0.05, 6), st.sampled_from(KEYS[2:]))
 def test_flip_k_of_the_mean(epsilon, against):
@@ -222,14 +199,6 @@ def test_flip_epsilon_undoes_flip_k(k, against, theta):
         assert all(flip_k(e, against, theta) >= k - 1e-9 for e in (1e-6, 0.01, 0.3, 2.0))
 
 
-@pytest.mark.parametrize("k", [2, 5, 6, 7, 100, 1_500_000])
-def test_flip_epsilon_of_an_empty_category(k):
-    assert flip_epsilon(k) == (pytest.approx(math.log((k - 2) / 3)) if k > 5 else 0)
-    epsilon = flip_epsilon(k, "olh")
-    if epsilon > 0:
-        assert flip_k(epsilon, "olh") == pytest.approx(k, rel=1e-6)
-
-
 @FEW
 @given(st.floats(0.01, 3.5))
 def test_the_whole_hash_range_is_the_best_one(epsilon):
@@ -237,13 +206,6 @@ def test_the_whole_hash_range_is_the_best_one(epsilon):
     chosen = protocols.hash_range(epsilon)
     assert variances[chosen - 2] == pytest.approx(min(variances), rel=1e-12)
     assert min(variances) >= float(support("oue", 2, epsilon).variance(0.0, 1)) * (1 - 1e-12)
-
-
-def test_local_hashing_at_the_ideal_range_is_oue():
-    power = 7
-    hashed, unary = protocols.local_hashing(math.log(power), power + 1), support("oue", 5, math.log(power))
-    for theta in (0.0, 0.3):
-        assert float(hashed.variance(theta, 9)) == pytest.approx(float(unary.variance(theta, 9)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "bits"), [(2, 1), (3, 2), (1024, 10), (1025, 11), (1_500_000, 21)])
@@ -326,45 +288,6 @@ def test_subset_selection_with_single_categories_is_randomized_response():
         given = (one.p_star, one.q_star, one.keep, one.rest)
         np.testing.assert_allclose(given, (rr.p_star, rr.q_star, rr.keep, rr.rest), rtol=1e-12)
         assert (one.bits(k), one.coded_bits(k)) == (rr.bits(k), rr.coded_bits(k))
-
-
-def test_numbers_that_are_quoted():
-    """N times the squared error per category at K = 25, eps = 2 is 0.629, local hashing has 0.762. At K = 10, eps = 1
-    k-RR, which K < 3 e^eps + 2 would call the better one, takes 1.41 times the users."""
-    rows = {row.key: row for row in compare(25, 2.0, 1, 1 / 25)}
-    assert rows["subset"].variance == pytest.approx(0.629, abs=5e-4)
-    assert rows["olh"].variance == pytest.approx(0.762, abs=5e-4)
-    rr, subset, *_ = compare(10, 1.0, 1, 1 / 10)
-    assert flip_k(1.0) > 10
-    assert (rr.users_relative, subset.best) == (pytest.approx(1.41, abs=5e-3), True)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
-def test_below_the_known_rule_randomized_response_has_the_smallest_variance_at_a_share_of_zero(epsilon):
-    """Of the protocols that Wang et al. compare, with symmetric unary encoding; for a share of zero only."""
-    for k in range(2, math.ceil(3 * math.exp(epsilon) + 2)):
-        rr, *others = (support(key, k, epsilon).variance(0.0, 1) for key in ("rr", "sue", "oue", "olh"))
-        assert rr < min(others)
-
-
-def test_in_the_mean_over_all_categories_the_border_is_lower():
-    """At K = 10, eps = 1 the rule holds, and k-RR has the largest mean variance of the five."""
-    rows = {row.key: 10 * row.variance for row in compare(10, 1.0, 1, 1 / 10)}
-    assert flip_k(1.0) > 10 > flip_k_of_mean(1.0)
-    assert max(rows, key=rows.__getitem__) == "rr"
-    found = [rows[key] for key in ("rr", "oue", "olh", "sue")]
-    assert found == pytest.approx([40.96, 37.83, 38.14, 39.18], abs=0.01)
-
-
-def test_multiples_of_e_to_the_epsilon_are_for_large_epsilon():
-    """2.41 e^eps against unary encoding and 1.41 e^eps against subset selection; at eps = 1 both are far too low."""
-    borders = ((flip_k_of_mean, 1 + math.sqrt(2)), (protocols.single_k, math.sqrt(2)))
-    for border, multiple in borders:
-        assert border(8.0) == pytest.approx(multiple * math.exp(8.0), rel=0.002)
-        assert border(1.0) > 1.35 * multiple * math.exp(1.0)
-    assert [math.floor(border(1.0)) for border, _ in borders] == [9, 5]
-    for epsilon in (0.1, 1.0, 3.0, 8.0):
-        assert protocols.single_k(epsilon) < flip_k_of_mean(epsilon) < flip_k(epsilon)
 
 
 @pytest.mark.parametrize(

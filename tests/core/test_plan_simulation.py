@@ -35,17 +35,6 @@ def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
     assert curve.points.tolist() == points
 
 
-def test_the_standard_error_is_that_of_the_mean():
-    """Over many short runs the spread of the means is the standard error each of them reports."""
-    runs = [simulate_curve(5, uniform(5), "n", [200], 1.0, 20, seed=s) for s in range(150)]
-    for metric in landscape.METRICS:
-        for name in ESTIMATORS:
-            means = np.array([run.mean[metric][name][0] for run in runs])
-            said = np.mean([run.standard_error[metric][name][0] for run in runs])
-            # Six standard errors of a standard deviation over 150 runs.
-            assert said == pytest.approx(means.std(ddof=1), rel=6 / np.sqrt(2 * 150))
-
-
 def test_the_errors_are_the_estimators_on_the_same_reports():
     theta, mechanism = zipf(6, 1.0), RandomizedResponse(6, 1.0)
     collector = landscape._collector(mechanism, theta, 100, "fixed", 4, 5, 0)

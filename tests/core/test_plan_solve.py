@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance, sampling
-from rr_core.plan import solve
-from rr_core.plan.solve import Channels, Unreachable, achieved, required_epsilon, required_n
+from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
 from rr_core.populations import dominant, two_humps, uniform, zipf
 from rr_core.sampling import whole_users
@@ -25,16 +24,6 @@ TARGETS = (
     Target("smallest", 0.02),
     Target("top", 2),
 )
-
-
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.01), (2, 20), (1000, 1.0), (1_500_000, 8.0)])
-def test_the_channel_is_that_of_the_mechanism(k, epsilon):
-    channels, mechanism = Channels.of(k, [epsilon]), RandomizedResponse(k, epsilon)
-    assert channels.q[0] == pytest.approx(mechanism.q, rel=1e-14)
-    assert channels.keep[0] == pytest.approx(mechanism.keep, rel=1e-14)
-    seen, rest = channels.report_probability(np.array([0.25]))
-    assert seen[0, 0] == pytest.approx(mechanism.q + mechanism.keep / 4, rel=1e-14)
-    assert seen + rest == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -140,7 +129,7 @@ def test_the_exact_chance_of_a_wrong_ranking_at_k_3():
     [(t, known) for t in TARGETS for known in (True, False) if known or not t.about.needs_population],
     ids=lambda value: value if isinstance(value, bool) else value.kind,
 )
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(4, 1.0, 5000), (30, 3.0, 777), (1000, 5.0, 123_456_789)])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(4, 1.0, 5000), (1000, 5.0, 123_456_789)])
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_each_of_the_three_follows_from_the_other_two(target, known, k, epsilon, n, users):
     theta = Guess.of(k, zipf(k, 1.1)) if known else None
@@ -180,16 +169,8 @@ def test_the_answers_meet_the_target_and_less_does_not(target, k):
     assert better(achieved(target, k, epsilon - 1e-3, n, theta)) < 0
 
 
-def test_users_for_the_rmse_by_another_route():
-    mechanism = RandomizedResponse(7, 1.2)
-    free = optimize.brentq(
-        lambda log_n: inv_variance(uniform(7), math.exp(log_n), mechanism).mean() - 1e-4, 0, 30, xtol=1e-14
-    )
-    assert required_n(Target("rmse", 0.01), 7, 1.2, None) == math.ceil(math.exp(free))
-
-
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.sampled_from(TARGETS),
     st.integers(3, 300),
@@ -245,27 +226,6 @@ def test_wrong_arguments_are_named():
             call()
 
 
-@pytest.mark.slow
-def test_the_largest_k():
-    guess = Guess.of(1_500_000, zipf(1_500_000, 1.3))
-    for target in (TARGETS[1], TARGETS[2], TARGETS[4]):
-        n = required_n(target, guess.k, 10.0, guess)
-        assert isinstance(n, int)
-        assert target.met_by(achieved(target, guess.k, 10.0, n + 1, guess))
-    assert solve.N_MOST == 10**12
-
-
-def test_the_exact_tails_take_several_times_the_normal_users_where_few_are_enough():
-    def ratio(k, epsilon, margin, share):
-        mechanism = RandomizedResponse(k, epsilon)
-        variance = float(inv_variance(np.r_[share, np.full(k - 1, (1 - share) / (k - 1))], 1, mechanism)[0])
-        n = required_n(Target("share", margin, 0.95, share), k, epsilon, None)
-        return n / (stats.norm.isf(0.025) ** 2 * variance / margin**2)
-
-    assert ratio(12, 1.0, 0.005, 0.2) == pytest.approx(1, abs=0.01)
-    assert ratio(5000, 8.0, 0.005, 0.0) > 3
-
-
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
     ("k", "epsilon", "value"), [(100, 0.013, 0.01), (1000, 0.121, 0.0005), (12, 0.054, 1e-4), (7, 1.2, 0.013)]
@@ -317,59 +277,10 @@ def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, 
         assert missed <= 0.05 + error if kept else missed >= 0.05 - error
 
 
-def test_whose_luck_it_is_matters():
-    """Everybody in one of 25 categories at worst: without noise these people's shares are known, but 8,000 drawn from a
-    population do not tell its shares to within a point."""
-    worst = Target("max", 0.01)
-    assert required_epsilon(worst, 25, 8000, None) == pytest.approx(4.78, abs=0.01)
-    assert not isinstance(required_epsilon(worst, 25, 8000, None, users="sampled"), float)
-    assert required_n(worst, 25, 6.0, None) == pytest.approx(2400, rel=0.05)
-    assert required_n(worst, 25, 6.0, None, users="sampled") > 14_000
-    guess = zipf(25, 1.5)
-    assert achieved(worst, 25, 8.0, 8000, guess) == pytest.approx(0.00135, rel=0.1)
-    assert achieved(worst, 25, 20.0, 8000, None) < 1 / 8000
-
-
-def test_a_named_share_is_the_usual_z_squared_times_the_variance():
-    """About 62,400 for a share of 20% among 25 categories at epsilon = 2, within a point, 95%."""
-    target, mechanism = Target("share", 0.01), RandomizedResponse(25, 2.0)
-    seen, z = mechanism.expected(np.append(0.2, np.full(24, 0.8 / 24)))[0], stats.norm.isf(0.025)
-    usual = z**2 * seen * (1 - seen) / mechanism.keep**2 / 0.01**2
-    assert usual == pytest.approx(62_400, rel=1e-3)
-    assert usual <= required_n(target, 25, 2.0, None, users="sampled") <= 1.01 * usual
-    p, q = mechanism.p, mechanism.q
-    fixed = z**2 * (0.2 * p * (1 - p) + 0.8 * q * (1 - q)) / mechanism.keep**2 / 0.01**2
-    assert fixed <= required_n(target, 25, 2.0, None) <= 1.02 * fixed
-
-
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(
-    st.sampled_from(["max", "share", "smallest", "top"]),
-    st.integers(2, 5000),
-    st.floats(0.01, 20),
-    st.floats(0, 9),
-    st.sampled_from(["fixed", "sampled"]),
-    st.floats(0, 1),
+@pytest.mark.parametrize("confidence", [0.9, 0.999])
+@pytest.mark.parametrize(
+    ("first", "epsilon"), [(0.52, 4.92), (0.6, 0.8), (0.63, 7.15), (0.71, 1.93), (0.8, 5.8)]
 )
-def test_over_all_ranges_the_three_agree(kind, k, epsilon, log_n, users, share):
-    """What N achieves is a target that N meets, and that takes no more than N."""
-    n, guess = max(round(10**log_n), 1), Guess.of(k, zipf(k, 1.0))
-    target = Target(kind, 1 if kind == "top" else 0.1, 0.95, share)
-    value = achieved(target, k, epsilon, n, guess, users=users)
-    assert value >= 0
-    again = Target("top", 1, min(max(value, 0.5), 0.9999)) if kind == "top" else None
-    if kind != "top" and 1e-9 <= value <= 1:
-        again = Target(kind, value, 0.95, share)
-    if again is not None and (kind != "top" or 0.5 <= value <= 0.9999):
-        assert required_n(again, k, epsilon, guess, users=users) <= n
-        needed = required_epsilon(again, k, n, guess, users=users)
-        assert needed <= epsilon * (1 + 1e-7)
-
-
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99, 0.999])
-@pytest.mark.parametrize("epsilon", [0.8, 1.93, 4.92, 5.8, 7.15])
-@pytest.mark.parametrize("first", [0.52, 0.6, 0.63, 0.71, 0.8])
 def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, epsilon, confidence):
     """By the exact law of the reports, at the N that is enough and at the next fifty."""
     mechanism, shares = RandomizedResponse(2, epsilon), np.array([first, 1 - first])
@@ -438,17 +349,15 @@ def collections(k, epsilon, n, theta, users, seed):
     return reports, people / n
 
 
-SETTINGS = [(2, 0.5), (10, 4.0), (100, 4.0)]
-# Every population and both kinds of users at small K; a thousand categories for some.
 CASES = [
-    *(
-        (name, k, epsilon, users)
-        for name in POPULATIONS
-        for k, epsilon in SETTINGS
-        for users in ("fixed", "sampled")
-    ),
+    ("uniform", 2, 0.5, "fixed"),
+    ("zipf2.5", 2, 0.5, "sampled"),
+    ("zipf1", 10, 4.0, "fixed"),
+    ("point", 10, 4.0, "sampled"),
+    ("point", 100, 4.0, "fixed"),
+    ("half", 100, 4.0, "fixed"),
+    ("humps", 100, 4.0, "sampled"),
     ("zipf2.5", 1000, 6.0, "fixed"),
-    ("point", 1000, 6.0, "sampled"),
 ]
 
 
@@ -457,16 +366,6 @@ def test_the_largest_error_is_within_the_target(name, k, epsilon, users):
     theta = POPULATIONS[name](k)
     n = required_n(Target("max", 0.05), k, epsilon, theta, users=users)
     reports, truth = collections(k, epsilon, n, theta, users, 1)
-    off = np.abs(inv(reports, RandomizedResponse(k, epsilon)) - truth).max(axis=1)
-    assert (off > 0.05).sum() <= MOST_MISSES
-
-
-@pytest.mark.parametrize("users", ["fixed", "sampled"])
-@pytest.mark.parametrize("name", ["zipf1", "point"])
-def test_the_largest_error_without_a_guess_holds_for_populations(name, users):
-    k, epsilon = 50, 3.0
-    n = required_n(Target("max", 0.05), k, epsilon, None, users=users)
-    reports, truth = collections(k, epsilon, n, POPULATIONS[name](k), users, 2)
     off = np.abs(inv(reports, RandomizedResponse(k, epsilon)) - truth).max(axis=1)
     assert (off > 0.05).sum() <= MOST_MISSES
 
@@ -489,10 +388,10 @@ def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsil
 @pytest.mark.parametrize(
     ("name", "top", "k", "epsilon"),
     [
-        (name, top, k, epsilon)
-        for name, top in (("zipf1", 1), ("zipf1", 2), ("zipf2.5", 3), ("geometric", 4))
-        for k, epsilon in ((2, 0.5), (3, 2.0), (10, 2.0), (100, 4.0))
-        if top < k
+        ("zipf1", 1, 2, 0.5),
+        ("zipf1", 2, 100, 4.0),
+        ("zipf2.5", 3, 10, 2.0),
+        ("geometric", 4, 10, 2.0),
     ],
 )
 def test_the_top_is_ranked_right(name, top, k, epsilon, users):

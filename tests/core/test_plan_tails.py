@@ -143,19 +143,6 @@ def test_roots_of_steps_and_infinities():
     assert (function(got, np.arange(3)) <= 0).all()
 
 
-def test_few_evaluations_for_a_smooth_root():
-    seen = []
-
-    def function(x, at):
-        seen.append(x.size)
-        return np.log(3.0 / x)
-
-    assert tails.decreasing_root(function, np.array([0.1]), np.array([50.0]), 1e-13)[0] == pytest.approx(
-        3, rel=1e-12
-    )
-    assert len(seen) <= 25
-
-
 def bound(n, theta, a, b, distance, fine):
     one = [np.array([float(x)]) for x in (n, theta, a, b, 1 - a, 1 - b, distance)]
     return tails.fixed_users_tail(one[0], one[1], (one[2], one[3]), (one[4], one[5]), one[6], fine=fine)[0]
@@ -216,12 +203,6 @@ def test_the_bound_falls_as_users_come(log_n, theta, a, b, far, factor, fine):
     distance = far * (1 - theta * a - (1 - theta) * b)
     before, after = (bound(n, theta, a, b, distance, fine) for n in (10**log_n, 10**log_n * factor))
     assert after <= before * (1 + 1e-9)
-
-
-def test_nothing_lies_out_of_reach():
-    assert bound(10, 0.5, 0.9, 0.1, 0.5, False) == 0
-    assert bound(10, 0.5, 0.9, 0.1, 0.51, True) == 0
-    assert bound(10, 0.5, 0.9, 0.1, 0.499, False) > 0
 
 
 def law_of_steps(n, up, down):

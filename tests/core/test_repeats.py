@@ -23,7 +23,7 @@ from rr_core.repeats import repeat
 
 TARGETS = ("users", "population")
 SOME_TIES = Scenario("zipf", 5, 0.5, 2.0, 120, 3)  # negatives in part of the collections
-MANY = 4000
+MANY = 800
 
 
 def last(draw, times, target="users"):
@@ -33,8 +33,9 @@ def last(draw, times, target="users"):
 
 @pytest.fixture(scope="module", params=TARGETS)
 def many(request):
-    """One scenario collected 4,000 times: (draw, result, estimates by estimator as (times, k) arrays)."""
-    draw = Scenario("zipf", 6, 1.2, 1.0, 200, 11).draw()
+    """(draw, result, estimates by estimator as (times, k) arrays). With new users the variance of Inv is half as large
+    again, so that the two targets cannot be mixed up."""
+    draw = Scenario("zipf", 6, 1.2, 2.0, 60, 11).draw()
     reports = draw.collector(new_users=request.param == "population").draw(0, MANY).reports
     estimates = {name: make(reports, draw.mechanism) for name, make in ESTIMATORS.items()}
     return draw, last(draw, MANY, request.param), estimates
@@ -76,7 +77,7 @@ def test_the_first_collections_are_the_same_however_many_follow():
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target):
-    draw, times = SOME_TIES.draw(), 120
+    draw, times = SOME_TIES.draw(), 80
     truth = draw.theta if target == "users" else draw.population.probabilities
     best = {metric: dict.fromkeys(VALID, 0.0) for metric in RANKED}
     worst, tied = {metric: dict.fromkeys(VALID, 0.0) for metric in RANKED}, dict.fromkeys(RANKED, 0)
@@ -127,7 +128,6 @@ def test_every_collection_has_a_best_and_a_worst_or_is_a_tie(scenario):
     assert result.worst["above"]["mle_star"] == 0
 
 
-@pytest.mark.slow
 def test_bias_and_variance_are_those_of_the_estimates(many):
     _, result, estimates = many
     for index, (name, estimate) in enumerate(estimates.items()):
@@ -158,20 +158,6 @@ def test_inv_has_no_bias_and_the_variance_of_the_formula(many):
     for name in VALID:
         covariance = np.cov(estimates[name].T)
         assert result.bias2(name) > 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
-
-
-@pytest.mark.slow
-def test_new_users_add_their_own_sampling_variance():
-    """At eps = 3 the users' own variance is most of the total, so that the two targets cannot be mixed up."""
-    draw, times = Scenario("zipf", 6, 1.2, 3.0, 200, 2).draw(), 3000
-    variance = {}
-    for target, users in (("users", "fixed"), ("population", "sampled")):
-        result = last(draw, times, target)
-        variance[target] = inv_variance(result.truth, 200, draw.mechanism, users=users).sum()
-        standard_error = result.errors["mse"][:, 0].std() / math.sqrt(times)
-        assert abs(result.variance("inv") - variance[target]) < 4 * standard_error
-        assert abs(result.bias2("inv")) < 0.002
-    assert variance["population"] > 2 * variance["users"]
 
 
 def test_one_collection_has_no_variance():
@@ -242,11 +228,11 @@ def test_an_order_of_means_is_told_only_beyond_the_paired_standard_error():
 
 @pytest.mark.slow
 def test_an_order_of_equals_is_called_as_rarely_as_promised():
-    """Three errors with one mean: a name alone may come out in about two of 1,000 runs; ten in 1,000 has a chance
+    """Three errors with one mean: a name alone may come out in about two of 1,000 runs; six in 300 has a chance
     below 1e-4."""
     rng = np.random.default_rng(3)
-    alone = sum(len(repeated(rng.exponential(1, (50, 3))).least_mean("mse")) == 1 for _ in range(1000))
-    assert alone < 10
+    alone = sum(len(repeated(rng.exponential(1, (50, 3))).least_mean("mse")) == 1 for _ in range(300))
+    assert alone < 6
 
 
 def test_who_is_most_often_best_is_told_only_beyond_chance():

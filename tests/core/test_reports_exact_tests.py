@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
 from math import comb
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 from rr_core.reports.intervals import EXTREME_CHANCE, above_zero, extremes, upper_tail
+from tests.core import exact
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (7, 4.0)])
@@ -115,22 +115,13 @@ def test_the_bounds_by_exact_fractions(counts, p):
 
 def test_no_population_makes_such_counts_more_likely():
     # All reports of all five users over three categories, for every population of five.
-    k, n = 3, 5
-    mechanism = RandomizedResponse(k, 1.5)
-    rows = mechanism.matrix()
+    mechanism = RandomizedResponse(3, 1.5)
     for people in ((5, 0, 0), (3, 2, 0), (3, 1, 1), (2, 2, 1)):
-        truths = np.repeat(np.arange(k), people)
-        most, fewest = np.zeros(n + 1), np.zeros(n + 1)
-        for answers in product(range(k), repeat=n):
-            chance = np.prod([rows[truth, answer] for truth, answer in zip(truths, answers, strict=True)])
-            counts = np.bincount(answers, minlength=k)
-            most[: counts.max() + 1] += chance
-            fewest[counts.min() :] += chance
-        for answers in product(range(k), repeat=n):
-            counts = np.bincount(answers, minlength=k)
+        law = exact.histogram_law(people, mechanism.matrix().tolist())
+        for counts in law:
             bound = extremes(counts, mechanism)
-            assert most[counts.max()] <= bound.most + 1e-12
-            assert fewest[counts.min()] <= bound.fewest + 1e-12
+            assert sum(x for c, x in law.items() if max(c) >= max(counts)) <= bound.most + 1e-12
+            assert sum(x for c, x in law.items() if min(c) <= min(counts)) <= bound.fewest + 1e-12
 
 
 @pytest.mark.parametrize(
@@ -160,9 +151,7 @@ def test_one_empty_category_where_noise_alone_brings_twenty():
     assert test.rejects(0.05)
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "epsilon"), [(2, 10, 1.0), (2, 200, 3.0), (12, 60, 2.0), (1000, 300, 4.0)]
-)
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 200, 3.0), (12, 60, 2.0)])
 def test_right_epsilons_are_hardly_ever_rejected(k, n, epsilon):
     mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(6)
     seen = mechanism.expected(np.eye(k)[0])

@@ -56,9 +56,7 @@ def noise_covariance(true_counts, mechanism):
     return sum(n * (np.diag(row) - np.outer(row, row)) for n, row in zip(true_counts, rows, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("truth", "epsilon"), [((7, 4, 0), 1.0), ((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5), ((0, 20), 0.5)]
-)
+@pytest.mark.parametrize(("truth", "epsilon"), [((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5)])
 def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
     mechanism, runs = RandomizedResponse(len(truth), epsilon), 60_000
     reports = mechanism.randomize_histogram(np.broadcast_to(truth, (runs, len(truth))), 1)
@@ -67,8 +65,7 @@ def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
         assert chi_square_p(reports[:, category], law) > 1e-6
 
 
-@pytest.mark.parametrize("n", [30, 3000, 10**7, 10**9])
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
+@pytest.mark.parametrize(("n", "epsilon"), [(30, 1.0), (3000, 0.05), (3000, 4.0), (10**9, 1.0)])
 def test_noisy_histograms_have_the_mean_and_covariance_of_the_channel(n, epsilon):
     mechanism = RandomizedResponse(5, epsilon)
     true_counts = np.array([n // 2, n // 3, 0, 1, n - n // 2 - n // 3 - 1])
@@ -86,13 +83,6 @@ def test_user_by_user_and_whole_histogram_have_the_same_law():
     check_moments(histograms, truth @ mechanism.matrix(), noise_covariance(truth, mechanism))
     for category, own in enumerate(truth):
         assert chi_square_p(histograms[:, category], law_of_one_count(own, 9 - own, mechanism)) > 1e-6
-
-
-def test_one_report_follows_its_row_of_the_channel():
-    mechanism = RandomizedResponse(6, 1.3)
-    for truth in (0, 5):
-        reports = mechanism.randomize(np.full(300_000, truth), 4 + truth)
-        assert chi_square_p(reports, mechanism.matrix()[truth]) > 1e-6
 
 
 def test_reports_keep_the_shape_of_the_users_and_may_be_none():
@@ -121,9 +111,9 @@ def test_a_huge_epsilon_reports_the_truth_and_inputs_are_left_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("totals", [[3], [40], [0, 1, 12], [20_000]])
+@pytest.mark.parametrize("totals", [[3], [0, 1, 12], [20_000]])
 def test_uniform_multinomial_has_its_moments(totals, branch):
-    runs, k = 20_000 if max(totals) < 1000 else 2_000, 7
+    runs, k = 20_000 if max(totals) < 1000 else 500, 7
     batch = np.broadcast_to(totals, (runs, len(totals)))
     samples = sampling.uniform_multinomial(batch, k, np.random.default_rng(6))
     assert samples.shape == (runs, len(totals), k)
@@ -135,7 +125,7 @@ def test_uniform_multinomial_has_its_moments(totals, branch):
 
 
 def test_multinomial_has_its_exact_law():
-    weights, n, runs = np.array([5.0, 0.0, 1.0, 0.25, 3.75]), 9, 20_000
+    weights, n, runs = np.array([5.0, 0.0, 1.0, 0.25, 3.75]), 9, 6000
     rng = np.random.default_rng(7)
     samples = np.stack([sampling.multinomial(n, weights, rng) for _ in range(runs)])
     share = weights / weights.sum()
@@ -147,12 +137,10 @@ def test_multinomial_has_its_exact_law():
     check_moments(np.delete(samples, 1, axis=1), *_moments(n, np.delete(share, 1)))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [1000, 10**9])
-def test_multinomial_keeps_its_moments_on_very_unequal_weights(n):
-    weights = np.array([1.0, 1e-3, 1e-3, 0, 2e-2, 0.5])
+def test_multinomial_keeps_its_moments_on_very_unequal_weights():
+    n, weights = 10**9, np.array([1.0, 1e-3, 1e-3, 0, 2e-2, 0.5])
     rng = np.random.default_rng(8)
-    samples = np.stack([sampling.multinomial(n, weights, rng) for _ in range(10_000)])
+    samples = np.stack([sampling.multinomial(n, weights, rng) for _ in range(4000)])
     assert (samples[:, 3] == 0).all()
     check_moments(np.delete(samples, 3, axis=1), *_moments(n, np.delete(weights / weights.sum(), 3)))
 
@@ -178,19 +166,6 @@ def test_the_tail_of_a_million_categories_gets_its_share(n):
         expected = n * weights[-200_000:]
         z2 = ((counts[-200_000:] - expected) ** 2 / expected).mean()
         assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
-
-
-@pytest.mark.slow
-def test_a_billion_users_keep_their_total_and_their_law():
-    mechanism = RandomizedResponse(1000, 1.0)
-    truth = sampling.multinomial(10**9, zipf(1000, 1.3), np.random.default_rng(10))
-    reports = mechanism.randomize_histogram(truth, 11)
-    assert truth.sum() == reports.sum() == 10**9
-    z = (reports - mechanism.expected(truth / 10**9) * 10**9) / np.sqrt(
-        np.diag(noise_covariance(truth, mechanism))
-    )
-    assert np.abs(z).max() < 6
-    assert (z**2).mean() == pytest.approx(1, abs=6 * math.sqrt(2 / 1000))
 
 
 @pytest.mark.parametrize(

@@ -44,27 +44,9 @@ def keys(seed):
             yield streams.key(seed, stream, *numbers)
 
 
-def padded(key):
-    """As NumPy reads it."""
-    return (*key, *(0 for _ in range(4 - len(key))))
-
-
-def test_numpy_fills_up_with_zeros():
-    """What the table has to reckon with: to four numbers, and no further."""
-    for key in ((5,), (5, 2), (5, 2, 7)):
-        for longer in ((*key, 0), padded(key)):
-            assert np.random.default_rng(key).random() == np.random.default_rng(longer).random()
-    assert np.random.default_rng((5, 2, 7, 0)).random() != np.random.default_rng((5, 2, 7, 0, 0)).random()
-
-
 def test_every_purpose_is_in_the_table():
     assert set(FOLLOW) == set(Stream)
     assert len(Stream.__members__) == len(Stream)  # two names of one value would be one member
-
-
-def test_no_two_streams_have_one_key():
-    seen = [padded(key) for seed in SEEDS for key in keys(seed)]
-    assert len(set(seen)) == len(seen)
 
 
 def test_no_two_purposes_can_have_one_key_whatever_the_seed_and_the_numbers():

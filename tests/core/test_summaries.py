@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rr_core import Population, RandomizedResponse, Scenario, inv, inv_n, mle_star, sampling, summaries
+from rr_core import Population, RandomizedResponse, Scenario, inv, mle_star, sampling, summaries
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
 from rr_core.summaries import EmptyShare, closeness, empty_negative_share, expected_negatives, noise_summary
@@ -161,15 +161,6 @@ def test_expected_negatives_are_the_average_over_collections(scenario, times):
         assert abs(seen.mean() - expected) <= 4 * seen.std() / math.sqrt(4000) + 1e-3
 
 
-def test_the_default_scenario_has_no_empty_category_and_its_negatives_are_cured():
-    draw = Scenario().draw()
-    now, tenfold, hundredfold = (expected_negatives(draw, times) for times in (1, 10, 100))
-    assert (now.of_held, now.of_empty, now.empty) == (12, 0, 0.0)
-    assert now.held > 2
-    assert tenfold.held < now.held / 2
-    assert hundredfold.held < 0.1
-
-
 def test_most_categories_are_empty_in_the_setting_to_try():
     """Zipf with s = 5 and K = 1,000: whatever N, nobody has most of the categories."""
     for n in (1, 1000, 10**9):
@@ -196,13 +187,6 @@ def test_a_distance_of_none_or_all_is_not_blurred_by_rounding():
         draw = scenario.draw()
         found = closeness(draw, mle_star(draw.counts, draw.mechanism))
         assert (found.reports, found.estimate) == (reports, estimate)
-
-
-def test_an_estimate_from_many_users_is_far_closer_than_the_reports():
-    draw = Scenario("zipf", 20, 1.0, 1.0, 10**7, 1).draw()
-    for estimator in (inv_n, mle_star):
-        found = closeness(draw, estimator(draw.counts, draw.mechanism))
-        assert found.estimate < found.reports / 50
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,12 @@ BAD_HISTOGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("name", ON_HISTOGRAMS)
 @pytest.mark.parametrize(("histogram", "said"), BAD_HISTOGRAMS, ids=[said for _, said in BAD_HISTOGRAMS])
-def test_wrong_histogram(name, histogram, said):
-    message = refusal(ON_HISTOGRAMS[name], histogram, MECHANISM)
-    assert message.startswith("histogram must ")
-    assert re.search(said, message)
+def test_wrong_histogram(histogram, said):
+    for call in ON_HISTOGRAMS.values():
+        message = refusal(call, histogram, MECHANISM)
+        assert message.startswith("histogram must ")
+        assert re.search(said, message)
 
 
 @pytest.mark.parametrize(

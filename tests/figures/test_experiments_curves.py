@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from rr_core.experiments.curves import Curves, default_selection, select_curves
-from rr_core.experiments.grid import PAPER_FIGURES, POINT, Settings, Sweep, over
+from rr_core.experiments.grid import POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, curves_reading, paper_figure
 from rr_core.figures.style import QUANTITIES, number, reading
-from tests.figures.samples import spec, values
+from tests.figures.samples import values
 from tests.figures.test_every_figure import check
 
 SETTINGS = Settings(6, metrics=("mse", "tv", "nll"), bias=False)
@@ -64,46 +63,6 @@ def test_every_panel_is_where_it_belongs(metric, along):
                 np.testing.assert_allclose(seen[line.mean > 0], line.mean[line.mean > 0], rtol=1e-12)
 
 
-def test_rows_go_down_and_columns_to_the_right_without_overlap():
-    layout = paper_figure(drawn()).layout
-    downs = [layout[f"yaxis{'' if i == 0 else i + 1}"].domain for i in range(5)]
-    assert downs[0][1] == 1
-    assert downs[-1][0] == 0
-    assert all(upper[0] > lower[1] for upper, lower in pairwise(downs))
-    first, second, histogram = layout.xaxis.domain, layout.xaxis2.domain, layout.xaxis3.domain
-    assert histogram[0] == 0
-    assert histogram[1] < first[0] < first[1] < second[0] < second[1] == 1
-    for i in range(5):
-        assert layout[f"yaxis{6 + i}"].domain == downs[i]
-
-
-def test_the_population_stands_at_the_left_of_its_row():
-    shown = drawn()
-    figure = paper_figure(shown)
-    left = [t for t in figure.data if t.name == "Population"]
-    assert [(t.xaxis, t.yaxis) for t in left] == [("x3", f"y{6 + i}") for i in range(5)]
-    for trace, row in zip(left, shown.rows, strict=True):
-        np.testing.assert_allclose(values(trace)[:-1], row.shares, rtol=1e-6)
-        assert values(trace, "x")[-1] == row.cell.k + 1
-        assert figure.layout[f"yaxis{trace.yaxis[1:]}"].range[1] > row.shares[0]
-
-
-def test_every_row_and_column_says_what_it_is():
-    figure = paper_figure(drawn())
-    said = [note.text for note in figure.layout.annotations]
-    assert said == [
-        "<b>Zipf s = 0.01</b>, K = 5",
-        "<b>Zipf s = 0.01</b>, K = 40",
-        "<b>Zipf s = 2.5</b>, K = 5",
-        "<b>Zipf s = 2.5</b>, K = 40",
-        "<b>point mass (everybody in one category)</b>, K = 40",
-        "ε = 1",
-        "ε = 2",
-    ]
-    one = paper_figure(drawn(fixed_values=(3.0,), ks=(5,), populations=(("zipf", 2.5),)))
-    assert [note.text for note in one.layout.annotations] == ["<b>Zipf s = 2.5</b>, K = 5, ε = 3"]
-
-
 def test_bands_go_along_their_upper_edge_and_back_along_the_lower():
     shown = drawn(fixed_values=(1.0,), ks=(5,), populations=(("zipf", 0.01),))
     figure = paper_figure(shown)
@@ -136,23 +95,6 @@ def test_an_excess_has_mle_star_on_a_line_marked_0():
     assert f"InvP’s is up to {most:.3g} higher" in reading(figure)
 
 
-def test_levels_of_the_likelihood_are_on_a_zoomed_linear_axis():
-    shown = drawn(metric="nll", measure="level", populations=(("zipf", 2.5),), ks=(5,), fixed_values=(1.0,))
-    axis = paper_figure(shown).layout.yaxis
-    assert axis.type is None
-    assert axis.title.text == "NLL (nats)<br>(zoomed)"
-    seen = np.concatenate([line.mean for line in shown.rows[0].panels[0].curves.values()])
-    assert axis.range[0] < seen.min() < seen.max() < axis.range[1]
-
-
-def test_the_legend_names_everything_once():
-    figure = paper_figure(drawn(), here=100.0)
-    named = [t.name for t in figure.data if t.showlegend is not False]
-    assert named == ["Inv", "InvN", "InvP", "MLE*", "band: 5% to 95% of 6 collections", "your N = 100"]
-    excess = paper_figure(drawn(metric="nll", measure="excess"))
-    assert "band: ±2 standard errors" in [t.name for t in excess.data]
-
-
 @pytest.mark.parametrize(
     ("along", "here", "there"),
     [("n", 100.0, True), ("n", 1e9, False), ("epsilon", 1.5, True), ("epsilon", 9.0, False)],
@@ -164,18 +106,6 @@ def test_the_readers_own_place_is_an_upright_line_in_every_panel(along, here, th
     assert len(lines_) == (5 * 2 if there else 0)
     assert all(shape.x0 == shape.x1 == here for shape in lines_)
     assert {shape.xref for shape in lines_} == ({"x", "x2"} if there else set())
-
-
-def test_estimators_look_as_everywhere():
-    figure = paper_figure(drawn())
-    for name in ESTIMATORS:
-        for trace in curves(figure, name):
-            look = QUANTITIES[name]
-            assert (trace.line.color, trace.line.dash, trace.marker.symbol) == (
-                look.colour,
-                look.dash,
-                look.symbol,
-            )
 
 
 def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
@@ -203,25 +133,6 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
     unranked = paper_figure(replace(shown, standing=None))
     check(unranked)
     assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["1a", "1b", "2a", "2b", "5", "10"])
-def test_presets_are_small_enough_and_start_on_screen(key):
-    """With one number in the place of a long run."""
-    preset = PAPER_FIGURES[key]
-    settings = Settings(3, estimators=ESTIMATORS[1:], metrics=("mse", "nll"), bias=False)
-    cell = run(Sweep(over(s=1.0, k=5, epsilon=1.0, n=20), settings)).cells[0]
-    sweep = Sweep(preset.cells, settings)
-    result = SweepResult(sweep, tuple(replace(cell, cell=one) for one in sweep.cells))
-    shown = select_curves(result, default_selection(sweep, preset))
-    figure = paper_figure(shown)
-    check(figure)
-    rows = 3 if len(preset.cells) < 100 else 5
-    assert len(shown.rows) == rows
-    assert len(spec(figure)["layout"]["shapes"]) == 0
-    assert figure.layout.height / rows < 215
-    assert figure.layout.margin.t < 120
 
 
 def test_no_more_than_can_be_read():
@@ -260,21 +171,6 @@ def test_a_single_cell_and_errors_that_are_all_zero():
     assert axis.ticktext[0] == "0"
     assert values(curves(figure, "inv_p")[0]) == pytest.approx(axis.tickvals[0])
     assert axis.range[0] < np.log10(axis.tickvals[0]) < axis.range[1]
-
-
-@pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
-def test_every_axis_has_ticks_between_its_ends(factor):
-    for spread in (1.0, 1.5, 8.0, 1e3, 1e8):
-        shown = drawn(ks=(5,), fixed_values=(1.0,), populations=(("zipf", 2.5),))
-        row = shown.rows[0]
-        line = replace(row.panels[0].curves["inv"], mean=np.array([1, 1, spread]) * factor)
-        line = replace(line, low=line.mean, high=line.mean)
-        panel = replace(row.panels[0], curves=dict.fromkeys(ESTIMATORS, line))
-        axis = paper_figure(replace(shown, rows=(replace(row, panels=(panel,)),))).layout.yaxis
-        low, high = axis.range
-        assert low < np.log10(factor) <= np.log10(factor * spread) < high
-        ticks = np.log10(axis.tickvals) if axis.tickvals is not None else np.arange(-30, 31, axis.dtick)
-        assert 2 <= ((ticks >= low) & (ticks <= high)).sum() <= 6
 
 
 @pytest.mark.parametrize("part", ["zeros", "negatives"])

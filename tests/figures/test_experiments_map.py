@@ -11,9 +11,7 @@ import pytest
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
 from rr_core.experiments.winner_map import MAP_KINDS, winner_map
 from rr_core.figures.experiments_map import (
-    border_path,
     column_and_row,
-    label_position,
     level_borders,
     map_figure,
     mixed,
@@ -132,14 +130,6 @@ def test_a_click_gives_back_the_cell():
         assert [column_and_row(x, y) for x, y in zip(bars.x, upper, strict=True)] == places
 
 
-def test_legend_explains_the_colours():
-    figure = map_figure(seen())
-    for name in THREE.estimators:
-        assert named(figure, QUANTITIES[name].name).marker.color == QUANTITIES[name].colour
-    assert "Lines: MLE*'s error" in figure.layout.legend.title.text
-    assert "Lines" not in map_figure(seen([(1, 1.02, 1.01)] * 8)).layout.legend.title.text
-
-
 def test_hover_has_every_number():
     seeds = THREE.seeds
     spots = named(figure := map_figure(seen()), "cells")
@@ -201,24 +191,6 @@ def test_the_scenario_is_marked_near_where_it_lies():
         assert not [t for t in map_figure(plain, outside).data if t.name.startswith("your")]
 
 
-@pytest.mark.slow
-def test_the_mark_hides_no_words_and_no_name():
-    """From every place of maps with names at many places: words fill the middle of a cell, names are two thirds wide."""
-    rng = np.random.default_rng(8)
-    for _ in range(4):
-        means = [(1, 9, regret) for regret in np.exp(rng.exponential(size=8))]
-        for epsilon, n in product(np.linspace(1, 4, 7), np.geomspace(100, 1000, 4)):
-            figure = map_figure(seen(means), (epsilon, n))
-            (mark,) = [t for t in figure.data if t.name == "your ε, N"]
-            x, y = mark.x[0], mark.y[0]
-            assert abs(x - round(x)) == pytest.approx(0.4)
-            assert abs(y - round(y)) == pytest.approx(0.4)
-            assert math.dist((x, y), ((epsilon - 1), math.log10(n) - 2)) < 1
-            assert not any(
-                abs(x - note.x) < 0.75 and abs(y - note.y) < 0.3 for note in figure.layout.annotations
-            )
-
-
 def test_a_single_axis_is_one_row():
     cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=100)
     figure = map_figure(seen([(1, 3, 2), (1, 30, 20), (1, 1, 1)], cells=cells), (1.5, 100))
@@ -240,18 +212,6 @@ def test_a_single_axis_is_one_row():
         ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),
     ):
         check(map_figure(seen([(1, 3, 2)] * 2, cells=other, key=key)))
-
-
-def test_ticks_are_the_values():
-    cells = over(s=1.0, k=(50, 1000, 1_423_000), epsilon=1.0, n=(10, 100, 1500, 10**6))
-    layout = map_figure(seen(cells=cells, key="n-k", means=[])).layout
-    assert list(layout.xaxis.ticktext) == ["10", "10<sup>2</sup>", "1,500", "10<sup>6</sup>"]
-    assert list(layout.yaxis.ticktext) == ["50", "1,000", "1.42M"]
-    assert list(layout.xaxis.tickvals) == [0, 1, 2, 3]
-    many = over(s=(0.5, 1.0), k=10, epsilon=np.linspace(1, 4, 31), n=10)
-    axis = map_figure(seen(cells=many, key="eps-s", means=[])).layout.xaxis
-    assert list(axis.ticktext[:3]) == ["1", "1.3", "1.6"]
-    assert len(axis.ticktext) <= 12
 
 
 @pytest.mark.parametrize(
@@ -307,16 +267,6 @@ def test_borders_are_drawn_once_with_a_name_apart():
     assert {text: place[0] for text, place in names.items()} == {"1.1×": 0.5, "10×": 1.5}
     thin = next(trace for trace in figure.data[::-1] if trace.name == "MLE* 1.1×")
     assert dark.line.width > thin.line.width
-
-
-def test_a_name_lies_between_rows_and_beside_no_other():
-    upright, level = ((0.5, -0.5), (0.5, 0.5)), ((0.5, 0.5), (1.5, 0.5))
-    assert label_position([upright, level], []) == (1, 0.5)
-    assert label_position([upright, level], [(1, 0.5)]) is None
-    assert label_position([upright, level], [(2, 0.5)]) == (0.5, 0)
-    three = [((i - 0.5, 0.5), (i + 0.5, 0.5)) for i in range(3)]
-    assert label_position(three, []) == (1, 0.5)
-    assert border_path(three[:1]).tolist()[1][:2] == [0.5, 0.5]
 
 
 @pytest.mark.slow

@@ -63,25 +63,6 @@ def test_what_is_settled_is_counted_and_the_rest_is_told():
     assert alone.endswith("its error is nowhere surely above the smallest.")
 
 
-def test_a_part_of_a_sweep_says_which():
-    assert said([N, P]).startswith(
-        "**In short,** of the 2 of 6 settings run so far: the smallest squared error"
-    )
-    assert said([N], LINE).startswith(
-        "**In short,** of the 1 of 6 settings run so far: the smallest squared error on"
-    )
-    assert said([EQUAL] * 2) == (
-        "**In short,** of the 2 of 6 settings run so far: in all 2 settings **the errors of the three are equal**."
-    )
-
-
-def test_where_all_coincide():
-    assert said([EQUAL] * 6).endswith("in all 6 settings **the errors of the three are equal**.")
-    assert (
-        said([EQUAL], GRID[:1]) == "**In short:** in this one setting **the errors of the three are equal**."
-    )
-
-
 def test_one_setting():
     assert said([P], GRID[:1]) == (
         "**In short:** the smallest squared error on average is surely **InvP's**. MLE* is **surely not the worst**, "
@@ -136,30 +117,6 @@ def test_along_a_single_axis_it_says_which_at_which_values(means, words):
             "**In short,** at 6 values of ε from 1 to 6: the smallest squared error on average is surely **I"
         )
     assert words in text
-
-
-def test_the_cost_along_a_single_axis_has_its_place():
-    text = said([N, N, P, P, P, (3, 1, 2.96)], LINE)
-    assert text.endswith(
-        "its error is up to about **3 times** the smallest (at ε = 6), typically about 1.8 times."
-    )
-    only = said([N] + [EQUAL] * 5, LINE)
-    assert only.endswith(
-        "MLE* is **surely not the worst**, and its error is about **2 times** the smallest (at ε = 1)."
-    )
-    many = said([N, P], over(k=10, epsilon=1, n=(100, 100_000)))
-    assert "at 2 values of N from 100 to 100,000:" in many
-    assert "InvN's at N = 100, InvP's at N = 100,000**" in many
-
-
-def test_when_only_the_winner_is_settled_the_worst_is_not_spoken_of():
-    """InvP and MLE* share the smallest error or are within noise of the largest."""
-    text = said([(1, 2, 2.01)] * 6)
-    assert ". MLE*'s error is up to about **2 times** the smallest, typically about 2 times." in text
-
-
-def test_an_error_of_zero():
-    assert "**infinitely many times** the smallest" in said([(0, 1, 2)] * 6)
 
 
 def test_the_sentence_on_the_likelihood():
@@ -248,18 +205,6 @@ def test_other_users_are_told_in_ratios():
     assert near.endswith("whose errors really differ; here by less than 0.5%.")
 
 
-def test_users_and_their_population_have_different_errors():
-    text = compared(of(MEANS, THREE), of([(2.0, 3.0, 2.0)], replace(THREE, users="sampled")))
-    assert (
-        "1 cell in common, 3 means compared. One is about fixed users and the other about their population"
-        in text
-    )
-    assert "up to **2 times** the other (InvN," in text
-    assert compared(of(MEANS, THREE), of([(2.0, 6.0, 4.0)], replace(THREE, seed=2))).endswith(
-        "; 2 times in the middle."
-    )
-
-
 def test_the_same_users_are_told_by_chance():
     """Half the standard error of a difference is that of a mean, so that of two independent ones is a 14th here."""
     text = compared(of(MEANS, ROUNDED), of([(1.0, 3.0, 2.0), (4.0, 2.0, 3.0)], replace(ROUNDED, seed=2)))
@@ -273,12 +218,6 @@ def test_the_same_users_are_told_by_chance():
     assert "**0** are beyond 3" in none
 
 
-@pytest.mark.parametrize(("seeds", "same"), [(1, "first collection,"), (30, "first 30 collections,")])
-def test_the_same_draws(seeds, same):
-    text = compared(of(MEANS, THREE), of(MEANS, replace(THREE, seeds=seeds)))
-    assert f"Both see the same {same}" in text
-
-
 def test_what_cannot_be_compared():
     other = of([(1, 2, 3)], THREE, cells=over(k=3, epsilon=1, n=10))
     assert "**no cell in common**" in compared(of(MEANS, THREE), other)
@@ -289,14 +228,6 @@ def test_what_cannot_be_compared():
     )
     equal = compared(of(MEANS, THREE), of(MEANS, THREE))
     assert equal.startswith("**The same, bit for bit**: 2 cells in common")
-
-
-def test_a_real_pair():
-    settings = Settings(10, estimators=THREE.estimators, metrics=("mse",), bias=False)
-    first, second = (run(Sweep(TWO_CELLS, replace(settings, seed=seed))) for seed in (1, 2))
-    assert "different users" in compared(first, second)
-    part = SweepResult(second.sweep, second.cells[:1])
-    assert compared(first, part).startswith("1 cell in common, 3 means")
 
 
 CELLS = over(s=(0.5, 2.5), k=10, epsilon=(1.0, 2.0, 3.0), n=(100, 1000))

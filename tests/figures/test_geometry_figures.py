@@ -36,10 +36,11 @@ from rr_core.geometry.simplex import (
     to_plane,
     zero_regions,
 )
-from tests.figures.samples import SIZES, drawn, named, values
+from tests.figures.samples import drawn, named, values
 from tests.figures.test_every_figure import check
 
 NAMES = ("bus", "R&amp;D", "x" * 16)
+SOME = (2, 3, 12, 10_000)
 THETA = np.array([0.7, 0.2, 0.1])
 REPORTS = [((62, 33, 5), 1.0), ((85, 10, 5), 1.0), ((40, 35, 25), 1.0), ((1, 0, 0), 0.01), ((1, 1, 1), 20.0)]
 EVERY = pytest.mark.parametrize(("reports", "epsilon"), REPORTS)
@@ -59,10 +60,10 @@ def built(reports, epsilon, zeros_of="mle_star"):
 
 
 @EVERY
-@pytest.mark.parametrize("zeros_of", ["inv_n", "inv_p", "mle_star"])
-def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon, zeros_of):
-    found, shown, layers = built(reports, epsilon, zeros_of)
-    check(triangle(found, THETA, NAMES, shown, layers))
+def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon):
+    for zeros_of in ("inv_n", "inv_p", "mle_star"):
+        found, shown, layers = built(reports, epsilon, zeros_of)
+        check(triangle(found, THETA, NAMES, shown, layers))
     check(triangle(found, THETA, NAMES, shown, Layers()))
 
 
@@ -98,18 +99,6 @@ def test_every_lattice_point_can_be_clicked_and_a_click_fades_nothing():
             assert trace.selected.marker.opacity == trace.unselected.marker.opacity == look
 
 
-def test_touching_curves_are_bold_and_pass_through_their_estimates():
-    found, shown, layers = built((62, 33, 5), 1.0)
-    figure = triangle(found, THETA, NAMES, shown, layers)
-    for name, estimate in (("same distance", "inv_p"), ("same likelihood", "mle_star")):
-        thin, bold = [trace for trace in figure.data if trace.name == name]
-        assert bold.line.width > thin.line.width
-        assert bold.line.color == QUANTITIES[estimate].colour
-        line = np.stack([values(bold, "x"), values(bold, "y")], axis=-1)
-        spot = to_plane(found.estimates[estimate])
-        assert np.nanmin(np.linalg.norm(line - spot, axis=-1)) < 0.05
-
-
 def test_inv_far_outside_is_an_arrow_at_the_edge():
     found, shown, layers = built((62, 33, 5), 0.01)
     figure = triangle(found, THETA, NAMES, shown, layers)
@@ -119,18 +108,9 @@ def test_inv_far_outside_is_an_arrow_at_the_edge():
     assert shown.contains(np.array([arrow.x, arrow.y]))
 
 
-def test_regions_are_named_and_shaded_by_their_zeros():
-    found, shown, layers = built((62, 33, 5), 1.0)
-    figure = triangle(found, THETA, NAMES, shown, layers)
-    shades = {trace.name: trace.fillcolor for trace in figure.data if trace.fill == "toself"}
-    assert len(shades) == len(set(shades.values())) == 3
-    texts = [note.text for note in figure.layout.annotations]
-    assert texts.count("no zero") == 1
-    assert texts.count("one zero") == texts.count("two zeros") == 3
-
-
-@pytest.mark.parametrize("where", TRUTH_PLACES)
-@pytest.mark.parametrize(("n", "epsilon"), [(2000, 1.0), (1, 0.01), (10**9, 20.0)])
+@pytest.mark.parametrize(
+    ("where", "n", "epsilon"), list(zip(TRUTH_PLACES, (2000, 1, 10**9), (1.0, 0.01, 20.0), strict=True))
+)
 def test_clouds_are_valid(where, n, epsilon):
     found = simulate_clouds(Scenario("zipf", 3, 1.2, epsilon, n, 7).draw(), where)
     figure = cloud_panels(found, NAMES, cloud_frame(found))
@@ -166,7 +146,7 @@ def place(k):
     return collinearity(drawn(k).counts, drawn(k).mechanism)
 
 
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_plane_and_supports_are_valid(k):
     check(repairs_plane(place(k)))
     check(support_sizes(place(k).supports, k))
@@ -200,19 +180,13 @@ def test_plane_says_when_there_is_nothing_off_the_line(histogram, words):
     assert words in reading(figure)
 
 
-def test_supports_are_bars_of_their_sizes():
-    figure = support_sizes(np.array([3, 5, 9]), 12)
-    ends = {trace.name: values(trace, "x")[0] + values(trace, "base")[0] for trace in figure.data}
-    assert ends == {"all categories": 12.5, "InvN": 9.5, "MLE*": 5.5, "InvP": 3.5}
-
-
 @cache
 def aligned(k):
     *_, last = count_alignment(drawn(k), 40 if k <= 10_000 else 1)
     return last
 
 
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_shares_of_draws_are_valid_and_add_up_to_one(k):
     figure = alignment_shares(aligned(k))
     check(figure)
@@ -233,7 +207,7 @@ def test_the_histogram_of_distances_counts_every_draw():
 
 
 @LEVEL
-@pytest.mark.parametrize("k", SIZES)
+@pytest.mark.parametrize("k", SOME)
 def test_pushed_down_is_valid_at_every_end(k, level):
     draw = drawn(k)
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])

@@ -74,14 +74,6 @@ def test_protocols_say_who_is_best_and_where_that_changes():
     assert text.count("at every ε") == 2
 
 
-def test_protocols_differ_in_colour_marker_and_width_or_dash():
-    looks = list(PROTOCOLS.values())
-    assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(looks)
-    assert not {look.colour for look in looks} & {quantity.colour for quantity in QUANTITIES.values()}
-    assert set(PROTOCOLS) == set(protocols.KEYS)
-    assert len({look.dash for look in looks}) == 4  # OUE is wide instead
-
-
 @PLACE
 def test_bounds_are_drawn_where_they_are_valid(k, epsilon, n, users):
     curves = bounds.against_epsilon(EPSILONS, k, epsilon, n, users)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core.figures.view import bars, curve, find, natural_order, rank_order, with_categories
@@ -13,6 +13,7 @@ from tests.figures.samples import SIZES, by_name, compared, drawn, named, values
 NAMES = ["<b>bold</b>", "R&D", "=1+1", "x" * 39 + "same", "x" * 39 + "other", "a\u202eb"]
 
 
+@settings(max_examples=50)
 @given(st.integers(2, 3_000_000))
 def test_bins_partition_all_ranks(k):
     shown = curve(np.arange(k), "Rank")
@@ -26,6 +27,7 @@ def test_bins_partition_all_ranks(k):
     assert len(shown.x) <= 260
 
 
+@settings(max_examples=50)
 @given(st.integers(2, 5000), st.integers(0, 2**32))
 def test_envelope_keeps_every_extreme_and_the_mean_every_sum(k, seed):
     values = np.random.default_rng(seed).standard_normal(k)
@@ -37,7 +39,7 @@ def test_envelope_keeps_every_extreme_and_the_mean_every_sum(k, seed):
     assert (shown.mean(ordered) * shown.sizes).sum() == pytest.approx(values.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [201, 10_000, 1_423_000])
+@pytest.mark.parametrize("k", [201, 10_000])
 def test_curves_reach_the_lowest_and_highest_inv(k):
     inv = compared(k).estimates["inv"].astype(np.float32)
     figure = by_name("estimates", k)
