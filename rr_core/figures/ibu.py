@@ -326,7 +326,7 @@ def _animation_data(path: IBUPath, view: View) -> _AnimationData:
     frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
     # In one call: finding the levels of millions of categories is what takes the time.
     on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])
-    drawn = view.of_levels(on_levels, path.level_of).astype(np.float32)
+    drawn = view.from_levels(on_levels, path.level_of).astype(np.float32)
     return _AnimationData(
         path.iterations[frames],
         drawn[:-1],

@@ -67,7 +67,7 @@ class Hint:
     ----------
     differs
         All values different.
-    numbers_people
+    looks_like_ids
         And counted from 0 or 1, or like a UUID: one row per person.
     repeats
         At most half as many values as rows: answers, rather than counts.
@@ -76,7 +76,7 @@ class Hint:
     """
 
     differs: bool = False
-    numbers_people: bool = False
+    looks_like_ids: bool = False
     repeats: bool = False
     bits: bool = False
 
@@ -94,7 +94,7 @@ def _hint(cells: list[str]) -> Hint:
     unlike = len(distinct) == len(filled)
     return Hint(
         differs=unlike,
-        numbers_people=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
+        looks_like_ids=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
         repeats=2 * len(distinct) <= len(filled),
         bits=distinct <= {"0", "1"},
     )
@@ -222,7 +222,7 @@ def column_names(header: Row) -> tuple[str, ...]:
     return tuple(names)
 
 
-def names_share(name: str) -> bool:
+def is_share_name(name: str) -> bool:
     """Whether a column's name says that it holds probabilities."""
     return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
 
@@ -237,15 +237,15 @@ def suggest(table: Described) -> Choice:
     width = len(table.columns)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
-    named = [i for i in (range(width) if width == 2 else numbers) if names_count(table.columns[i])]
+    named = [i for i in (range(width) if width == 2 else numbers) if is_count_name(table.columns[i])]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in range(width) if numbers_people(table, i)]
+    people = [i for i in range(width) if is_person_id(table, i)]
     if width == 1 or count is None or (not named and width == 2 and len(people) == 1):
         return Choice("values", _category(table, None, people), None)
     return Choice("counts", _category(table, count), count)
 
 
-def numbers_people(table: Described, index: int) -> bool:
+def is_person_id(table: Described, index: int) -> bool:
     """Whether a column numbers the people, whose answers are in another one."""
     words = _words(table.columns[index])
     others = [hint for i, hint in enumerate(table.hints) if i != index]
@@ -254,13 +254,13 @@ def numbers_people(table: Described, index: int) -> bool:
     if words & PERSON_WORDS:
         return True
     hint = table.hints[index]
-    alone = hint.differs if words == {"id"} else hint.numbers_people
+    alone = hint.differs if words == {"id"} else hint.looks_like_ids
     return alone and any(other.repeats for other in others)
 
 
-def names_count(name: str) -> bool:
+def is_count_name(name: str) -> bool:
     """Whether a column's name says that it holds counts or probabilities."""
-    return bool(_words(name) & COUNT_WORDS) or names_share(name)
+    return bool(_words(name) & COUNT_WORDS) or is_share_name(name)
 
 
 def choose(
@@ -296,7 +296,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
         )
     if counted is None:
         candidates = [i for i, numeric in enumerate(table.numeric) if numeric and i != picked]
-        named = [i for i in candidates if names_count(table.columns[i])]
+        named = [i for i in candidates if is_count_name(table.columns[i])]
         others = [i for i in range(len(table.columns)) if i != picked]
         # With two columns the other one is meant, even if it holds no numbers: the error then
         # names its first bad line.

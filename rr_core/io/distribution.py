@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.columns import Hint, Layout, choose, names_share, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, suggest
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, clean, factorize, name_order
 from rr_core.io.tables import (
@@ -244,10 +244,10 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
     # Usually nothing is dropped, and then nothing is copied.
     used = slice(None) if kept.all() else kept
     distinct, number_codes = factorize(columns.arrays[1])
-    is_share = names_share(table.columns[count])
+    is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
     numbers.check(table, distinct, parsed.values, number_codes, kept)
-    values = numbers.whole(parsed.values[number_codes[used]])
+    values = numbers.as_integers(parsed.values[number_codes[used]])
     if not values.any():
         raise UnreadableFile(
             f"All numbers in the column {quote(table.columns[count])} are zero. At least one category"

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from rr_core.io.columns import CATEGORY_WORDS, suggest
 from rr_core.io.decoding import WrongDomain, quote
-from rr_core.io.labels import clean, difference, factorize, near
+from rr_core.io.labels import clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import Counts, add_up, open_table, read_columns
 from rr_core.io.text import TextTable
@@ -311,7 +311,7 @@ def _on_list(
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
     outside = _most_first(labels, seen, ~inside & (seen > 0))
-    alike = near(np.array([name for name, _ in outside], dtype=object), listed.labels)
+    alike = similar_labels(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
         raise _nothing_shared(labels, listed.labels, alike)
     counts = np.zeros(len(listed.labels), dtype=np.int64)

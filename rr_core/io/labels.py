@@ -137,7 +137,7 @@ _AFFIXES = r"^[\s\p{P}\p{S}]+|[\s\p{P}\p{S}]+$"
 _UNSEEN = r"[\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 
 
-def seen_alike(labels: Any) -> Any:
+def visible_form(labels: Any) -> Any:
     """Arrow text of labels, made equal where nobody can see a difference: Unicode forms, blanks, "13" and "13.0"."""
     odd = pc.match_substring_regex(labels, r"[^\x20-\x7e]|  |\.0+$")
     # Most names are plain words, on which the rest would be wasted.
@@ -148,14 +148,16 @@ def seen_alike(labels: Any) -> Any:
     return pc.replace_with_mask(labels, odd, pc.if_else(pc.equal(bare, ""), some, bare))
 
 
-def in_one_case(labels: Any) -> Any:
+def caseless_form(labels: Any) -> Any:
     """The same without differences in case, width and ligatures."""
-    alike = seen_alike(labels)
+    alike = visible_form(labels)
     odd = pc.invert(pc.string_is_ascii(alike))
     return pc.utf8_lower(pc.replace_with_mask(alike, odd, pc.utf8_normalize(pc.filter(alike, odd), "NFKC")))
 
 
-def near(outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]) -> list[tuple[str, str]]:
+def similar_labels(
+    outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
+) -> list[tuple[str, str]]:
     """Labels outside the list that look like one on it, each with the first it looks like."""
     if not len(outside):
         return []
@@ -177,14 +179,14 @@ def _without_accents(text: Any) -> Any:
 
 
 def difference(one: str, other: str) -> str:
-    """In what two labels differ that `_folded`, `seen_alike` or `in_one_case` makes equal."""
+    """In what two labels differ that `_folded`, `visible_form` or `caseless_form` makes equal."""
     if one.lower() == other.lower():
         return "upper and lower case"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"
     if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):
         return "the way accents are stored"
-    alike = seen_alike(pa.array([one, other], pa.large_string()))
+    alike = visible_form(pa.array([one, other], pa.large_string()))
     if alike[0] == alike[1]:
         bare = {re.sub(r"\.0+$", "", name) for name in (one, other)}
         return "“.0” after the number" if len(bare) == 1 else "blanks or invisible marks"

@@ -143,7 +143,7 @@ def _from_arrow(numbers: Any) -> npt.NDArray[Any]:
     return np.asarray(doubles.to_numpy(zero_copy_only=False))
 
 
-def whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def as_integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same numbers as int64 when nothing is lost by it."""
     if (
         values.dtype.kind != "f"

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
-from rr_core.io.labels import in_one_case, near, seen_alike
+from rr_core.io.labels import caseless_form, similar_labels, visible_form
 from rr_core.io.reports import Reports
 from rr_core.io.tables import Counts
 from rr_core.mechanism import RandomizedResponse
@@ -95,7 +95,7 @@ class Odd:
         Why it is here.
     twin
         The category that it may be meant for; None where it is rather no category at all.
-    settled
+    by_default
         Whether it is counted as its twin, or left out, unless the person decides otherwise.
     """
 
@@ -103,7 +103,7 @@ class Odd:
     reports: int
     reason: Reason
     twin: str | None
-    settled: bool
+    by_default: bool
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,12 @@ class OddNames:
     level: float | None
     listed_too_few: tuple[tuple[str, int], ...] = ()
 
-    def settled(self) -> Names:
+    def default_decisions(self) -> Names:
         """What is done as long as the person decides nothing."""
-        return decided([odd for odd in self.names if odd.settled])
+        return decisions_on([odd for odd in self.names if odd.by_default])
 
 
-def decided(odd: list[Odd]) -> Names:
+def decisions_on(odd: list[Odd]) -> Names:
     """These odd names counted as their twins, or left out; all others are categories."""
     return Names(
         left_out=tuple(one.label for one in odd if one.twin is None),
@@ -211,9 +211,9 @@ def too_few(
 
 def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) -> OddNames:
     outside = reports.labels[~among(reports.labels, domain.labels) & (reports.counts > 0)]
-    alike = near(outside, domain.labels)
+    alike = similar_labels(outside, domain.labels)
     number = dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True)) if alike else {}
-    cases = [in_one_case(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
+    cases = [caseless_form(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
     # Of what `near` finds, accents, zeros and marks may tell two categories apart.
     equal = pc.equal(*cases).to_pylist()
     odd = [
@@ -223,7 +223,7 @@ def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) 
     names = OddNames(_most_first(odd), None)
     if mechanism is None:
         return names
-    labels, counts = renamed(reports, names.settled())
+    labels, counts = renamed(reports, names.default_decisions())
     few, level = _listed_too_few(labels, counts, domain, mechanism)
     return OddNames(names.names, level, few)
 
@@ -242,10 +242,10 @@ def _listed_too_few(
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """For each label the most reported one that looks the same, and for those the most reported in other case; or -1."""
     text = pa.array(labels, pa.large_string())
-    same = _first_of_group(seen_alike(text), counts)
+    same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)
     nearly = np.full(len(labels), -1, dtype=np.int64)
-    found = _first_of_group(in_one_case(text.take(pa.array(leads))), counts[leads])
+    found = _first_of_group(caseless_form(text.take(pa.array(leads))), counts[leads])
     nearly[leads] = np.where(found >= 0, leads[found], -1)
     return same, nearly
 

@@ -29,9 +29,9 @@ from rr_core.io.columns import (
     Described,
     Layout,
     choose,
-    names_count,
-    names_share,
-    numbers_people,
+    is_count_name,
+    is_person_id,
+    is_share_name,
     suggest,
 )
 from rr_core.io.decoding import Tick, UnreadableFile, megabytes, quote
@@ -259,7 +259,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
                 f"The first line of {quote(file.name)} looks like a header and was read as a report, because"
                 f" {quote(shape.name)} has no header."
             )
-    for name in filter(names_weight, shape.columns):
+    for name in filter(is_weight_name, shape.columns):
         if name == shape.columns[shape.choice.category]:
             continue
         if shape.choice.count is None or name != shape.columns[shape.choice.count]:
@@ -400,21 +400,21 @@ def propose(table: Described) -> Choice:
     are counts only in a table of different categories and nothing else."""
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & _words(table.columns[i])]
-    weights = [i for i in width if names_weight(table.columns[i])]
+    weights = [i for i in width if is_weight_name(table.columns[i])]
     others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
-    if reports and not any(names_count(name) or name in CATEGORY_WORDS for name in others):
+    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
     choice = suggest(table)
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
-    answers = [i for i in width if i not in weights and not numbers_people(table, i)]
-    counts = [i for i in answers if table.numeric[i] and names_count(table.columns[i])]
+    answers = [i for i in width if i not in weights and not is_person_id(table, i)]
+    counts = [i for i in answers if table.numeric[i] and is_count_name(table.columns[i])]
     if counts:
         return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
     return Choice("values", next(iter((*answers, choice.category))), None)
 
 
-def names_weight(name: str) -> bool:
+def is_weight_name(name: str) -> bool:
     """Whether a column's name says that it holds weights."""
     return bool(WEIGHT_WORDS & _words(name))
 
@@ -454,12 +454,12 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     kept = named[codes]
     distinct_amounts, amount_codes = factorize(columns.arrays[1])
     parsed = numbers.parse(distinct_amounts)
-    if names_weight(table.columns[count]) and np.any(parsed.values % 1 > 0):
+    if is_weight_name(table.columns[count]) and np.any(parsed.values % 1 > 0):
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds weights, and weights are not supported: how noisy the"
             " reports are is known for whole people only. Choose one report per row, or upload counts of people."
         )
-    if parsed.percent or names_share(table.columns[count]):
+    if parsed.percent or is_share_name(table.columns[count]):
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
