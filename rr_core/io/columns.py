@@ -1,4 +1,5 @@
-"""What the columns of a table are for: header or not, numbers or words, category or count."""
+"""Roles of the columns of a table: whether there is a header, which columns hold numbers, categories or
+counts."""
 
 from __future__ import annotations
 
@@ -61,18 +62,18 @@ BITS_LEAST = 3
 
 @dataclass(frozen=True)
 class Hint:
-    """What the first rows of a column look like.
+    """Properties of a column, judged by the first rows.
 
     Attributes
     ----------
     differs
-        All values different.
+        Whether all values are different.
     looks_like_ids
-        And counted from 0 or 1, or like a UUID: one row per person.
+        Whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
     repeats
-        At most half as many values as rows: answers, rather than counts.
+        Whether there are at most half as many distinct values as rows: answers rather than counts.
     bits
-        Nothing but 0 and 1.
+        Whether all values are 0 or 1.
     """
 
     differs: bool = False
@@ -108,7 +109,8 @@ def _is_serial(cells: list[str]) -> bool:
 
 
 def is_title(cell: str, below: Sequence[str]) -> bool:
-    """Whether a cell heads the ones below, which hold it nowhere: by its word, or because all are unlike a name.
+    """Whether a cell is the title of the cells below: it does not occur among them, and either is a usual
+    title or differs in form from most of them.
 
     Codes have digits, addresses have dots; "icd10" is a name all the same.
     """
@@ -162,7 +164,7 @@ class Table(Described, Protocol):
         ...
 
     def place(self, row: int) -> int:
-        """Where a row (0-based, among those of `pieces`) is in the file, counted from 1."""
+        """Position in the file, counted from 1, of a row of `pieces`, counted from 0."""
         ...
 
 
@@ -223,7 +225,7 @@ def column_names(header: Row) -> tuple[str, ...]:
 
 
 def is_share_name(name: str) -> bool:
-    """Whether a column's name says that it holds probabilities."""
+    """Whether the name of a column means probabilities."""
     return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
 
 
@@ -246,7 +248,7 @@ def suggest(table: Described) -> Choice:
 
 
 def is_person_id(table: Described, index: int) -> bool:
-    """Whether a column numbers the people, whose answers are in another one."""
+    """Whether a column holds identifiers of persons, whose answers are in another column."""
     words = _words(table.columns[index])
     others = [hint for i, hint in enumerate(table.hints) if i != index]
     if not others or words & CATEGORY_WORDS:
@@ -259,14 +261,14 @@ def is_person_id(table: Described, index: int) -> bool:
 
 
 def is_count_name(name: str) -> bool:
-    """Whether a column's name says that it holds counts or probabilities."""
+    """Whether the name of a column means counts or probabilities."""
     return bool(_words(name) & COUNT_WORDS) or is_share_name(name)
 
 
 def choose(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> Choice:
-    """The person's choice, completed by suggestions.
+    """The layout and columns that the user chose, completed by `suggest`.
 
     Raises
     ------
@@ -317,7 +319,8 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
 
 
 def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
-    """The likeliest category column: by its name, else the first of words, else the first; not one of `people`."""
+    """The most likely category column, not one of `people`: the first with a usual name, else the first of
+    words, else the first."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]

@@ -34,10 +34,11 @@ Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Preview:
-    """What a file seems to be; `layout`, `category` and `count` are suggestions (column positions).
+    """The detected format of a file; `layout`, `category` and `count` are suggestions (column positions from
+    0).
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
-    `sample` is shortened for showing. `numeric` and `hints` tell what the columns look like.
+    `sample` is shortened for display. `numeric` and `hints` describe the columns.
     """
 
     name: str
@@ -216,7 +217,7 @@ def read_distribution(
 
 @dataclass(frozen=True, eq=False)
 class _Weighted:
-    """Labels in order of first appearance with their weights; the rest as in `Distribution`."""
+    """Distinct labels in order of first appearance with their weights; other fields as in `Distribution`."""
 
     labels: Labels
     weights: Weights

@@ -1,4 +1,5 @@
-"""Category names: from the cells of a column to distinct, clean, short labels, and which of them look alike."""
+"""Category names: distinct, clean, short labels from the cells of a column, and comparisons of similar
+labels."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def clean(distinct: Any, codes: Codes) -> Labels:
 
 
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
-    """Positions that sort labels: by value if all are numbers, else as a person files them.
+    """Positions that sort labels: numerically if all are numbers, else in natural order.
 
     That is without regard to case and accents, and "item 2" before "item 10". Ties keep their order.
     """
@@ -110,7 +111,7 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:
-    """The same for a column that is already encoded; its dictionary may hold unused values, in any order."""
+    """`factorize` of a dictionary-encoded column, whose dictionary may hold unused values, in any order."""
     column = column.unify_dictionaries()
     values = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
     indices = pa.chunked_array([chunk.indices for chunk in column.chunks], column.type.index_type)
@@ -138,7 +139,8 @@ _UNSEEN = r"[\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 
 
 def visible_form(labels: Any) -> Any:
-    """Arrow text of labels, made equal where nobody can see a difference: Unicode forms, blanks, "13" and "13.0"."""
+    """Arrow text of labels in which labels that look the same are equal: normalized in Unicode form (NFC),
+    blanks, invisible characters and trailing ".0" of whole numbers."""
     odd = pc.match_substring_regex(labels, r"[^\x20-\x7e]|  |\.0+$")
     # Most names are plain words, on which the rest would be wasted.
     some = pc.utf8_normalize(pc.filter(labels, odd), "NFC")
@@ -149,7 +151,7 @@ def visible_form(labels: Any) -> Any:
 
 
 def caseless_form(labels: Any) -> Any:
-    """The same without differences in case, width and ligatures."""
+    """`visible_form` also without differences in case, width and ligatures (lower case, NFKC)."""
     alike = visible_form(labels)
     odd = pc.invert(pc.string_is_ascii(alike))
     return pc.utf8_lower(pc.replace_with_mask(alike, odd, pc.utf8_normalize(pc.filter(alike, odd), "NFKC")))
@@ -158,7 +160,8 @@ def caseless_form(labels: Any) -> Any:
 def similar_labels(
     outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
 ) -> list[tuple[str, str]]:
-    """Labels outside the list that look like one on it, each with the first it looks like."""
+    """Pairs of a label outside the list and the first label on the list that is equal but for case, accents,
+    leading zeros, ".0" and surrounding marks."""
     if not len(outside):
         return []
     alike = pc.index_in(_folded(outside), _folded(listed)).to_pylist()
@@ -179,7 +182,8 @@ def _without_accents(text: Any) -> Any:
 
 
 def difference(one: str, other: str) -> str:
-    """In what two labels differ that `_folded`, `visible_form` or `caseless_form` makes equal."""
+    """The kind of difference, in words, between two labels that `_folded`, `visible_form` or `caseless_form`
+    makes equal."""
     if one.lower() == other.lower():
         return "upper and lower case"
     if one.lstrip("0") == other.lstrip("0"):
