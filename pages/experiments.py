@@ -31,5 +31,5 @@ else:
     page.controls()
     results.second_figure(view, scenario)
     results.claims_table(view)
-    results.compare_runs(view, runs.others(run))
+    results.compare_runs(view, runs.comparable_results(run))
     results.file_downloads(view)

@@ -31,7 +31,7 @@ class Collinearity:
         residual: Euclidean distance of MLE* from that line (from InvP if the two coincide).
         supports: (..., 3) number of positive categories of InvP, MLE*, InvN; never decreasing.
         length: Euclidean distance from InvP to InvN; exactly zero if they coincide.
-        cut_off: Inv has a negative entry, so the repairs have something to repair.
+        cut_off: whether Inv has a negative entry; otherwise all repairs equal Inv.
     """
 
     same_support: Any
@@ -44,43 +44,46 @@ class Collinearity:
 
     @property
     def relative(self) -> Any:
-        """Residual over length: how far off the line, in steps from InvP to InvN; nan if those coincide."""
+        """Residual over length: distance from the line, relative to that from InvP to InvN; nan if those
+        coincide."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(np.equal(self.length, 0), np.nan, np.divide(self.residual, self.length))[()]
 
     @property
     def on_line(self) -> Any:
-        """With equal supports, or off the line by no more than rounding; also true where all three coincide."""
+        """Whether the three are collinear: by equal supports, or with a residual of at most rounding. True
+        where all coincide."""
         return np.logical_or(
             self.same_support, self.residual <= np.maximum(_ROUNDING * self.length, _SMALLEST)
         )
 
     @property
     def t(self) -> Any:
-        """One over the position, the t of Theorem 2 as measured; infinite if MLE* projects on InvP."""
+        """1/position, the measured t of Theorem 2; infinite if MLE* projects on InvP."""
         with np.errstate(divide="ignore"):
             return np.divide(1.0, self.position)
 
 
 @dataclass(frozen=True)
 class Theorem2:
-    """The two conditions of Theorem 2 with both sides; every field is an array when the input is a batch.
+    """The two conditions of Theorem 2 and the numbers compared in them; every field is an array when the
+    input is a batch.
 
     Attributes:
-        smallest: phi_1, the smallest share of reports; the first condition is smallest < q.
-        below: whether it holds.
+        smallest: phi_1, the smallest share of reports.
+        first_condition: whether smallest < q.
         second: phi_2, the second smallest (equal to the smallest when two categories have it).
-        needed: (k q - phi_1)/(k - 1); the second condition is second >= needed.
-        enough: whether it holds.
+        threshold: (k q - phi_1)/(k - 1).
+        second_condition: whether second >= threshold.
         t: (1 - phi_1)/(p - phi_1), by which InvN - InvP = t (MLE* - InvP) when both hold; nan unless the first
             does.
     """
 
     smallest: Any
-    below: Any
+    first_condition: Any
     second: Any
-    needed: Any
-    enough: Any
+    threshold: Any
+    second_condition: Any
     t: Any
 
 
@@ -105,7 +108,7 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
     (True, 0.555556)
     """
     levels, shape = _levels(histogram, mechanism)
-    return _shaped(of_levels(levels, mechanism), shape)
+    return _shaped(profile_collinearity(levels, mechanism), shape)
 
 
 def theorem2(histogram: ArrayLike, mechanism: RandomizedResponse) -> Theorem2:
@@ -116,15 +119,15 @@ def theorem2(histogram: ArrayLike, mechanism: RandomizedResponse) -> Theorem2:
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> found = theorem2([6, 5, 4, 1], mechanism)
-    >>> bool(found.below and found.enough), round(found.t, 6)
+    >>> bool(found.first_condition and found.second_condition), round(found.t, 6)
     (True, 2.142857)
     """
     levels, shape = _levels(histogram, mechanism)
     return _shaped(_theorem2(levels, mechanism), shape)
 
 
-def of_levels(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
-    """`collinearity` of each row of a profile."""
+def profile_collinearity(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
+    """`collinearity` of each row of a profile; fields of shape (rows,), supports (rows, 3)."""
     near, best, far = (make(levels, mechanism) for make in (inv_p_rule, mle_rule, inv_n_rule))
     supports = np.stack([near.support, best.support, far.support], axis=-1).astype(np.int64)
     same = supports[:, 0] == supports[:, 2]
@@ -145,7 +148,7 @@ def of_levels(levels: Profile, mechanism: RandomizedResponse) -> Collinearity:
     residual = np.sqrt((weight * offset**2).sum(axis=-1))
     length = np.where(apart, np.sqrt(length2), 0.0)
     conditions = _theorem2(levels, mechanism)
-    holds = conditions.below & conditions.enough
+    holds = conditions.first_condition & conditions.second_condition
     return Collinearity(same, holds, position, residual, supports, length, cut_off)
 
 
@@ -156,7 +159,8 @@ def _levels(histogram: ArrayLike, mechanism: RandomizedResponse) -> tuple[Profil
 
 
 def _shaped(result: _Result, shape: tuple[int, ...]) -> _Result:
-    """The fields of a flat batch in the shape of the input; plain numbers when it was one histogram."""
+    """The result with its fields reshaped from (rows,) to the batch shape of the input; scalars for one
+    histogram."""
     shaped: dict[str, Any] = {}
     for field in fields(result):
         values: NDArray[Any] = getattr(result, field.name)
@@ -168,7 +172,8 @@ def _shaped(result: _Result, shape: tuple[int, ...]) -> _Result:
 
 
 def _theorem2(levels: Profile, mechanism: RandomizedResponse) -> Theorem2:
-    """phi_1 < q and phi_2 >= (k q - phi_1)/(k - 1), multiplied out by N (truth + k blur)."""
+    """The conditions phi_1 < q and phi_2 >= (k q - phi_1)/(k - 1) of each row, multiplied by N (truth + k
+    blur) to compare integers."""
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest, tied = levels.values[:, -1], _tied_smallest(levels)
     larger = np.where(levels.values > smallest[:, None], levels.values, np.inf)

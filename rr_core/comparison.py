@@ -48,8 +48,8 @@ class Comparison:
             distribution they were drawn from.
         truth: (k,) that target.
         estimates: (k,) by estimator.
-        errors: by metric ("mse" the sum over categories, "tv", "max", "nll" per report, and "above", how far that is
-            above MLE*'s), then estimator.
+        errors: by metric, then estimator: "mse" (squared error, the sum over categories), "tv", "max", "nll" (per
+            report), and "above" (nll less that of MLE*).
         zeros: number of categories set to zero by each estimator (for Inv: exactly zero).
         certificate: optimality gap of MLE*; zero up to rounding proves it is the maximum likelihood.
     """
@@ -62,7 +62,7 @@ class Comparison:
     certificate: float
 
     def zeroed(self, name: str, most: int) -> NDArray[np.intp]:
-        """The first ``most`` categories that an estimator sets to zero, in their own order."""
+        """Indices of the first ``most`` categories that an estimator sets to zero, increasing."""
         return np.flatnonzero(self.estimates[name] == 0)[:most]
 
     def best(self, metric: str) -> tuple[str, ...]:
@@ -147,14 +147,14 @@ def compare(draw: Draw, target: Target = "users") -> Comparison:
 
 
 def rounding(metric: str, errors: Mapping[str, Array]) -> Array:
-    """(..., estimators) by how much each error may be off for rounding alone.
+    """(..., estimators) bound on the rounding error of each error.
 
     Args:
         metric: of RANKED.
         errors: by metric, (..., estimators).
 
-    Shares are right to ULPS, so the sum or the largest of their errors is as well; what is squared moves by twice itself
-    times that.
+    Shares are accurate to ULPS, hence so are the sum and the maximum of their errors; a square x^2 is accurate to
+    2 x ULPS.
     """
     moved = np.ones_like(errors[metric])
     if metric == "mse":
@@ -166,8 +166,8 @@ def rounding(metric: str, errors: Mapping[str, Array]) -> Array:
 
 
 def mean_rounding(metric: str, errors: ArrayLike) -> Array:
-    """By how much errors may be off for rounding alone, where nothing but the errors of ``metric`` is at hand: TIE of
-    each, and what ULPS of a share makes of it."""
+    """Bound on the rounding error of each of ``errors``, as `rounding`, when only the errors of this metric
+    are known: TIE times the error, plus the effect of ULPS in a share."""
     size = np.abs(np.asarray(errors, np.float64))
     share = 2 * np.sqrt(size) + ULPS if metric == "mse" else np.ones_like(size)
     slack: Array = TIE * size + ULPS * share
@@ -176,7 +176,7 @@ def mean_rounding(metric: str, errors: ArrayLike) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """The smallest and the largest of several errors, in each of many comparisons.
+    """Which of several errors are the smallest and the largest, in each of many comparisons.
 
     Attributes:
         best, worst: (..., estimators) whether an error is the smallest or the largest, alone or shared; where all of
@@ -189,7 +189,7 @@ class Ranks:
     all_tied: NDArray[np.bool_]
 
     def wins(self) -> Array:
-        """(..., estimators) one win a comparison, shared equally by the best; none where all tie."""
+        """(..., estimators) 1 for the best of each comparison, divided equally among ties; 0 where all tie."""
         return self._shared(self.best)
 
     def losses(self) -> Array:

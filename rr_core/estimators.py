@@ -58,7 +58,7 @@ class Rule:
         return np.stack([table[row] for table, row in zip(tables, rows, strict=True)])
 
     def at(self, counts: Rows) -> Array:
-        """The estimate of a category with each of these counts, (rows, anything)."""
+        """The estimate of a category for each of these counts; (rows, m) as ``counts``."""
         cut = self.cut[:, None]
         out = np.subtract(counts, cut, dtype=np.float64)
         dropped = out < 0
@@ -71,8 +71,8 @@ class Rule:
 
 
 class _InvRule(Rule):
-    """c/N + (k c - N) gain, where k c - N = k (c - cut) - base. In one term, as above, the negatives of Inv
-    would cancel: an entry with k c = N is c/N exactly, at every epsilon."""
+    """The rule of Inv as c/N + (k c - N) gain, with k c - N = k (c - cut) - base. The form ``base + slope (c
+    - cut)`` would cancel in negative entries; here an entry with k c = N is exactly c/N at every epsilon."""
 
     def at(self, counts: Rows) -> Array:
         out = np.subtract(counts, self.cut[:, None], dtype=np.float64)
@@ -94,14 +94,14 @@ def inv_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     k, cut, total = mechanism.k, levels.values[:, -1], levels.totals
     with np.errstate(over="ignore", divide="ignore"):
         gain = mechanism.blur / mechanism.truth / total
-    return _InvRule(cut, levels.below[:, -1], gain, np.full(len(cut), float(k)), total)
+    return _InvRule(cut, levels.excess[:, -1], gain, np.full(len(cut), float(k)), total)
 
 
 def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvN keeps the categories whose Inv is positive and rescales them to sum one."""
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest = levels.values[:, -1:]
-    scaled = truth * levels.values + blur * (k * (levels.values - smallest) - levels.below[:, -1:])
+    scaled = truth * levels.values + blur * (k * (levels.values - smallest) - levels.excess[:, -1:])
     kept = scaled > EDGE * truth * levels.values
     positive = np.where(kept, scaled, 0.0)
     total = (positive * levels.multiplicities).sum(axis=-1)
@@ -113,7 +113,7 @@ def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
 def inv_p_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvP keeps the largest m with N (p - q) > S - m c at the smallest kept c (simplex projection)."""
     spread = levels.totals * mechanism.keep
-    room = spread[:, None] - levels.below
+    room = spread[:, None] - levels.excess
     last = _last(room > EDGE * spread[:, None])
     base = _pick(room, last) / (_pick(levels.sizes, last) * spread)
     return _rule(levels, last, base, 1 / spread)
@@ -123,7 +123,7 @@ def mle_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """MLE* keeps the largest m with E c > S - m c at the smallest kept c: eq. (7), with the tie rule
     that an entry whose estimate is exactly zero counts as dropped."""
     truth, blur = mechanism.truth, mechanism.blur
-    scaled = truth * levels.values - blur * levels.below
+    scaled = truth * levels.values - blur * levels.excess
     last = _last(scaled > EDGE * truth * levels.values)
     size, kept_total = _pick(levels.sizes, last), _kept_total(levels, last)
     base = _pick(scaled, last) / (truth * kept_total)
@@ -214,7 +214,7 @@ def _rule(levels: Profile, last: NDArray[np.intp], base: Array, slope: Array) ->
 
 def _kept_total(levels: Profile, last: NDArray[np.intp]) -> Array:
     size, cut = _pick(levels.sizes, last), _pick(levels.values, last)
-    return _pick(levels.below, last) + size * cut
+    return _pick(levels.excess, last) + size * cut
 
 
 def _last(kept: NDArray[np.bool_]) -> NDArray[np.intp]:

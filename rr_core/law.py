@@ -24,7 +24,7 @@ _ROUNDING = 8 * np.finfo(np.float64).eps  # Inv is zero where its two terms diff
 
 @dataclass(frozen=True)
 class Band:
-    """Per category: expected reports, and the limits between which an observed bar falls.
+    """For each category the expected reports and a central prediction interval for the observed ones.
 
     Attributes:
         expected: (m,) q N + (p - q) t.
@@ -62,7 +62,7 @@ def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[
 
 
 def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, level: float = 0.95) -> Band:
-    """Where the reports of categories with these true counts should fall, with probability ``level``.
+    """Prediction interval, of probability ``level``, for the reports of categories with these true counts.
 
     Quantiles of the exact law while it is narrow, then of the normal law with the same mean and variance,
     corrected for skewness and whole numbers (Cornish-Fisher), once the two agree to a report. Each distinct
@@ -117,7 +117,8 @@ def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedRespons
 
 
 def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """Chance that Inv is negative for a category that nobody has, for each number of users ``n``.
+    """Probability that Inv is negative for an empty category, for each number of users ``n``; same shape as
+    ``n``.
 
     Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
     distribution function. It tends to 1/2 as N grows (section 5.1).
@@ -156,7 +157,7 @@ def most_negative(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
 
 def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:
-    """Chance that Inv is negative, for categories that ``true_counts`` of the ``n`` users have.
+    """Probability that Inv is negative, for categories that ``true_counts`` of the ``n`` users have; (m,).
 
     Pr(Binomial(t, p) + Binomial(n - t, q) < n q). With t a fixed share of n above zero it tends to 0 as n
     grows; for t = 0 it is `negative_chance` and tends to 1/2. Exact while the law is narrow and for t = 0,
@@ -195,9 +196,9 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
 
 
 def below_zero(inv_estimate: Array, mechanism: RandomizedResponse) -> NDArray[np.bool_]:
-    """Which entries of an Inv estimate are negative: those below zero by more than rounding, which are those
-    with at most `most_negative` reports. (A category with exactly N q reports has zero, rounded to either
-    sign.) Any shape, entry by entry."""
+    """Which entries of an Inv estimate are negative by more than rounding: those of categories with at most
+    `most_negative` reports. (Exactly N q reports give zero, which rounding may turn negative.) Any shape,
+    elementwise."""
     negative: NDArray[np.bool_] = inv_estimate < -_ROUNDING * mechanism.q
     return negative
 
@@ -277,7 +278,8 @@ def _edgeworth(most: float, mean: Array, variance: Array, third: Array, fourth: 
 
 
 def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Array:
-    """``values``, any shape, as floats that are whole numbers from ``low`` to ``high``, or ValueError."""
+    """``values``, of any shape, as float64, or ValueError unless they are whole numbers from ``low`` to
+    ``high``."""
     array = np.asarray(values)
     allowed = f">= {low}" if high == np.inf else f"from {low} to {high}"
     if array.dtype.kind not in "iuf":

@@ -98,13 +98,13 @@ class RandomizedResponse:
 
     @property
     def keep(self) -> float:
-        """p - q, the probability that the truth is kept on purpose; computed without cancellation."""
+        """p - q, the probability that the truth is kept rather than redrawn; computed without cancellation."""
         return self.truth / (self.truth + self.k * self.blur)
 
     @property
     def positive_blur(self) -> float:
-        """``blur``, or the next thing to zero where it underflowed: a category that nobody reported and that
-        has no probability would give 0/0 otherwise."""
+        """``blur``, at least 1e-300: where it underflows, a category without reports and without probability
+        would give 0/0."""
         return max(self.blur, 1e-300)
 
     @property

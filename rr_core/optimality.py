@@ -37,7 +37,8 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
 
 
 def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Array | float:
-    """max_i m_i - 1: an upper bound on the log-likelihood per report that ``theta`` leaves on the table.
+    """max_i m_i - 1: an upper bound, per report, on how far the log-likelihood of ``theta`` is below its
+    maximum.
 
     The log-likelihood is concave with gradient proportional to m, so its distance from the maximum is at
     most max_i m_i - 1. Zero (to rounding) exactly at the MLE, where m_i = 1 wherever theta_i > 0.

@@ -1,4 +1,4 @@
-"""Parameters of a link: the name of each, the values that it takes, and the sentence about a value that it cannot take.
+"""Query parameters of a link: their names, their values, and the sentence about a value that is not valid.
 
 Settings are a frozen dataclass; each of its fields that a link carries is described by a `Number`, a `Choice`, a
 `Several` or a `NumberList`. `read` and `write` turn a query into settings and back.
@@ -42,7 +42,8 @@ class Parameter(Protocol):
         """Name in a link."""
 
     def parse(self, text: str, default: Any) -> tuple[Any, str]:
-        """The value that a link's text stands for, and a plain sentence where another one has to be used; else ""."""
+        """The value of a text in a link, and "" or, where the default or a limit is used instead, a plain
+        sentence."""
 
     def format(self, value: Any) -> str:
         """The text that stands for a value in a link."""
@@ -134,7 +135,7 @@ class Number:
         return str(value) if self.whole else repr(float(value)).removesuffix(".0")
 
     def show(self, value: float) -> str:
-        """The value as it is written in a sentence."""
+        """The value as text in a sentence."""
         return f"{int(value):,}" if self.whole else f"{value:g}"
 
 
@@ -234,7 +235,7 @@ class NumberList:
 
 
 class RefusedSettings(ValueError):
-    """What was typed cannot be used. ``str(error)`` is one or two plain sentences; it quotes what was typed."""
+    """Input that cannot be used. ``str(error)`` is one or two plain sentences that quote the input."""
 
 
 LIST_HELP = "Write values like 50, 100, 1000; or a range like 1-10, 0-2 +0.5, 100-1000000 x10 or 10^2-10^6."
@@ -330,7 +331,7 @@ def _range(item: re.Match[str], number: Number) -> Iterator[Fraction]:
 
 
 def _steps(item: re.Match[str]) -> tuple[Fraction, Fraction]:
-    """By which factor a range goes on, and what is added then."""
+    """The factor and the summand that lead from one value of a range to the next."""
     if item["how"]:
         step = _number(item["step"])
         return (Fraction(1), step) if item["how"] == "+" else (step, Fraction(0))

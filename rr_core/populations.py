@@ -19,7 +19,7 @@ class Population:
     """A distribution over k categories, with the names and the people behind it where they are known.
 
     Attributes:
-        key: what tells this population from every other one; equal keys mean equal contents.
+        key: unique identifier; equal keys mean equal contents.
         probabilities: (k,) shares, summing to one; read-only.
         labels: the k category names, or None when they are the ranks 1..k.
         counts: (k,) the people themselves when the source is a table of counts, else None; read-only.

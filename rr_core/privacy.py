@@ -1,4 +1,4 @@
-"""What reports of one person tell: the coin behind them, and what an onlooker can conclude."""
+"""What the reports of one person reveal: the coin toss behind a report, and the posterior of an observer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Report:
 
 
 def answer(truth: int, mechanism: RandomizedResponse, rng: np.random.Generator | int) -> Report:
-    """Randomize one person's category (0..k-1) and say what the coin did: with probability p - q the
+    """Randomize one person's category (0..k-1) and return the coin toss, too: with probability p - q the
     truth is kept, otherwise the report is drawn uniformly from all k categories.
 
     >>> answer(2, RandomizedResponse(4, 1.0), 5)
@@ -35,7 +35,8 @@ def answer(truth: int, mechanism: RandomizedResponse, rng: np.random.Generator |
 
 
 def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """What an onlooker who knows the population believes after seeing one report (Bayes' rule).
+    """Posterior distribution of the truth for an observer who knows the population, after one report (Bayes'
+    rule).
 
     Args:
         report: the category reported, 0..k-1.
@@ -58,7 +59,7 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
 
 
 def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """What the same onlooker believes after m independent reports of one person.
+    """Posterior distribution of the truth for the same observer after m independent reports of one person.
 
     The weights are prior_x times p^c q^(m-c), with c the number of reports that say x; so the odds of two
     categories x and y change by e^(eps (c_x - c_y)), at most e^(m eps): m reports cost m times the budget

@@ -27,7 +27,8 @@ _TABLE = 1024
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Values in decreasing order with their multiplicities; (rows, levels) each. The running sums are worked out once.
+    """Distinct values in decreasing order with their multiplicities; (rows, levels) each. Running sums are
+    computed once.
 
     Values may repeat, and a level may have multiplicity 0, so that rows of a batch can be worked on together: no
     estimator minds, for at such a level its affine piece takes the value that it would have there.
@@ -47,17 +48,17 @@ class Profile:
         return sizes
 
     @cached_property
-    def below(self) -> Array:
-        """Sum over the categories at or above each level of their excess over that level's value: the quantity S - m c of
-        the estimators with its sign turned, a sum of non-negative terms, hence free of cancellation (and exact for
-        integer counts)."""
+    def excess(self) -> Array:
+        """(rows, levels) sum of c - v over the categories with a count c of at least the level's value v.
+        This is S - m v, with m the number of these categories and S their total; computed as a sum of
+        non-negative terms, hence without cancellation, and exactly for integer counts."""
         steps = self.sizes[:, :-1] * -np.diff(self.values, axis=-1)
         return np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=-1)], axis=-1)
 
     @cached_property
     def totals(self) -> Array:
         """(rows,) total of each histogram."""
-        totals: Array = self.below[:, -1] + self.sizes[:, -1] * self.values[:, -1]
+        totals: Array = self.excess[:, -1] + self.sizes[:, -1] * self.values[:, -1]
         return totals
 
     def merged(self) -> Profile:
@@ -72,7 +73,8 @@ class Profile:
         return Profile(values, sizes.reshape(shape).astype(np.float64))
 
     def level_of(self, rows: Rows) -> NDArray[np.intp]:
-        """(rows, k) index of the level of each category; of the rows that the profile is of, with equal values merged."""
+        """(rows, k) index of the level of each category. ``rows`` must be those of the profile, and equal
+        values merged."""
         size = table_size(rows)
         levels = np.empty(rows.shape, dtype=np.intp)
         for level, row, all_values, sizes in zip(levels, rows, self.values, self.multiplicities, strict=True):

@@ -73,9 +73,9 @@ class Repeats:
         return within * self.done / (self.done - 1) if within > _ROUNDING * mse else 0.0
 
     def least_mean(self, metric: str) -> tuple[str, ...]:
-        """The valid estimators whose mean error may be the smallest: by a paired t test, at _LEVEL two-sided, theirs is
-        not above the smallest one seen. One name: the order is settled. With fewer than ten collections all three;
-        but any collection tells who fits worse than MLE*."""
+        """The valid estimators whose mean error is not significantly above the smallest mean: paired t test,
+        two-sided at _LEVEL. With fewer than ten collections, all three. By "above", every estimator that
+        fitted worse than MLE* in a collection is excluded."""
         valid, slack = self.errors[metric][:, 1:], self._rounding(metric)
         if metric == "above":  # MLE* is never above itself, so one collection in which another is settles it
             settled = np.any(valid > slack, axis=0)
@@ -89,13 +89,13 @@ class Repeats:
         return tuple(name for name, above in zip(VALID, settled.tolist(), strict=True) if not above)
 
     def _rounding(self, metric: str) -> Array:
-        """(done, 3) how far the valid estimators' errors may be off."""
+        """(done, 3) bound on the rounding error of the valid estimators' errors."""
         return rounding(metric, {name: errors[:, 1:] for name, errors in self.errors.items()})
 
     def most_often_best(self, metric: str) -> tuple[str, ...]:
-        """The valid estimators that may be the best most often: those whose number of wins is not below the largest
-        one by more than chance explains (the difference of two such counts has at most their sum as variance). By
-        "above" MLE*, which is never above itself, and those that shared every one of its wins."""
+        """The valid estimators whose number of wins is not significantly below the largest one (the variance
+        of the difference of two such counts is at most their sum). By "above": MLE*, and those that shared
+        each of its wins."""
         wins = self.best[metric]
         most = max(wins.values())
         if metric == "above":
@@ -114,9 +114,9 @@ class Repeats:
 
 
 def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats]:
-    """Collect ``times`` times over, yielding the growing result after each short step of work.
+    """Draw ``times`` collections, yielding the cumulative result after each short step of work.
 
-    Collection i is the same whatever ``times`` is. Stop by not asking for the next item.
+    Collection i does not depend on ``times``. To stop early, do not request the next item.
 
     Args:
         draw: the scenario's draw; its users report again ("users"), or new users are drawn ("population").

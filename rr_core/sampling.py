@@ -102,8 +102,8 @@ def poissonised_multinomial(totals: Counts, k: int, rng: np.random.Generator) ->
 
 
 def poisson(rate: float, shape: tuple[int, int], rng: np.random.Generator) -> Counts:
-    """Independent Poisson counts of one ``rate``. Many of a moderate rate are looked up in a table of the distribution
-    function, with a guide to the place in it where a uniform number falls."""
+    """Independent Poisson counts of mean ``rate``, int64 of this shape. Many counts of a moderate rate are
+    drawn by inversion: a search in a table of the distribution function, started from a guide table."""
     if rate > _TABLE_RATE or shape[0] * shape[1] < _TABLE_DRAWS:
         return rng.poisson(rate, shape)
     most = int(rate + 12 * np.sqrt(rate) + 40)
@@ -137,8 +137,8 @@ def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generato
 
 
 def whole_users(shares: Array, n: int) -> Counts:
-    """(k,) ``n`` users shared out by ``shares``, which sum to one: in whole numbers by largest remainder, ties in
-    their order.
+    """(k,) whole numbers summing to ``n``, proportional to ``shares`` (which sum to one), by largest
+    remainder; ties go to the first category.
 
     >>> whole_users(np.array([0.55, 0.3, 0.15]), 7).tolist()
     [4, 2, 1]

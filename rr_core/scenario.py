@@ -24,7 +24,7 @@ from rr_core.streams import Stream
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a person chose. Limits are those of module ``limits``.
+    """The settings that a user chose. Ranges are in `rr_core.limits`.
 
     Attributes:
         dist: key of the distribution (``populations.DISTRIBUTIONS``).
@@ -32,7 +32,7 @@ class Scenario:
         s: Zipf exponent; only dist="zipf" uses it.
         epsilon: privacy budget.
         n: number of users.
-        seed: which draw of users and of noise.
+        seed: of the random numbers for users and noise.
     """
 
     dist: str = "zipf"
@@ -122,7 +122,7 @@ class Users:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One collection: who the users are, and what was reported.
+    """One collection: the users and their reports.
 
     Attributes:
         scenario: the choice it came from.
@@ -194,7 +194,8 @@ ALL_FIELDS: tuple[Parameter, ...] = (_DISTRIBUTION, *FIELDS)
 
 
 def other_k(text: str, k: int, whose: str) -> str:
-    """The sentence about a link's number of categories where ``whose`` table has ``k``; none where they agree."""
+    """The sentence for a link whose number of categories differs from the ``k`` of ``whose`` table; "" if it
+    agrees."""
     try:
         if not text.strip() or float(text) == k:
             return ""
@@ -207,7 +208,7 @@ def other_k(text: str, k: int, whose: str) -> str:
 
 @dataclass(frozen=True)
 class Preset:
-    """A scenario worth starting from, and why."""
+    """A named scenario with the reason why it is instructive."""
 
     name: str
     scenario: Scenario

@@ -1,4 +1,4 @@
-"""Repeated collections of reports: whose, from which random stream, and drawn how.
+"""Repeated collections of reports: of which users, from which random stream, by which sampler.
 
 A `Collector` draws collections in blocks. Each block has a random stream of its own and is always drawn whole, so
 collection number i does not depend on how many are drawn. `simulate` yields the blocks of one collector or of several,
@@ -216,7 +216,8 @@ def simulate(
 
 
 def rows_per_step(k: int) -> int:
-    """Collections of ``k`` categories to work on at once: some tens of milliseconds, so that a stop takes effect soon.
+    """Number of collections of ``k`` categories per step, so that a step takes some tens of milliseconds and
+    a stop takes effect soon.
 
     >>> rows_per_step(1000)
     400

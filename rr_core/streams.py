@@ -15,7 +15,8 @@ Key = tuple[int, ...]
 
 
 class Stream(Enum):
-    """What is drawn: the numbers after the seed, each with its purpose and (in brackets) the numbers that follow it."""
+    """Purposes of random streams: the numbers after the seed in a key, and (in brackets) the numbers that
+    follow."""
 
     USERS = (0,)  # who the users are, drawn from the population
     NOISE = (1,)  # their reports (in a sweep: number of the block of collections)

@@ -26,8 +26,8 @@ class NoiseSummary:
 
     Attributes:
         truthful: p, the chance that a report is the truth.
-        moved: half the sum of |reports - true counts|, over N: total variation between the two.
-        largest_change: reports minus true count where that is largest in size.
+        moved: total variation between reports and true counts: half the sum of |reports - true counts|, over N.
+        largest_change: reports minus true count in the category where its absolute value is largest.
         inside_band: share of categories whose reports lie in their 95% band.
     """
 
@@ -54,9 +54,10 @@ def noise_summary(draw: Draw) -> NoiseSummary:
 
 @dataclass(frozen=True)
 class EmptyShare:
-    """How often an empty category went negative in repeated draws: ``negative`` of ``looks``.
+    """How often Inv was negative for empty categories in repeated draws: in ``negative`` of ``looks``
+    observations, one per empty category and draw.
 
-    ``emptied`` is True when no category was empty and the rarest one was emptied to look at.
+    ``emptied`` is True when no category was empty, so that the rarest one was emptied for the simulation.
     """
 
     negative: int
@@ -68,15 +69,17 @@ class EmptyShare:
         return self.negative / self.looks
 
     def standard_error(self, chance: float) -> float:
-        """Standard error of the share, at most: that of as many independent looks, when the exact ``chance`` is known.
-        Counts of one collection sum to N, so its looks are negatively associated and their mean varies less. (The share
-        would not do in place of the chance: after a single look it says 0 or 1, without any error.)"""
+        """Upper bound on the standard error of the share, sqrt(chance (1 - chance) / looks), for the exact
+        ``chance``. The counts of one collection sum to N, so its observations are negatively associated and
+        their mean varies less than that of independent ones. (With the observed share in place of ``chance``
+        the error of one observation would be 0.)"""
         return math.sqrt(chance * (1 - chance) / self.looks)
 
 
 def empty_negative_share(draw: Draw) -> EmptyShare:
-    """Watch categories that nobody has over repeated draws of the same users (up to 1,000 draws, fewer at
-    large k). Where everybody's category is in use, the users of the rarest one are given to the commonest."""
+    """Share of empty categories that are negative in repeated draws of the same users (up to 1,000 draws,
+    fewer at large k). Where no category is empty, the users of the rarest one are moved to the most frequent
+    one."""
     draws = max(1, min(_DRAWS, _CELLS // draw.scenario.k))
     truth = draw.true_counts
     emptied = not (truth == 0).any()
@@ -98,8 +101,8 @@ class ExpectedNegatives:
 
     Attributes:
         n: number of users.
-        of_held, of_empty: how many categories somebody has, and nobody has.
-        held, empty: how many of each are expected below zero.
+        of_held, of_empty: number of categories with users, and without.
+        held, empty: expected number of negative entries among each.
     """
 
     n: int
@@ -110,7 +113,7 @@ class ExpectedNegatives:
 
 
 def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
-    """For a draw's users, or for ``times`` as many with the same shares."""
+    """Expected number of negatives for the users of a draw, or for ``times`` as many with the same shares."""
     n, (users, categories) = draw.scenario.n * times, np.unique(draw.true_counts, return_counts=True)
     expected, has = categories * negative_chances(users * times, n, draw.mechanism), users > 0
     return ExpectedNegatives(
@@ -124,15 +127,16 @@ def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
 
 @dataclass(frozen=True)
 class Closeness:
-    """Share of the mass that is in the wrong place (total variation from the users' shares): in the raw
-    ``reports``, and in the ``estimate``."""
+    """Total variation distance from the users' shares: of the raw ``reports``, and of the ``estimate``; 0 to
+    1."""
 
     reports: float
     estimate: float
 
 
 def closeness(draw: Draw, estimate: Array) -> Closeness:
-    """Total variation of reports and estimate from the truth; a distance of 0 or 1 but for rounding is made so."""
+    """Total variation of reports and estimate from the truth; distances within rounding of 0 or 1 are set to
+    0 or 1."""
     distance = float(total_variation(estimate, draw.theta))
     whole = float(round(distance))
     return Closeness(_moved(draw), whole if abs(distance - whole) <= ULPS else distance)

@@ -11,12 +11,12 @@ _LOGARITHM = re.compile(r"(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?", re.IGNORECASE)
 
 
 def words(text: str) -> list[str]:
-    """What stands between commas, spaces, semicolons, slashes or bars; percent signs are left out."""
+    """The parts of a text between commas, spaces, semicolons, slashes or bars, without percent signs."""
     return [word for word in _SEPARATORS.split(text.replace("%", " ")) if word]
 
 
 def shorten(text: str) -> str:
-    """The beginning of what was typed, to be quoted in a sentence."""
+    """The beginning of the text, short enough to be quoted in a sentence."""
     return text if len(text) <= _MOST_QUOTED else text[: _MOST_QUOTED - 1] + "…"
 
 
@@ -25,7 +25,7 @@ def number(text: str, like: str = "1.5 or ln 3") -> float:
 
     Args:
         text: what was typed.
-        like: good examples, for the sentence.
+        like: examples of valid input, for the error message.
 
     Raises:
         ValueError: one plain sentence, when it is none of these.

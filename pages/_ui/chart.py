@@ -20,7 +20,7 @@ def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
     Args:
         chart: the figure.
         name: the key of the chart on the page and the file name of the PNG from its toolbar.
-        on_click: told x and y of a point that is clicked, before the page runs again.
+        on_click: called with the x and y of a clicked point, before the page reruns.
     """
     config: dict[str, Any] = {
         "displaylogo": False,

@@ -31,15 +31,16 @@ def row(
     more: str = "",
     alone: bool = False,
 ) -> None:
-    """Three buttons; each file is made when its button is pressed, without a rerun.
+    """Draw the three download buttons: data, chart and script. Each file is made when its button is pressed,
+    without a rerun.
 
     Args:
-        work: what the page is about.
+        work: the draw on screen and what is computed from it.
         chart: its main figure.
-        name: of the files, without ending.
-        data: makes the CSV; the estimates by category when None.
-        more: lines at the end of the script, which has ``draw`` and ``result``.
-        alone: whether these lines are all that it prints; it has ``draw`` then, and no ``result``.
+        name: file name without its extension.
+        data: returns the bytes of the CSV; by default `data_csv` of ``work``.
+        more: Python code appended to the script, which defines ``draw`` and ``result``.
+        alone: whether only the appended code prints; the script then defines ``draw`` but not ``result``.
     """
     held = state.uploaded()
     origin = None if held is None else held.origin
@@ -78,7 +79,7 @@ def data_csv(work: Work) -> bytes:
 
 
 def chart_html(chart: go.Figure) -> bytes:
-    """A page of its own that opens offline, with everything a person can hover and zoom."""
+    """The chart as a standalone HTML page that works offline, with hover and zoom."""
     light = go.Figure(chart).update_layout(template="plotly_white", title=None)
     page: str = light.to_html(include_plotlyjs=True, full_html=True, default_height="80vh")
     return page.encode()
@@ -99,12 +100,13 @@ def template(text: str, **filters: Callable[[str], Markup]) -> Template:
 
 
 def _escaped(value: object) -> Markup:
-    """Quotation marks as `html.escape` writes them, in this file as in those of earlier versions."""
+    """The value as markup, escaped as by `html.escape`, so that files keep the bytes of earlier versions."""
     return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
 
 
 def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
-    """Python that prints this page's numbers with ``rr_core`` alone; of an upload, from the file that it came from."""
+    """Python that recomputes this page's numbers with ``rr_core`` alone; for an upload it reads the uploaded
+    file."""
     settings = (
         f"dist={scenario.dist!r}, k={scenario.k}, s={scenario.s!r}, epsilon={scenario.epsilon!r}, "
         f"n={scenario.n}, seed={scenario.seed}"
@@ -115,7 +117,8 @@ def script_text(scenario: Scenario, origin: Origin | None = None) -> str:
 
 
 def joined(script: str, more: str, alone: bool) -> str:
-    """The script with more lines at its end, or (``alone``) from where it has ``draw``."""
+    """The script with ``more`` appended; with ``alone``, everything after the definition of ``draw`` is
+    replaced by ``more``."""
     return (script.partition(_FROM_HERE)[0] + "\n" if alone else script) + more
 
 

@@ -36,7 +36,7 @@ _FEWEST, _MOST = 4, 15  # digits
 
 
 def pick_target() -> Target:
-    """What the truth is: the users themselves, or the population they were drawn from."""
+    """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
     chosen = st.segmented_control(
         "The truth to compare with",
         list(_TARGETS),
@@ -81,7 +81,8 @@ def error_table(result: Comparison, draw: Draw, closing: str) -> None:
 
 
 def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
-    """Which categories each estimator sets to zero, by name; the first few when they are many."""
+    """A sentence that names the categories each estimator sets to zero, or the first few where there are
+    many."""
     parts = []
     for name in VALID:
         count, first = result.zeros[name], result.zeroed(name, _MOST_NAMED)
@@ -114,7 +115,7 @@ _NAME = "repeat"
 
 
 def repeated_section(work: Work, target: Target) -> None:
-    """Choose how many collections, run them with progress and Stop, and show what came of it."""
+    """Widgets for the number of collections, the run with progress and Stop, and its results."""
     st.markdown(
         "### And if the same collection were repeated?\n\n"
         + (
@@ -126,12 +127,12 @@ def repeated_section(work: Work, target: Target) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")
         about = (work.draw.scenario, work.draw.population.key, target, times)
-        start = long_run.offer(_NAME, "Repeat", about)
+        start = long_run.start_button(_NAME, "Repeat", about)
     if start:
         run = partial(_repeat, work.draw, times, target)
         # A result keeps four numbers per category.
         shared = work.is_shared and work.draw.scenario.k <= LARGE
-        long_run.follow(_NAME, about, times, "collections", run, shared=shared)
+        long_run.run_with_progress(_NAME, about, times, "collections", run, shared=shared)
     result: Repeats | None = long_run.result(_NAME, about)
     if result is not None:
         _show_repeats(result, times)

@@ -31,7 +31,7 @@ _STYLE = """<style>
 
 @dataclass(frozen=True)
 class Page:
-    """What a page gets: the draw of the scenario on screen, and what is worked out from it."""
+    """What a page works with: the draw of the current scenario, and what is computed from it."""
 
     work: Work
 
@@ -58,7 +58,7 @@ def _let_the_figure_go_first() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _freeze_imports() -> None:
-    """Keep what the imports made out of every later garbage collection."""
+    """Exclude the objects that the imports made from garbage collection."""
     gc.collect()
     gc.freeze()
 
@@ -71,7 +71,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     Args:
         name: the page's address.
         question: the question that the page answers; its title.
-        settings: those that its links carry besides the scenario.
+        settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
     _open(name, question, settings)
     messages.show(link.notes())
@@ -81,7 +81,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
 
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
-    """Open a page that is about no scenario; the navigation still carries the current one."""
+    """Open a page that does not depend on the scenario; its navigation still carries the current one."""
     _open(name, question, settings)
     messages.show(link.own_notes())
     _controls(scenario=False)

@@ -1,8 +1,8 @@
 """One scenario per session, and the settings of each page, always in the address bar.
 
 What the session holds is the only truth. Widgets are drawn from it and change it in callbacks alone; the address is
-written from it. The address has the say at three moments: the first run, the browser's Back or Forward, and arriving on
-another page. A page hands the `Binding` of its own settings to `frame.open_page`. (Bound widgets,
+written from it. The address takes precedence at three moments: the first run, the browser's Back or Forward, and
+arriving on another page. A page hands the `Binding` of its own settings to `frame.open_page`. (Bound widgets,
 ``bind="query-params"``, were tried: the Back button then returns to a bare address, a value outside its range falls back
 without a word, and the two widgets of one quantity fight over it.)
 """
@@ -37,8 +37,8 @@ class Binding(Generic[T]):
     """A page's own settings: held by the session, taken from the address on arrival, and written to it.
 
     Attributes:
-        key: of the session's state.
-        default: the settings as long as neither an address nor a person has said anything.
+        key: in the session's state.
+        default: the settings until an address or the user sets others.
         read: the settings of an address's parameters, and a plain sentence for each value that had to be changed; None
             where the address says nothing of them, so that they stay as they are.
         write: the settings as parameters of an address; None for one that is not to be there.
@@ -55,22 +55,25 @@ class Binding(Generic[T]):
         return settings
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the address of the last arrival; none once a person has changed a setting."""
+        """Sentences about the address of the last arrival; empty once the user has changed a setting."""
         notes: tuple[str, ...] = self._held()[1]
         return notes
 
     def change(self, settings: T) -> None:
-        """Put other settings in their place; for widget callbacks."""
+        """Replace the settings; for widget callbacks."""
         st.session_state[self.key] = settings, ()
 
-    def shows(
+    def widget_arguments(
         self, key: str, value: Any, changed: Callable[[Any], T], *, keep_entry: bool = False
     ) -> dict[str, Any]:
-        """Arguments of a widget that shows ``value``, see `state.shows`; ``changed`` makes settings of its new value."""
-        return state.shows(key, value, lambda chosen: self.change(changed(chosen)), keep_entry=keep_entry)
+        """Arguments of a widget bound to these settings, see `state.widget_arguments`: it displays ``value``,
+        and ``changed`` returns the settings for its new value."""
+        return state.widget_arguments(
+            key, value, lambda chosen: self.change(changed(chosen)), keep_entry=keep_entry
+        )
 
     def arrive(self, query: Mapping[str, str]) -> None:
-        """Take the settings from an address."""
+        """Read the settings from an address."""
         st.session_state[self.key] = self.read(query) or (self.current(), ())
 
     def _held(self) -> tuple[Any, tuple[str, ...]]:
@@ -107,9 +110,9 @@ def page() -> str:
     return _link().page
 
 
-def keep(parameter: str, text: str | None) -> None:
-    """Have a parameter in the address, or (None) not there, that is known only once a part of the page is drawn; `write`
-    puts it with the rest."""
+def set_parameter(parameter: str, text: str | None) -> None:
+    """Set a parameter of the address, or remove it (None), while a part of the page is drawn; `write` writes
+    it together with the others."""
     _link().own[parameter] = text
 
 
@@ -126,7 +129,8 @@ def change(**fields: Any) -> None:
 
 
 def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
-    """Take the scenario and the page's settings from the link when the link has the say.
+    """Read the scenario and the page's settings from the address, at the moments when the address takes
+    precedence over the session.
 
     Args:
         address: the page that is being opened.
@@ -155,13 +159,13 @@ def notes() -> tuple[str, ...]:
 
 
 def own_notes() -> tuple[str, ...]:
-    """Those about the page's own settings."""
+    """The sentences of `notes` about the page's own settings."""
     return tuple(note for binding in _link().bindings for note in binding.notes())
 
 
 def write() -> None:
-    """Put the scenario and the page's settings into the address when they are not there: one message, one history entry,
-    no rerun."""
+    """Write the scenario and the page's settings to the address if it differs: one message, one history
+    entry, no rerun."""
     link, address = _link(), st.query_params.to_dict()
     others = {name: text for name, text in address.items() if name not in _PARAMETERS}
     own: dict[str, str | None] = {}

@@ -1,7 +1,7 @@
 """Work that takes seconds: a button to start it, progress, a Stop that keeps what was reached, and its result.
 
-A result is about something (any hashable value); it is shown as long as the page is about the same. Finished
-results are shared with the whole class when they are about no upload.
+A result belongs to a key ``about`` (any hashable value) and is shown while the page has the same key. Finished results
+are shared between sessions unless an upload is involved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COLLECTIONS = (50, 200, 1000)
 
 
 def how_many(key: str) -> int:
-    """How many repeated collections a run is to make."""
+    """Widget for the number of repeated collections; returns it."""
     usual = _COLLECTIONS[1]
     chosen = st.segmented_control(
         "How many collections", _COLLECTIONS, default=usual, key=key, format_func="{:,}".format
@@ -30,15 +30,15 @@ def how_many(key: str) -> int:
 
 
 def stopped(done: int, total: int, unit: str) -> None:
-    """Say that a result is a partial one."""
+    """Write that a result is partial: ``done`` of ``total``."""
     st.info(f"Stopped after {done:,} of {total:,} {unit}; this is what they show.")
 
 
-def offer(name: str, label: str, about: Hashable) -> bool:
-    """The start button, and Stop while it runs; for a horizontal container.
+def start_button(name: str, label: str, about: Hashable) -> bool:
+    """Draw the start button, and Stop while the work runs, in a horizontal container.
 
     Returns:
-        Whether the work is to be done now: then call `follow`.
+        True when the work is to be done in this run, by `run_with_progress`.
     """
     st.button(label, type="primary", on_click=request, args=(name, about), key=f"{name}_start")
     requested = bool(st.session_state.get(f"_{name}_requested") == (about,))
@@ -47,17 +47,18 @@ def offer(name: str, label: str, about: Hashable) -> bool:
     return requested
 
 
-def follow(
+def run_with_progress(
     name: str, about: Hashable, total: int, unit: str, work: Callable[[Progress], Any], *, shared: bool
 ) -> None:
-    """Do the work with a progress bar, keep its result, and draw the page anew.
+    """Do the work under a progress bar, store its result, and rerun the page.
 
     Args:
-        name: of this kind of work on its page.
-        about: what the result will be about.
-        total: what the progress counts up to.
-        unit: what it counts, in the plural.
-        work: called with a progress callback (how many are done; True asks it to stop), returns the result.
+        name: of this kind of work, unique among the pages.
+        about: key of the result.
+        total: number of steps.
+        unit: noun for a step, in the plural.
+        work: called with a progress callback, returns the result. The callback takes the number of steps done and
+            returns True when the work is to stop.
         shared: whether a finished result may be shown to other sessions.
     """
     bar = st.progress(0.0, "Starting…")
@@ -90,7 +91,8 @@ def follow(
 
 
 def last_of(growing: Iterable[T], done: Callable[[T], int], progress: Progress) -> T:
-    """The last of the results that work gives step by step, or the one at which it was asked to stop."""
+    """The last item of ``growing``, or the item at which ``progress``, called with ``done`` of each item,
+    returned True."""
     for result in growing:
         if progress(done(result)):
             break
@@ -98,7 +100,7 @@ def last_of(growing: Iterable[T], done: Callable[[T], int], progress: Progress) 
 
 
 def result(name: str, about: Hashable) -> Any:
-    """The result about this, of this session or of another that finished; None when there is none."""
+    """The result with this key, of this session or a shared one; None when there is none."""
     ended: threading.Event | None = st.session_state.get(f"_{name}_ended")
     if ended is not None:
         # Stop starts a new run at once, while the old one is still on its way to its next progress.
@@ -110,7 +112,7 @@ def result(name: str, about: Hashable) -> Any:
 
 
 def request(name: str, about: Hashable) -> None:
-    """Have `offer` say yes in the coming run, as its button does."""
+    """Make `start_button` return True in the next run, as if it had been pressed."""
     st.session_state[f"_{name}_requested"] = (about,)
 
 
@@ -120,5 +122,5 @@ def _withdraw(name: str) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _finished() -> dict[tuple[str, Hashable], Any]:
-    """Finished results, for the whole class: what one student ran is there for the next."""
+    """Shared finished results by name and key; one dictionary for all sessions."""
     return {}

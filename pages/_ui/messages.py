@@ -1,4 +1,4 @@
-"""Everything that is told to a person about something that went wrong, in one place on the page."""
+"""Messages to the user about problems, all in one place on the page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from pages._ui.safe_text import markdown
 
 
 def show(notes: Iterable[str]) -> None:
-    """Plain sentences at the top of the page; nothing when there are none."""
+    """Write these plain sentences at the top of the page; nothing where there are none."""
     for note in notes:
         st.warning(markdown(note), icon=":material/info:")

@@ -71,7 +71,7 @@ _GROUPS = {
 
 
 def draw() -> None:
-    """Draw the navigation where it is called (the sidebar)."""
+    """Draw the navigation in the current container (the sidebar)."""
     query = link.current().to_query()
     for group, entries in _GROUPS.items():
         if group:
@@ -81,6 +81,7 @@ def draw() -> None:
 
 
 def link_to(path: str, label: str, icon: str, query: dict[str, str]) -> None:
-    """A link to a page, carrying a scenario. A page that is run on its own has no others to link to."""
+    """Draw a link to a page that carries a scenario. Nothing is drawn when a page is run on its own, without
+    the others."""
     with suppress(StreamlitPageNotFoundError):
         st.page_link(path, label=label, icon=icon, query_params=query)

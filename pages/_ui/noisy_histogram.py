@@ -24,7 +24,7 @@ _ANSWERS = "_person_answers"
 
 
 def person_section(work: Work) -> None:
-    """Let a person answer as one user, and see what the answer gives away."""
+    """Widgets to answer as one user, and what the answers reveal to an observer."""
     draw, mechanism = work.draw, work.draw.mechanism
     st.subheader("One person's report")
     left, right = st.columns([1, 2], gap="large")
@@ -84,7 +84,7 @@ def _pick_truth(work: Work) -> int:
 
 
 def _categories(work: Work, wanted: Sequence[int]) -> Bars:
-    """All categories when they are few, else the most frequent ones and those wanted."""
+    """All categories if they are few, else the most frequent ones and the ``wanted`` ones."""
     labels = work.draw.population.labels
     if work.draw.scenario.k <= _MOST_SHOWN:
         return bars(natural_order(work.draw.scenario.k), labels, "Category")

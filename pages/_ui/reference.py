@@ -20,7 +20,7 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
-from rr_core.figures.wording import about
+from rr_core.figures.wording import roughly_times
 from rr_core.misprints import all_checks
 from rr_core.misprints.paper import WorstInSingleDraws
 from rr_core.parameters import Choice
@@ -38,7 +38,7 @@ def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def show_in_two_columns(entries: Sequence[Entry]) -> None:
-    """Down the left column, then down the right one; one below the other on a phone."""
+    """Entries in two columns, the left one first; in one column on a phone."""
     half = (len(entries) + 1) // 2
     for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
         with column:
@@ -46,7 +46,7 @@ def show_in_two_columns(entries: Sequence[Entry]) -> None:
 
 
 def show_entries(entries: Iterable[Entry]) -> None:
-    """One entry below the other."""
+    """Entries one below the other."""
     st.markdown("\n\n".join(map(_as_markdown, entries)))
 
 
@@ -95,7 +95,7 @@ _FORMATS: Mapping[str, Callable[..., str]] = {
     "number": number,
     "percent": percent,
     "vector": _vector,
-    "times": about,
+    "times": roughly_times,
 }
 
 
@@ -195,7 +195,7 @@ _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE\\*", 
 
 @cache
 def _main_grid() -> dict[str, Any]:
-    """Numbers of the recorded runs of the paper's grid, by the names that the texts give them; mean squared errors."""
+    """Mean squared errors of the recorded runs of the paper's grid, by the names that the texts use for them."""
     grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
     return {
         "n_settings": len(MAIN_GRID),
@@ -252,7 +252,7 @@ def show_estimators() -> None:
 
 @st.cache_data(show_spinner="Checking the misprints…")
 def _misprint_numbers() -> dict[str, Any]:
-    """What the texts of the misprints name, computed once for everybody."""
+    """The numbers that the texts on misprints refer to, by name; computed once for all sessions."""
     checks = all_checks()
     preset = next(one.name for one in PRESETS if one.scenario == WORST_AVERAGE)
     return {
@@ -356,14 +356,14 @@ PART = Binding("_reference_part", _FIRST, _read_part, lambda key: {"part": None 
 
 
 def pick() -> Part:
-    """The table of contents: one part at a time."""
+    """Widget that chooses the part to show; returns it."""
     st.pills(
         "Parts of the reference",
         list(PARTS),
         required=True,
         format_func=lambda key: PARTS[key].name,
         label_visibility="collapsed",
-        **state.shows("part", PART.current(), _show_part),
+        **state.widget_arguments("part", PART.current(), _show_part),
     )
     return PARTS[PART.current()]
 
@@ -375,7 +375,7 @@ def _show_part(key: str) -> None:
 
 
 def search_box() -> str:
-    """What the reader looks for, if anything."""
+    """Widget for the search; returns the query, "" without one."""
     query: str = st.text_input(
         "Look up a symbol, a name or a word in all parts",
         placeholder="for instance: norm-sub, phi, support",
@@ -386,7 +386,7 @@ def search_box() -> str:
 
 
 def search_results(query: str) -> None:
-    """Every entry that matches, by part."""
+    """All entries that match the query, grouped by part."""
     st.caption(
         f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
     )

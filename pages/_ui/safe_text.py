@@ -1,6 +1,6 @@
 """Words from files, made safe to show and to save.
 
-Labels come from strangers' files. They are kept as they are (`tables` removes only control
+Labels come from strangers' files. They are kept as they are (`rr_core.io.labels` removes only control
 characters) and made safe at the moment they are shown: one function per place they go to. Pure
 functions, no Streamlit. What charts need is in `rr_core.figures.wording`, what CSV files need in `rr_core.io.csv_files`.
 """
@@ -21,7 +21,7 @@ def markdown(text: str, max_length: int = 400) -> str:
     """Text for a Streamlit call that reads markdown (`st.error`, `st.caption`), shown literally.
 
     Every character that markdown, Streamlit's ``:colour[…]``, LaTeX or automatic links could act on
-    is escaped. Error sentences of `tables` quote the file, so they need it.
+    is escaped. Error sentences of `rr_core.io` quote the file, so they need it.
     """
     return _MARKDOWN.sub(r"\\\1", _AUTOLINK.sub(_JOINER, plain(text, max_length)))
 

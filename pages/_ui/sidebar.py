@@ -31,7 +31,7 @@ def draw() -> None:
         index=None,
         placeholder="Your own settings",
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
-        **_shows("preset", preset, _put_preset),
+        **_widget_arguments("preset", preset, _put_preset),
     )
     with st.container(horizontal=True):
         st.button("New draw", on_click=_new_draw, width="stretch")
@@ -42,7 +42,7 @@ def draw() -> None:
         list(DISTRIBUTIONS),
         format_func=DISTRIBUTIONS.__getitem__,
         help="How the users' true answers are spread over the categories.",
-        **_shows("dist", dist, _put_distribution),
+        **_widget_arguments("dist", dist, _put_distribution),
     )
     _categories(scenario)
     _privacy(scenario)
@@ -52,7 +52,7 @@ def draw() -> None:
         limits.SEED_MIN,
         limits.SEED_MAX,
         help="Which random draw of users and noise. The same seed gives the same numbers everywhere.",
-        **_shows("seed", scenario.seed),
+        **_widget_arguments("seed", scenario.seed),
     )
 
 
@@ -64,7 +64,7 @@ def _categories(scenario: Scenario) -> None:
         limits.K_MAX,
         disabled=fixed,
         help="Fixed by the table." if fixed else "How many answers there are to choose from.",
-        **_shows("k", scenario.k),
+        **_widget_arguments("k", scenario.k),
     )
     if scenario.dist == "zipf":
         st.slider(
@@ -74,7 +74,7 @@ def _categories(scenario: Scenario) -> None:
             step=0.01,
             format="%.2f" if scenario.s == round(scenario.s, 2) else "%.6g",
             help="Share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
-            **_shows("s", scenario.s),
+            **_widget_arguments("s", scenario.s),
         )
 
 
@@ -85,7 +85,7 @@ def _privacy(scenario: Scenario) -> None:
         _stops("epsilon", _EPSILONS, scenario.epsilon),
         format_func="{:.6g}".format,
         help="Privacy budget. One report changes the odds between any two answers by at most e^ε.",
-        **_shows("epsilon", scenario.epsilon, slot="slider"),
+        **_widget_arguments("epsilon", scenario.epsilon, slot="slider"),
     )
     st.caption(
         "← more private · more accurate →  \n"
@@ -97,7 +97,7 @@ def _privacy(scenario: Scenario) -> None:
         limits.EPSILON_APP_MAX,
         step=0.1,
         format="%.6g",
-        **_shows("epsilon", scenario.epsilon, slot="box"),
+        **_widget_arguments("epsilon", scenario.epsilon, slot="box"),
     )
 
 
@@ -107,18 +107,19 @@ def _users(scenario: Scenario) -> None:
         _stops("n", _USERS, scenario.n),
         format_func=_power,
         help="How many people report, one report each.",
-        **_shows("n", scenario.n, slot="slider"),
+        **_widget_arguments("n", scenario.n, slot="slider"),
     )
-    st.number_input("Exact N", limits.N_MIN, limits.N_MAX, **_shows("n", scenario.n, slot="box"))
+    st.number_input("Exact N", limits.N_MIN, limits.N_MAX, **_widget_arguments("n", scenario.n, slot="box"))
 
 
-def _shows(
+def _widget_arguments(
     field: str, value: object, put: Callable[[Any], None] | None = None, slot: str = ""
 ) -> dict[str, Any]:
-    """Arguments that make a widget show ``value`` and put what the person chooses into the scenario."""
+    """Arguments of a widget bound to a field of the scenario, see `state.widget_arguments`; ``put`` replaces
+    the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{slot}_{link.page()}"
-    return state.shows(key, value, put or (lambda chosen: link.change(**{field: chosen})))
+    return state.widget_arguments(key, value, put or (lambda chosen: link.change(**{field: chosen})))
 
 
 def _put_preset(name: str) -> None:

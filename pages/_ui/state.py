@@ -59,7 +59,7 @@ def use(upload: Uploaded) -> None:
 
 
 def open_upload(*, keep_users: bool = False) -> None:
-    """Show the upload panel; ``keep_users``: accepting a file leaves N alone, because a link gave it."""
+    """Show the upload panel. With ``keep_users`` an accepted file does not change N, because a link set it."""
     st.session_state["_upload_open"] = "keep" if keep_users else "set"
 
 
@@ -75,9 +75,9 @@ def keeps_users() -> bool:
     return st.session_state.get("_upload_open") == "keep"
 
 
-def latest(name: str, about: Hashable, make: Callable[[], T]) -> T:
-    """What was made last under this name, when it is about the same, or else made now: what a session keeps of
-    its own upload, which no shared cache may hold."""
+def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
+    """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
+    which no shared cache may hold."""
     held: tuple[Hashable, T] | None = st.session_state.get(f"_latest_{name}")
     if held is None or held[0] != about:
         held = (about, make())
@@ -85,12 +85,14 @@ def latest(name: str, about: Hashable, make: Callable[[], T]) -> T:
     return held[1]
 
 
-def shows(key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False) -> dict[str, Any]:
-    """Arguments that make a widget show ``value``, and hand over what a person makes of it.
+def widget_arguments(
+    key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False
+) -> dict[str, Any]:
+    """Arguments that make a widget display ``value``, and call ``take`` with the value that the user enters.
 
-    The widget holds nothing itself: it forgets when its page is left. A choice that is taken back (None) is not handed
-    over: it stays as it was. Of a list the order does not count. With ``keep_entry`` the widget goes on showing what was
-    entered, so that it can be corrected.
+    The caller stores the value: a widget loses its own when its page is left. ``take`` is not called when a choice is
+    cleared (None). Lists are compared without order. With ``keep_entry`` the widget keeps displaying what was entered,
+    even if it is invalid, so that it can be corrected.
     """
     held = st.session_state.get(key)
     same = set(held) == set(value) if isinstance(held, list) and isinstance(value, list) else held == value

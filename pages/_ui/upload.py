@@ -81,7 +81,8 @@ def _confirm(data: bytes, name: str) -> None:
 
 
 def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
-    """What the person says about the file, starting from what it seems to be."""
+    """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
+    `read_distribution`, and the preview."""
     preview = inspect(data, name)
     has_header: bool | None = None
     if preview.has_header is not None:
@@ -116,7 +117,7 @@ def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
 
 
 def column_name(preview: Preview, position: int) -> str:
-    """What a column is called, by its header or by its number from 1."""
+    """Display name of a column: its header, or its number from 1."""
     return preview.columns[position] or f"column {position + 1}"
 
 

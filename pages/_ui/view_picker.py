@@ -16,8 +16,8 @@ _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 def pick(work: Work, *, by_reports: bool = False) -> View:
     """The view of this scenario's categories, with the widgets to choose it where there is a choice.
 
-    Call it inside a horizontal container: it adds up to two widgets to the row. All of many categories are ranked by
-    their true counts, or by the reports they received.
+    Call it inside a horizontal container: it adds up to two widgets to the row. A curve over many categories ranks
+    them by true count, or with ``by_reports`` by number of reports.
     """
     k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
@@ -44,7 +44,7 @@ def row() -> Any:
 
 
 def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
-    """A toggle beside the view; it remembers its state per page and per kind of figure."""
+    """A toggle above the figure; its state is kept per page and per kind of figure."""
     return bool(st.toggle(label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
 
 

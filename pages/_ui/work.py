@@ -38,8 +38,8 @@ _KEPT_SMALL, _KEPT_LARGE = 128, 3
 
 @dataclass(eq=False)
 class DrawGeometry:
-    """How the three repairs of a draw lie, and the same with three categories; each part is computed when first asked
-    for."""
+    """Geometry of a draw's repairs, for its own categories and for three of them; each part is computed on
+    first use."""
 
     draw: Draw
     _clouds: dict[TruthPlace, dict[str, Cloud]] = field(default_factory=dict)
@@ -77,14 +77,14 @@ class DrawGeometry:
 
 @dataclass(eq=False)
 class Work:
-    """A scenario's draw, and what pages derive from it; each part is computed when first asked for."""
+    """The draw of a scenario, and what pages compute from it; each part is computed on first use."""
 
     draw: Draw
     _comparisons: dict[Target, Comparison] = field(default_factory=dict)
 
     @property
     def is_shared(self) -> bool:
-        """Whether other sessions may see what is derived: nothing of an upload leaves its own."""
+        """Whether the results may be shared with other sessions; those on an upload may not."""
         return self.draw.scenario.dist != UPLOAD
 
     def comparison(self, target: Target = "users") -> Comparison:
@@ -102,7 +102,7 @@ class Work:
 
     @cached_property
     def expected_negatives(self) -> tuple[ExpectedNegatives, ...]:
-        """With these users, ten and a hundred times as many."""
+        """Expected numbers of negatives with these users, and with ten and a hundred times as many."""
         return tuple(expected_negatives(self.draw, times) for times in (1, 10, 100))
 
     @cached_property
@@ -142,7 +142,7 @@ def _large(scenario: Scenario) -> Work:
 
 
 def _without_privacy(scenario: Scenario) -> Scenario:
-    """What the users depend on: dragging epsilon asks the same people again."""
+    """The scenario with a fixed epsilon: the key of its users, which do not depend on epsilon."""
     return replace(scenario, epsilon=1.0)
 
 
@@ -161,4 +161,4 @@ def _own(scenario: Scenario) -> Work:
     if upload is None:
         raise RuntimeError("a scenario about an upload needs the upload in this session")
     about = (scenario, upload.population.key)
-    return state.latest("work", about, lambda: Work(scenario.draw(upload.population)))
+    return state.cached("work", about, lambda: Work(scenario.draw(upload.population)))

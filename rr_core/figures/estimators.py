@@ -39,7 +39,7 @@ def estimates(
         n: number of users.
         mechanism: the randomized response.
         view: what to draw.
-        zoom: keep to the values that a category nobody has can take.
+        zoom: limit the axis to the values that an empty category can take.
     """
     if isinstance(view, Bars):
         traces = _estimate_bars(view, by_name, truth)
@@ -92,7 +92,7 @@ def hatched(values: Array) -> dict[str, Any]:
 
 
 def truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
-    """Short grey lines at the height of the truth."""
+    """Trace of short horizontal grey lines at the true shares."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -220,7 +220,7 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
 
 
 def _mean_reading(result: Repeats, metric: str) -> str:
-    """Who has the smallest mean error, where the collections settle it."""
+    """Which estimator has the smallest mean error, where the difference is significant."""
     over = _collections(result.done)
     if result.tied[metric] == result.done:
         return f"{METRIC_TITLES[metric]}: the three valid estimators are equal in all of {over}."
@@ -291,7 +291,8 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
 
 
 def _squared_bias(result: Repeats, name: str) -> str:
-    """As seen, less what chance adds to it, which may be all."""
+    """Squared bias as text: the observed one less its expectation from chance, or that chance explains it
+    all."""
     seen = result.bias2(name)
     return number(seen) if seen > 0 else "about 0"
 
@@ -330,7 +331,7 @@ def wins(result: Repeats, metric: str) -> go.Figure:
 
 
 def _wins_reading(result: Repeats, metric: str) -> str:
-    """Who was the best most often, where the collections settle it; ties are shared in equal parts."""
+    """Which estimator was the best most often, where the difference is significant; ties are divided equally."""
     done = max(result.done, 1)
     if result.tied[metric] == result.done:
         return f"The three valid estimators were equal in all of {_collections(result.done)}."

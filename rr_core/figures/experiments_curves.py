@@ -16,7 +16,7 @@ from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.wording import about, counted, display
+from rr_core.figures.wording import counted, display, roughly_times
 
 # What can be read: more rows and columns are for the pickers above to choose from.
 MOST_ROWS, MOST_COLUMNS = 6, 5
@@ -35,7 +35,8 @@ _LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
 
 
 class PanelGrid:
-    """Where every panel stands, and what its axes are called."""
+    """Layout of the panels: suffixes of their axes ("" for the first, then "2", "3", …) and domains, in
+    fractions of the plot."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = max(rows, 1), max(columns, 1)
@@ -49,24 +50,28 @@ class PanelGrid:
 
     @property
     def lowest(self) -> str:
-        """The vertical axis that the horizontal ones stand on."""
+        """Name of the vertical axis at the bottom, to which the horizontal axes are anchored."""
         return f"y{self.of_errors(self.rows - 1)}"
 
     def of_column(self, column: int) -> str:
+        """Suffix of the horizontal axis of a column of panels."""
         return "" if column == 0 else str(column + 1)
 
     def of_errors(self, row: int) -> str:
+        """Suffix of the vertical axis of the errors in a row."""
         return "" if row == 0 else str(row + 1)
 
     def of_shares(self, row: int) -> str:
+        """Suffix of the vertical axis of the population's shares in a row."""
         return str(self.rows + row + 1)
 
-    def down(self, row: int) -> list[float]:
-        """From where to where a row reaches, as a part of the height from below."""
+    def row_domain(self, row: int) -> list[float]:
+        """Lower and upper end of a row, as fractions of the height."""
         upper = self.inner - row * self.row
         return [(upper - self.row + _HEAD) / self.inner, upper / self.inner]
 
-    def across(self, column: int) -> list[float]:
+    def column_domain(self, column: int) -> list[float]:
+        """Left and right end of a column, as fractions of the width."""
         wide = (1 - self.left) / self.columns
         return [self.left + column * wide + _GAP, min(self.left + (column + 1) * wide, 1.0)]
 
@@ -81,7 +86,7 @@ class Scale:
     Attributes:
         low, high: its ends; powers of ten when it is logarithmic.
         logarithmic: whether it is.
-        zero: where on a logarithmic axis zero is drawn, as a power of ten; None where there is no zero.
+        zero: exponent of ten at which zeros are drawn on a logarithmic axis; None where there are none.
     """
 
     low: float
@@ -90,8 +95,9 @@ class Scale:
     zero: float | None = None
 
     @classmethod
-    def of(cls, drawn: Curves, row: PanelRow) -> Scale:
-        """The scale that shows all means and bands of a row; a band may reach below it."""
+    def for_row(cls, drawn: Curves, row: PanelRow) -> Scale:
+        """The scale that contains all means of a row and the upper ends of its bands; a band may extend below
+        it."""
         every = [line for panel in row.panels[:MOST_COLUMNS] for line in panel.curves.values()]
         mean, low, high = (
             np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
@@ -111,8 +117,9 @@ class Scale:
         below = 0.12 * (top - bottom)
         return cls(bottom - 1.5 * below, top, logarithmic=True, zero=bottom - below)
 
-    def placed(self, values: Array) -> Array:
-        """Where values are drawn: zero and what is too small for the axis at its bottom."""
+    def positions(self, values: Array) -> Array:
+        """The values as drawn: on a logarithmic axis, values of zero or below the axis are moved to its
+        bottom."""
         if not self.logarithmic:
             return values
         placed: Array = np.maximum(values, 10.0 ** (self.low if self.zero is None else self.zero))
@@ -152,7 +159,7 @@ def _with_room(low: Array, high: Array) -> tuple[float, float]:
 
 
 def horizontal(drawn: Curves) -> dict[str, Any]:
-    """The axis that all columns have."""
+    """Layout of the horizontal axis, which all columns share."""
     seen = [panel.x for row in drawn.rows for panel in row.panels if panel.x.size]
     x = np.unique(np.concatenate(seen)) if seen else np.array([1.0, 10.0])
     least, most = float(x[0]), float(x[-1])
@@ -175,7 +182,7 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
 
 
 def inside(here: float, x: dict[str, Any]) -> bool:
-    """Whether a value is within a horizontal axis."""
+    """Whether a value lies within the range of a horizontal axis."""
     low, high = x["range"]
     return bool(low <= (math.log10(here) if x.get("type") == "log" else here) <= high)
 
@@ -199,7 +206,7 @@ def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
     shared["title"] = {"text": "Share", "font": {"size": 13}, "standoff": 2}
     shared["tickfont"] = {"size": 11}
-    return {**shared, "domain": grid.down(index), "anchor": f"x{grid.of_histograms}"}
+    return {**shared, "domain": grid.row_domain(index), "anchor": f"x{grid.of_histograms}"}
 
 
 MEASURE_TITLES = {
@@ -249,13 +256,17 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     for column in range(len(columns)):
-        axes[f"xaxis{grid.of_column(column)}"] = {**x, "domain": grid.across(column), "anchor": grid.lowest}
+        axes[f"xaxis{grid.of_column(column)}"] = {
+            **x,
+            "domain": grid.column_domain(column),
+            "anchor": grid.lowest,
+        }
     axes[f"xaxis{grid.of_histograms}"] = ranks_axis(rows, grid)
     for index, row in enumerate(rows):
-        scale = Scale.of(drawn, row)
+        scale = Scale.for_row(drawn, row)
         axes[f"yaxis{grid.of_errors(index)}"] = {
             **scale.axis(_title(drawn)),
-            "domain": grid.down(index),
+            "domain": grid.row_domain(index),
             "anchor": f"x{grid.of_column(len(columns) - 1)}",
             "side": "right",
         }
@@ -299,7 +310,8 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
 
 
 def curves_reading(drawn: Curves) -> str:
-    """The figure in one sentence: who surely has the smallest mean in how many cells, and how far MLE* is from it."""
+    """The figure in one sentence: in how many cells which estimator has significantly the smallest mean, and
+    the largest ratio of MLE*'s error to it."""
     choice = drawn.selection
     what = METRIC_NAMES[choice.metric].in_text
     if not drawn.n_completed:
@@ -326,7 +338,9 @@ def _far(stand: Standing) -> str:
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.worst_ratio):
         return f"; the smallest is 0 where MLE*’s is not ({where})"
-    return f"; MLE*’s is up to {about(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
+    return (
+        f"; MLE*’s is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
+    )
 
 
 def _above(drawn: Curves, name: str) -> str:
@@ -339,7 +353,7 @@ def _above(drawn: Curves, name: str) -> str:
 
 
 def _ranges(drawn: Curves) -> str:
-    """Between which values every estimator lies."""
+    """The range of the means of every estimator, as text."""
     names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.curves)
     ends = ((QUANTITIES[name].name, _means(drawn, name)) for name in names)
     return ", ".join(f"{name} {number(seen.min())} to {number(seen.max())}" for name, seen in ends)
@@ -394,7 +408,7 @@ def _curves(
             "legendgroup": name,
             "showlegend": False,
             "x": panel.x,
-            "y": scale.placed(line.mean),
+            "y": scale.positions(line.mean),
             **place,
             "line": {"color": look.colour, "dash": look.dash, "width": _WIDTHS.get(name, 2.2)},
             "marker": {
@@ -424,7 +438,7 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
 
 
 def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
-    """There along the upper edge, and back along the lower one."""
+    """The band of a curve as a closed polygon: along its upper limit and back along the lower one."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -432,7 +446,7 @@ def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, 
         "legendgroup": name,
         "showlegend": False,
         "x": np.concatenate([x, x[::-1]]),
-        "y": np.concatenate([scale.placed(line.high), scale.placed(line.low)[::-1]]),
+        "y": np.concatenate([scale.positions(line.high), scale.positions(line.low)[::-1]]),
         **place,
         "line": {"width": 0, "color": QUANTITIES[name].colour},
         "fill": "toself",
@@ -442,7 +456,7 @@ def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, 
 
 
 def _name_once(traces: list[dict[str, Any]]) -> None:
-    """Every estimator stands in the legend with its first curve."""
+    """Show every estimator once in the legend, with its first curve."""
     named = set()
     for trace in traces:
         if trace["mode"] == "lines+markers" and trace["name"] not in named:
@@ -501,10 +515,10 @@ def _heads(
         text = f"<b>{display(population_name(row.cell))}</b>, K = {row.cell.k:,}"
         if len(columns) == 1:
             text += f", {values[0]}"
-        heads.append(_head(text, 0.0, "left", grid.down(index)[1], 3))
+        heads.append(_head(text, 0.0, "left", grid.row_domain(index)[1], 3))
     if len(columns) > 1:
         heads += [
-            _head(text, sum(grid.across(column)) / 2, "center", 1.0, 2 + HEADS_OF_COLUMNS)
+            _head(text, sum(grid.column_domain(column)) / 2, "center", 1.0, 2 + HEADS_OF_COLUMNS)
             for column, text in enumerate(values)
         ]
     return heads

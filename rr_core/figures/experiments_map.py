@@ -17,7 +17,7 @@ from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_ki
 from rr_core.figures.estimators import METRIC_TITLES
 from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
-from rr_core.figures.wording import about, counted
+from rr_core.figures.wording import counted, roughly_times
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
@@ -83,7 +83,8 @@ def times_sign(ratio: float) -> str:
 
 
 def cell_text(map_cell: MapCell) -> str:
-    """What is written in a cell that was run: the winner and its margin in two digits, who shares, or who may win."""
+    """Text in a completed cell: the winner and its margin in two digits, the tied winners, or the possible
+    winners."""
     lead = map_cell.leader
     if lead is None or lead.equal:
         return "equal"
@@ -101,7 +102,7 @@ def cell_text(map_cell: MapCell) -> str:
 
 
 def is_unsettled(map_cell: MapCell) -> bool:
-    """Whether the three differ and the collections do not settle who wins."""
+    """Whether the three errors differ and no significant winner is known."""
     return map_cell.leader is not None and not map_cell.leader.equal and not map_cell.leader.settled
 
 
@@ -141,7 +142,7 @@ def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
 
 
 def fixed_values(drawn: WinnerMap) -> str:
-    """What a map holds fixed, and the value of its only row, in words."""
+    """The axes that a map holds fixed, and the value of an axis with one row, in words."""
     if not drawn.map_cells:
         return ""
     cell = drawn.map_cells[0].cell
@@ -190,7 +191,9 @@ def _cost(done: tuple[MapCell, ...]) -> str:
     worst = max(lost)
     if math.isinf(worst):
         return f"MLE* is surely beaten in {len(lost)}, where the smallest error may be zero"
-    return f"MLE* is surely beaten in {len(lost)}, where its error is up to {about(worst)} the smallest"
+    return (
+        f"MLE* is surely beaten in {len(lost)}, where its error is up to {roughly_times(worst)} the smallest"
+    )
 
 
 def _verdict(map_cell: MapCell) -> list[str]:
@@ -243,7 +246,7 @@ _STEADY = {"marker": {"opacity": 1}}  # a click must not fade the cells that wer
 
 
 def why_no_map(sweep: Sweep) -> str:
-    """Why a sweep has no map at all, in a sentence; empty when it has one."""
+    """The reason why a sweep has no map, as a sentence; "" when it has one."""
     lacking = [QUANTITIES[key].name for key in VALID if key not in sweep.settings.estimators]
     if lacking:
         return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
@@ -284,7 +287,7 @@ def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.
 
 
 def column_and_row(x: float, y: float) -> tuple[int, int]:
-    """Which cell a click in the map is about."""
+    """Column and row of the cell at the coordinates of a click."""
     return round(x), round(y - _HEIGHT / 2)
 
 
@@ -377,7 +380,8 @@ def _cells(drawn: WinnerMap) -> dict[str, Any]:
 
 
 def _colour(map_cell: MapCell) -> str:
-    """Of the winner: the paler, the closer the next one. MLE* stands for those that it shares with."""
+    """Colour of a cell: that of its winner, paler the smaller its margin; that of MLE* where it ties with
+    others."""
     lead = map_cell.leader
     if lead is None or lead.equal:
         return _EQUAL
@@ -389,12 +393,12 @@ def _colour(map_cell: MapCell) -> str:
 
 
 def mixed(colour: str, part: float) -> str:
-    """A colour on white, this part of it, as #RRGGBB."""
+    """The colour mixed with white, ``part`` of it colour, as #RRGGBB."""
     return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in _rgb(colour))
 
 
 def _ink(ground: str) -> str:
-    """Of words on a ground: their contrast is at least 3.5 : 1 by WCAG 2 whichever it is."""
+    """Colour of text on this background, with a contrast of at least 3.5 : 1 by WCAG 2."""
     return _PAPER if _luminance(ground) < _DARK else _INK
 
 

@@ -1,4 +1,4 @@
-"""What populations, cells, axes and errors are called."""
+"""Display names of populations, cells, axes and errors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 
 
 class MetricNames(NamedTuple):
-    """What an error is called.
+    """Display names of an error.
 
     Attributes:
-        abbreviation: on a button where several may be pressed.
-        button: on a button where one is pressed.
-        of_cell: the same where the number of one cell is meant.
+        abbreviation: on a button of a multiple choice.
+        button: on a button of a single choice.
+        of_cell: on such a button, for the error of a single cell.
         in_text: within a sentence.
         mean_in_text: its mean within a sentence.
     """

@@ -45,7 +45,7 @@ from rr_core.experiments.ranking import (
 from rr_core.experiments.run import SweepResult
 from rr_core.figures.experiments_names import SYMBOLS, cell_name, population_name
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import about, alike, counted, minus, roughly, times
+from rr_core.figures.wording import counted, minus, practically_equal, roughly, roughly_times, times
 from rr_core.registry import VALID
 
 # What the paper says. Of its figures it says more, depending on the population: see `paper_says`.
@@ -111,7 +111,8 @@ def _name(estimator: str) -> str:
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
-    """Whether MLE* is ever the worst (with the cells behind it), or ever does not fit best (without)."""
+    """Whether MLE* is ever the worst (with ``count``, the cells with such collections), or ever fits less
+    than best (without)."""
     if count is not None:
         return (
             f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
@@ -160,7 +161,7 @@ def _of_growth(found: tuple[Slopes, ...], count: Count) -> str:
 
 
 def _slopes(found: tuple[Slopes, ...]) -> str:
-    """The slopes of every estimator: the middle one, and between which they lie."""
+    """The median and the range of the slopes of every estimator, in words."""
     parts = []
     for one in found:
         low, middle, high = (minus(f"{slope:.2f}") for slope in np.quantile(one.last, (0, 0.5, 1)))
@@ -170,7 +171,7 @@ def _slopes(found: tuple[Slopes, ...]) -> str:
 
 
 def _rate(share: float) -> str:
-    """A share of single collections; those that two are the worst of together count half."""
+    """A share of single collections as text; a collection with two worst estimators counts half for each."""
     if share == 0:
         return "none"
     if share < 1e-4:
@@ -241,7 +242,7 @@ def _surely_best(name: str, count: Count) -> str:
 
 
 def _wins(stand: Standing) -> str:
-    """In how many cells each surely has the smallest mean."""
+    """In how many cells each estimator has significantly the smallest mean."""
     if not stand.n_different:
         return _EQUAL
     each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.n_best.items())
@@ -275,7 +276,7 @@ def _of_closeness(stand: Standing) -> str:
         return _EQUAL
     if not stand.n_settled:
         return "The collections settle in no cell which of the three is best."
-    middle = "hardly above" if alike(stand.median_ratio) else times(stand.median_ratio)
+    middle = "hardly above" if practically_equal(stand.median_ratio) else times(stand.median_ratio)
     near = (
         f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.n_close} of "
         f"{stand.n_different}."
@@ -283,16 +284,16 @@ def _of_closeness(stand: Standing) -> str:
     largest = "Its mean error is nowhere surely above the smallest."
     if stand.worst_cell is not None:
         largest = (
-            f"Its mean error is up to {about(stand.worst_ratio)} the smallest{where_settled(stand)} "
+            f"Its mean error is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} "
             f"(for {cell_name(stand.worst_cell)})."
         )
-        if alike(stand.worst_ratio):
+        if practically_equal(stand.worst_ratio):
             largest = "Its mean error is nowhere surely above the smallest by 0.5% or more."
     return f"{largest} {near}"
 
 
 def where_settled(stand: Standing) -> str:
-    """That a largest ratio is of the settled cells alone, where there are others; they may have a larger one."""
+    """The words that restrict a largest ratio to the settled cells, where there are others; else ""."""
     return " where that is settled" if stand.n_unsettled else ""
 
 
@@ -332,7 +333,7 @@ def _of_mse(result: SweepResult) -> str:
 
 
 def _head(result: SweepResult) -> str:
-    """What the answer is about: all populations of the sweep, though a figure may show some."""
+    """The populations that the answer is about: all of the sweep, even if a figure shows some of them."""
     done, cells = len(result.cells), result.sweep.cells
     if not result.finished:
         return f"**In short,** of the {done:,} of {counted(len(cells), 'setting')} run so far:"
@@ -413,7 +414,8 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
-    """How MLE* does, where the three differ; nothing where it is surely the best throughout."""
+    """MLE*'s error relative to the smallest, where the three differ; "" where it is significantly the best
+    throughout."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
@@ -430,7 +432,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
     """MLE*'s error over the smallest."""
     if stand.worst_cell is None:
         return "nowhere surely above the smallest"
-    if alike(stand.worst_ratio):
+    if practically_equal(stand.worst_ratio):
         return "nowhere surely 0.5% above the smallest"
     prefix = "" if math.isinf(stand.worst_ratio) else "about "
     largest = f"{prefix}**{roughly(stand.worst_ratio)}** the smallest{where_settled(stand)}"
@@ -438,7 +440,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
         largest += f" (at {SYMBOLS[axis]} = {_written(axis, getattr(stand.worst_cell, axis))})"
     if stand.n_different == 1:
         return largest
-    usual = "hardly above it" if alike(stand.median_ratio) else about(stand.median_ratio)
+    usual = "hardly above it" if practically_equal(stand.median_ratio) else roughly_times(stand.median_ratio)
     return f"up to {largest}, typically {usual}"
 
 
@@ -495,14 +497,17 @@ def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str
 
 
 def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Of different users: they have different errors, and standard errors know of the noise alone."""
+    """Agreement of two runs with different users, by the ratio of their means: standard errors measure the
+    noise only."""
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:
         why = "One is about fixed users and the other about their population: these are different errors"
-    if alike(found.largest_ratio):
+    if practically_equal(found.largest_ratio):
         return f"{why}; here by less than 0.5%."
     typical = (
-        "the middle ratio is 1" if alike(found.median_ratio) else f"{times(found.median_ratio)} in the middle"
+        "the middle ratio is 1"
+        if practically_equal(found.median_ratio)
+        else f"{times(found.median_ratio)} in the middle"
     )
     return (
         f"{why}. One mean is up to **{times(found.largest_ratio)}** the other"

@@ -276,7 +276,7 @@ def _push_down_reading(pushed: PushDown) -> str:
 
 
 def _listed(parts: list[tuple[str, int]]) -> str:
-    """Words with a number of reports after each; what is counted is named once, at the end."""
+    """Words with their numbers of reports; the noun is written once, at the end."""
     *firsts, last = [f"{words} {count:,}" for words, count in parts]
     noun = "report" if parts[-1][1] == 1 else "reports"
     return f"{', '.join(firsts)} and {last} {noun}" if firsts else f"{last} {noun}"
@@ -316,7 +316,8 @@ def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
 
 
 def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
-    """Where each repair begins to keep the category: a line in its colour and dash."""
+    """For each repair a vertical line at the count from which it is positive for the category, if it is zero
+    at a lower count."""
     top = 1.15 * _top(relative)
     traces = []
     for column, name in enumerate(_SMALLEST_SUPPORT_FIRST):
@@ -339,7 +340,7 @@ def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
 
 
 def _top(relative: Array) -> float:
-    """The largest distance drawn; rounding must not fill the panel."""
+    """The largest distance drawn, at least large enough that rounding errors do not fill the panel."""
     return max(float(np.nanmax(relative, initial=0.0)), 1e-6)
 
 

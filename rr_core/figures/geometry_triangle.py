@@ -133,7 +133,7 @@ def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], di
 
 
 def _steady(opacity: float) -> dict[str, Any]:
-    """A click must not fade the points that were not clicked."""
+    """Settings that keep the opacity of points when another one is clicked."""
     same = {"marker": {"opacity": opacity}}
     return {"selected": same, "unselected": same}
 
@@ -252,7 +252,7 @@ def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
-    """At the edge of the picture, towards an Inv that lies far outside it."""
+    """An arrow at the edge of the view that points to an Inv outside it."""
     edge = CENTRE + 0.97 * (view.edge_towards(raw) - CENTRE)
     pull = (CENTRE - edge) / np.linalg.norm(CENTRE - edge)
     return {

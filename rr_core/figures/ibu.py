@@ -100,7 +100,8 @@ def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float
 
 
 def _order(needed: Array) -> str:
-    """What the iterations needed say of epsilon, which grows along them; nan is more than were run."""
+    """Whether the iterations needed decrease with epsilon, in a sentence; ``needed`` is in increasing order
+    of epsilon, nan where the run was too short."""
     # Two runs that did not arrive cannot be told apart.
     unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
     beyond = np.nan_to_num(needed, nan=np.inf)
@@ -120,7 +121,7 @@ def _order(needed: Array) -> str:
 
 
 def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
-    """How many iterations each category needs until its estimate stays put, by the reports it received.
+    """Iterations until the estimate of each category stays near its limit, against the number of its reports.
 
     Args:
         path: the record of one histogram.
@@ -220,7 +221,7 @@ def _tolerance_line(tolerance: float) -> dict[str, Any]:
 
 
 def _last_to_settle(settling: SettlingTimes, last: int) -> str:
-    """Which categories come to stay near their limit last."""
+    """The categories whose estimates are the last to stay near their limit, in words."""
     near, needed = percent(settling.tolerance), settling.iterations
     if np.isnan(needed).any():
         which = _with_reports(settling.counts, np.isnan(needed))
@@ -234,7 +235,7 @@ def _last_to_settle(settling: SettlingTimes, last: int) -> str:
 
 
 def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
-    """The counts of some levels in words: each of a few, or from what to what they go."""
+    """The counts of these levels in words: each of a few, or the smallest and the largest."""
     chosen = np.unique(counts[which])
     if chosen.size <= 3:
         firsts = [f"{count:,.0f}" for count in chosen[:-1]]
@@ -326,7 +327,7 @@ def _animation_data(path: IBUPath, view: View) -> _AnimationData:
     frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
     # In one call: finding the levels of millions of categories is what takes the time.
     on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])
-    drawn = view.of_levels(on_levels, path.level_of).astype(np.float32)
+    drawn = view.from_levels(on_levels, path.level_of).astype(np.float32)
     return _AnimationData(
         path.iterations[frames],
         drawn[:-1],
@@ -337,7 +338,7 @@ def _animation_data(path: IBUPath, view: View) -> _AnimationData:
 
 
 def _traces(data: _AnimationData, view: View) -> list[dict[str, Any]]:
-    """MLE*, which stays, and IBU, which moves."""
+    """The traces: MLE*, which is constant, and IBU, which the frames move."""
     if not isinstance(view, Bars):
         return [
             view.line("MLE*", data.best, "%{y:.4~%}", color=MLE.faded(0.55), width=6),
@@ -379,7 +380,7 @@ def _animation_frame(data: _AnimationData, names: Sequence[str], i: int, kind: s
 
 
 def _numbers(data: _AnimationData, i: int) -> dict[str, Any]:
-    """Where the run is at a frame, in the figure's upper corner."""
+    """Annotation with the iteration and the distances of a frame, in the upper corner."""
     return {
         "text": (
             f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
@@ -424,12 +425,12 @@ def _steps(names: Sequence[str], i: int) -> dict[str, Any]:
 
 
 def _play(label: str, milliseconds: int) -> dict[str, Any]:
-    """A button that plays on from the frame on screen, each frame staying that long."""
+    """A button that plays the animation from the current frame, with this duration per frame."""
     return _button(label, None, {"fromcurrent": True, "mode": "immediate", **_timing(milliseconds)})
 
 
 def _menu(buttons: list[dict[str, Any]], down: int) -> dict[str, Any]:
-    """A row of buttons, so many pixels below the axis."""
+    """A row of buttons, ``down`` pixels below the axis."""
     return {
         "type": "buttons",
         "direction": "right",

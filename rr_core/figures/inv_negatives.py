@@ -37,7 +37,7 @@ def inv_with_negatives(
         n: number of users.
         mechanism: the randomized response.
         view: what to draw.
-        zoom: keep to the values that a category nobody has can take.
+        zoom: limit the axis to the values that an empty category can take.
     """
     below = int(below_zero(estimate, mechanism).sum())
     if isinstance(view, Bars):
@@ -138,7 +138,7 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
 
 
 def chance_in_words(n: int, chance: float) -> str:
-    """What the figure says of this scenario's exact chance."""
+    """The exact probability of a negative in this scenario, in a sentence."""
     return (
         f"A category that nobody has goes negative with chance {percent(chance)} at N = {n:,}; with more and more "
         "users the chance tends to one half, not to zero (the saw-tooth: reports are whole numbers)."
@@ -165,7 +165,7 @@ def _categories(many: int) -> str:
 
 
 def _expected(value: float, of: int) -> str:
-    """With as many digits as it takes not to read as all ``of`` them where it is fewer."""
+    """An expected number as text, with enough digits to differ from ``of`` where it is smaller."""
     if value < 0.001:
         return "below 0.001"
     digits = max(3, len(str(round(value))))

@@ -192,7 +192,7 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
 def belief(
     prior: ArrayLike, beliefs: Sequence[Array], reports: Sequence[int], truth: int, view: Bars
 ) -> go.Figure:
-    """What an onlooker who knows the population believes of one person: before, after the first report, after all.
+    """Posterior of an observer who knows the population: before any report, after the first, and after all.
 
     Args:
         prior: (k,) shares of the population.

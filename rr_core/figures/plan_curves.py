@@ -13,7 +13,7 @@ from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.plan_sentences import budget, round_up
 from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
-from rr_core.figures.wording import alike, times
+from rr_core.figures.wording import practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.protocols import Key, RmseCurves
@@ -232,7 +232,7 @@ def _bounds_reading(curves: BoundCurves) -> str:
     if inv_is_optimal(curves):
         return f"{error}: when all shares are equal, no protocol with an unbiased estimate can have less."
     ratio = curves.now / curves.floor
-    more = "hardly more than" if alike(ratio) else times(ratio)
+    more = "hardly more than" if practically_equal(ratio) else times(ratio)
     return f"{error}, {more} the least that any protocol with an unbiased estimate can have when all shares are equal."
 
 

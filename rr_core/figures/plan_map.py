@@ -31,10 +31,10 @@ _ROUNDING = 1e-6  # relative: users of a target that was itself worked out
 
 @dataclass(frozen=True, eq=False)
 class TargetFrontier:
-    """Where the target begins to be met.
+    """The boundary of the region of epsilon and N in which the target is met.
 
     Attributes:
-        target: that target.
+        target: the target.
         epsilons, users: (e,) users needed at each epsilon, infinite where it is not reached.
     """
 
@@ -79,7 +79,7 @@ def epsilon_ticks() -> dict[str, Any]:
 
 
 def _shade(values: Array, target: Target) -> Array:
-    """Larger is better."""
+    """The values, transformed so that a larger one is better."""
     if target.kind == "top":
         return values
     shade: Array = -np.log10(np.clip(values, _BEST, _WORST))
@@ -129,7 +129,7 @@ def _shown(target: Target, value: float) -> str:
 
 
 def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
-    """Levels, and the users at which each epsilon reaches them; those that cross the map."""
+    """Levels that cross the map, each with the N at which every epsilon reaches it."""
     # Between a value and none at all there is no place of equal value.
     shade = np.where(np.isfinite(landscape.values), _shade(landscape.values, target), np.nan)
     crossing = []
@@ -155,7 +155,8 @@ def _line(landscape: Landscape, value: float, users: Array) -> dict[str, Any]:
 
 
 def _name(landscape: Landscape, value: float, users: Array, along: float) -> dict[str, Any]:
-    """The value written on its line, this part of the way along, so that close lines have their names apart."""
+    """The label of a line, placed at this fraction of its length so that labels of close lines do not
+    overlap."""
     inside = np.flatnonzero(np.isfinite(users))
     at = int(inside[int(along * inside.size)])
     return {

@@ -1,4 +1,4 @@
-"""Numbers and targets of a plan in words; numbers are rounded to the side on which what is said stays true."""
+"""Numbers and targets of a plan in words; numbers are rounded in the direction that keeps the sentence true."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class KindText(NamedTuple):
 
     Attributes:
         label: name on the page.
-        scope: what it is about, in a few words that tell it from the others.
+        scope: which errors it concerns, in a few words.
         meaning: one sentence for a lay person.
-        promised: what the confidence is the probability of; empty when the target is an average.
+        promised: the event whose probability is the confidence; empty when the target is an average.
     """
 
     label: str
@@ -136,7 +136,7 @@ def round_up(value: float, digits: int) -> float:
 
 
 def budget(epsilon: float) -> str:
-    """An epsilon to ten digits: ln 3 is not 1.1, where other numbers are true."""
+    """An epsilon as text with ten digits, because rounding ln 3 to 1.1 would make other numbers false."""
     return f"{epsilon:.10g}"
 
 
@@ -151,7 +151,7 @@ def at_least(chance: float) -> str:
 
 
 def promise_text(target: Target) -> str:
-    """What a target promises, to follow "so that"."""
+    """What a target promises, as a clause that follows "so that"."""
     sure = at_least(target.confidence)
     if target.kind == "top":
         top = int(target.value)
@@ -170,7 +170,7 @@ def promise_text(target: Target) -> str:
 
 
 def achieved_text(target: Target, value: float) -> str:
-    """What is reached where nothing was asked for, as a sentence with its number in bold."""
+    """What the plan achieves where no target was requested, as a sentence with its number in bold."""
     sure = at_least(target.confidence)
     if target.kind == "top":
         top = int(target.value)

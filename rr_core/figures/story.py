@@ -1,4 +1,4 @@
-"""The minute's story: truth, reports and estimate in one small figure."""
+"""A small figure for the home page: truth, reports and estimate."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def one_answer(mechanism: RandomizedResponse) -> str:
 
 
 def two_ways(mechanism: RandomizedResponse) -> str:
-    """How the chance of a true report comes about: p = (p − q) + q."""
+    """The two ways in which a report can be true: p = (p − q) + q, in a sentence."""
     return (
         f"A report is the truth with chance p = {percent(mechanism.p)}: {percent(mechanism.keep)} because the coin says "
         f"so (p − q), and {percent(mechanism.q)} by accident, as an answer at random (q)."
@@ -68,7 +68,8 @@ def two_ways(mechanism: RandomizedResponse) -> str:
 
 
 def _reading(distance: Closeness, mechanism: RandomizedResponse) -> str:
-    """Who is nearer to the truth in this draw; no order is told between distances that read the same."""
+    """Whether reports or estimate are nearer to the truth in this draw; no order between distances that round
+    to the same text."""
     far, near = percent(distance.reports), percent(distance.estimate)
     if distance.reports < _ROUNDING:
         also = (

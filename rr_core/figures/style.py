@@ -1,4 +1,4 @@
-"""How everything looks: one colour, one marker and one dash per quantity, and the frame of every chart.
+"""The appearance of all charts: one colour, one marker and one dash per quantity, and a common layout.
 
 Okabe-Ito colours: readable by colour-blind people, in greyscale, on light and on dark.
 """
@@ -126,7 +126,7 @@ def figure(
 
 
 def reading(chart: go.Figure) -> str:
-    """The chart in one sentence of words."""
+    """The one-sentence reading of a chart, as stored by `figure`."""
     return str(chart.layout.meta["reading"])
 
 
@@ -140,7 +140,8 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def whole(values: Any) -> Any:
-    """The nearest whole numbers, halves upwards, without a minus before zero: one rounding for all who show people."""
+    """The nearest integers as floats, halves rounded up, without negative zero: the rounding of all displayed
+    numbers of people."""
     return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
 
 

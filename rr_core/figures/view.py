@@ -1,4 +1,4 @@
-"""What of k categories is drawn: a few as bars, or all of them as a thinned curve over their rank.
+"""Views of k categories: some of them as bars, or all of them as a curve over their rank, averaged in bins.
 
 A browser takes a few hundred bars or a couple of thousand points; k goes up to 1.5 million.
 """
@@ -33,7 +33,7 @@ class Bars:
     Attributes:
         categories: (m,) which ones.
         labels: the k category names, or None for numbers.
-        title: what the horizontal axis says.
+        title: of the horizontal axis.
     """
 
     categories: Order
@@ -55,13 +55,13 @@ class Bars:
     def pick(self, values: ArrayLike) -> NDArray[Any]:
         return np.asarray(values)[self.categories]
 
-    def of_levels(self, per_level: Array, level_of: Order) -> Array:
-        """What is drawn of values (..., levels) that are the same for all categories of a level: (..., m)."""
+    def from_levels(self, per_level: Array, level_of: Order) -> Array:
+        """(..., m) values of the drawn categories, from (..., levels) values per level."""
         picked: Array = per_level[..., level_of[self.categories]]
         return picked
 
     def _stride(self) -> int:
-        """Every how many categories there is a tick: names where they fit, numbers few enough for a phone."""
+        """Distance between ticks, in categories, so that the names or numbers fit."""
         wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
         return next(step for step in _ROUND_STEPS if step >= wanted)
 
@@ -87,7 +87,7 @@ class Curve:
     Attributes:
         order: (k,) categories from first rank to last.
         starts: (b,) first position of each bin.
-        title: what the horizontal axis says.
+        title: of the horizontal axis.
     """
 
     order: Order
@@ -130,8 +130,8 @@ class Curve:
         total: NDArray[np.float64] = np.add.reduceat(ordered, self.starts, dtype=np.float64) / self.sizes
         return total
 
-    def of_levels(self, per_level: Array, level_of: Order) -> Array:
-        """Bin means of values (..., levels) that are the same for all categories of a level: (..., bins)."""
+    def from_levels(self, per_level: Array, level_of: Order) -> Array:
+        """(..., bins) means over the categories of each bin, from (..., levels) values per level."""
         bin_of = np.repeat(np.arange(self.starts.size), self.sizes)
         shape = (self.starts.size, per_level.shape[-1])
         # Sparse: bins times levels may be ten million, while no category is in more than one bin.
@@ -172,7 +172,7 @@ def bars(order: Order, labels: Sequence[str] | None, title: str, most: int = MOS
 
 
 def natural_order(k: int) -> Order:
-    """Categories as listed."""
+    """Categories in their own order, 0..k-1."""
     return np.arange(k)
 
 
@@ -194,7 +194,7 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
 
 
 def with_categories(order: Order, wanted: ArrayLike) -> Order:
-    """The order itself when it holds the wanted categories (fewer than it), else with them in place of its last ones."""
+    """The order with the wanted categories, fewer than its length; missing ones replace its last entries."""
     missing = np.setdiff1d(wanted, order)
     if not missing.size:
         return order

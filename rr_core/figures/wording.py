@@ -23,7 +23,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def times(ratio: float, digits: int = 3) -> str:
-    """How many times as large, for a ratio of at least 1; near 1 with the digits of what is above 1."""
+    """A ratio of at least 1 as text, "2.34 times"; near 1 with three digits."""
     if math.isinf(ratio):
         return "infinitely many times"  # the smaller one is zero
     rounded = float(f"{ratio:.{digits}g}") if ratio < 1000 or digits < 3 else round(ratio)
@@ -31,20 +31,20 @@ def times(ratio: float, digits: int = 3) -> str:
 
 
 def roughly(ratio: float) -> str:
-    """As `times`, with the digits that a ratio of two simulated means has, the largest of many at that.
+    """A ratio of two simulated means as text, as `times` with one or two digits: more would be noise.
 
     The paper's main grid has one of 429 after 100 collections; after 4,800 it is 372.
     """
     return times(ratio, 1 if ratio >= 20 and f"{ratio:.0e}"[0] != "1" else 2)
 
 
-def about(ratio: float) -> str:
-    """`roughly` as often, said so."""
+def roughly_times(ratio: float) -> str:
+    """`roughly`, preceded by "about"."""
     return roughly(ratio) if math.isinf(ratio) else f"about {roughly(ratio)}"
 
 
-def alike(ratio: float) -> bool:
-    """Whether two errors of this ratio are the same for every purpose."""
+def practically_equal(ratio: float) -> bool:
+    """Whether a ratio of two errors, at least 1, is below _ALIKE."""
     return ratio < _ALIKE
 
 
@@ -64,12 +64,12 @@ def display(label: str, max_length: int = 40) -> str:
 
 
 def plain_names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
-    """Names of these categories, cut and cleaned but not escaped: labels, or numbers counted from 1."""
+    """Names of these categories, shortened and cleaned but not escaped: labels, or numbers counted from 1."""
     if labels is None:
         return [str(i + 1) for i in categories]
     return [plain(labels[i], longest) for i in categories]
 
 
 def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
-    """Names of these categories as they may stand in a chart."""
+    """Names of these categories, escaped for a chart."""
     return [html.escape(name, quote=False) for name in plain_names(labels, categories, longest)]

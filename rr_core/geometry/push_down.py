@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.collinearity import Collinearity, of_levels
+from rr_core.collinearity import Collinearity, profile_collinearity
 from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule, rule
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
@@ -171,7 +171,9 @@ class _WithoutCategory:
 
     def at_counts(self, counts: Counts, mechanism: RandomizedResponse) -> PushDown:
         """The repairs with each of the (m,) counts of the category."""
-        return PushDown(counts, of_levels(self.levels(counts), mechanism), self.positive(counts, mechanism))
+        return PushDown(
+            counts, profile_collinearity(self.levels(counts), mechanism), self.positive(counts, mechanism)
+        )
 
     def positive(self, counts: Counts, mechanism: RandomizedResponse) -> NDArray[np.bool_]:
         """(m, 3) as in `PushDown`."""

@@ -28,7 +28,7 @@ from rr_core.io.domain import (
     read_list,
     within,
 )
-from rr_core.io.odd_names import Odd, OddNames, decided, odd_names, too_few
+from rr_core.io.odd_names import Odd, OddNames, decisions_on, odd_names, too_few
 from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports
 from rr_core.io.sql import group_by
 from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped
@@ -56,7 +56,7 @@ __all__ = [
     "Stopped",
     "UnreadableFile",
     "WrongDomain",
-    "decided",
+    "decisions_on",
     "group_by",
     "inspect",
     "inspect_reports",

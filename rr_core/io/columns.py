@@ -1,4 +1,5 @@
-"""What the columns of a table are for: header or not, numbers or words, category or count."""
+"""Roles of the columns of a table: whether there is a header, which columns hold numbers, categories or
+counts."""
 
 from __future__ import annotations
 
@@ -61,22 +62,22 @@ BITS_LEAST = 3
 
 @dataclass(frozen=True)
 class Hint:
-    """What the first rows of a column look like.
+    """Properties of a column, judged by the first rows.
 
     Attributes
     ----------
     differs
-        All values different.
-    numbers_people
-        And counted from 0 or 1, or like a UUID: one row per person.
+        Whether all values are different.
+    looks_like_ids
+        Whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
     repeats
-        At most half as many values as rows: answers, rather than counts.
+        Whether there are at most half as many distinct values as rows: answers rather than counts.
     bits
-        Nothing but 0 and 1.
+        Whether all values are 0 or 1.
     """
 
     differs: bool = False
-    numbers_people: bool = False
+    looks_like_ids: bool = False
     repeats: bool = False
     bits: bool = False
 
@@ -94,7 +95,7 @@ def _hint(cells: list[str]) -> Hint:
     unlike = len(distinct) == len(filled)
     return Hint(
         differs=unlike,
-        numbers_people=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
+        looks_like_ids=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
         repeats=2 * len(distinct) <= len(filled),
         bits=distinct <= {"0", "1"},
     )
@@ -108,7 +109,8 @@ def _is_serial(cells: list[str]) -> bool:
 
 
 def is_title(cell: str, below: Sequence[str]) -> bool:
-    """Whether a cell heads the ones below, which hold it nowhere: by its word, or because all are unlike a name.
+    """Whether a cell is the title of the cells below: it does not occur among them, and either is a usual
+    title or differs in form from most of them.
 
     Codes have digits, addresses have dots; "icd10" is a name all the same.
     """
@@ -162,7 +164,7 @@ class Table(Described, Protocol):
         ...
 
     def place(self, row: int) -> int:
-        """Where a row (0-based, among those of `pieces`) is in the file, counted from 1."""
+        """Position in the file, counted from 1, of a row of `pieces`, counted from 0."""
         ...
 
 
@@ -222,8 +224,8 @@ def column_names(header: Row) -> tuple[str, ...]:
     return tuple(names)
 
 
-def names_share(name: str) -> bool:
-    """Whether a column's name says that it holds probabilities."""
+def is_share_name(name: str) -> bool:
+    """Whether the name of a column means probabilities."""
     return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
 
 
@@ -237,16 +239,16 @@ def suggest(table: Described) -> Choice:
     width = len(table.columns)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
-    named = [i for i in (range(width) if width == 2 else numbers) if names_count(table.columns[i])]
+    named = [i for i in (range(width) if width == 2 else numbers) if is_count_name(table.columns[i])]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in range(width) if numbers_people(table, i)]
+    people = [i for i in range(width) if is_person_id(table, i)]
     if width == 1 or count is None or (not named and width == 2 and len(people) == 1):
         return Choice("values", _category(table, None, people), None)
     return Choice("counts", _category(table, count), count)
 
 
-def numbers_people(table: Described, index: int) -> bool:
-    """Whether a column numbers the people, whose answers are in another one."""
+def is_person_id(table: Described, index: int) -> bool:
+    """Whether a column holds identifiers of persons, whose answers are in another column."""
     words = _words(table.columns[index])
     others = [hint for i, hint in enumerate(table.hints) if i != index]
     if not others or words & CATEGORY_WORDS:
@@ -254,19 +256,19 @@ def numbers_people(table: Described, index: int) -> bool:
     if words & PERSON_WORDS:
         return True
     hint = table.hints[index]
-    alone = hint.differs if words == {"id"} else hint.numbers_people
+    alone = hint.differs if words == {"id"} else hint.looks_like_ids
     return alone and any(other.repeats for other in others)
 
 
-def names_count(name: str) -> bool:
-    """Whether a column's name says that it holds counts or probabilities."""
-    return bool(_words(name) & COUNT_WORDS) or names_share(name)
+def is_count_name(name: str) -> bool:
+    """Whether the name of a column means counts or probabilities."""
+    return bool(_words(name) & COUNT_WORDS) or is_share_name(name)
 
 
 def choose(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> Choice:
-    """The person's choice, completed by suggestions.
+    """The layout and columns that the user chose, completed by `suggest`.
 
     Raises
     ------
@@ -296,7 +298,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
         )
     if counted is None:
         candidates = [i for i, numeric in enumerate(table.numeric) if numeric and i != picked]
-        named = [i for i in candidates if names_count(table.columns[i])]
+        named = [i for i in candidates if is_count_name(table.columns[i])]
         others = [i for i in range(len(table.columns)) if i != picked]
         # With two columns the other one is meant, even if it holds no numbers: the error then
         # names its first bad line.
@@ -317,7 +319,8 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
 
 
 def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
-    """The likeliest category column: by its name, else the first of words, else the first; not one of `people`."""
+    """The most likely category column, not one of `people`: the first with a usual name, else the first of
+    words, else the first."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]

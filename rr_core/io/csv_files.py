@@ -35,7 +35,7 @@ def csv_cell(label: str) -> str:
 
 
 def untouched(labels: Iterable[str], cells: Iterable[str]) -> dict[str, pa.Array]:
-    """A last column for a CSV file in which `csv_cell` changes a name: the names as they are, to join by.
+    """An additional last column with the original names, for a CSV file in which `csv_cell` changes a name.
 
     As JSON text: the quotation mark in front keeps a spreadsheet from running them, and any reader of JSON gives
     them back. Empty when every name can be written as it is.

@@ -66,7 +66,7 @@ class UnreadableFile(ValueError):
 
 
 class WrongDomain(ValueError):
-    """Reports and a domain that do not fit together.
+    """Reports and a domain that contradict each other.
 
     ``str(error)`` keeps the promise of `UnreadableFile`: one or two plain sentences, to be shown as text.
     """
@@ -96,7 +96,7 @@ class Content:
 
 
 def ignore(_: float) -> None:
-    """Progress that nobody wants to know."""
+    """A progress callback that does nothing."""
 
 
 def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
@@ -223,7 +223,7 @@ def _refuse_foreign(data: bytes) -> None:
 
 
 def _utf16_without_bom(data: bytes) -> str | None:
-    """The UTF-16 codec that explains the NUL bytes, if one does.
+    """The UTF-16 codec, little or big endian, that explains the NUL bytes; None when neither does.
 
     Digits, separators and line ends are ASCII in any language, and in UTF-16 each has one NUL byte,
     always on the same side: one unit in five, at least.
@@ -269,7 +269,7 @@ def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
 
 
 def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
-    """Text in a one-byte encoding or UTF-8; None when it is rather binary."""
+    """Text in UTF-8 or a one-byte encoding as UTF-8, with the name of the encoding; None for binary data."""
     if (text := _decode_utf8(data, tick)) is not None:
         return text, "UTF-8"
     head = data[: 1 << 16]

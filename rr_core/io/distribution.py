@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.columns import Hint, Layout, choose, names_share, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, suggest
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, clean, factorize, name_order
 from rr_core.io.tables import (
@@ -40,10 +40,11 @@ Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Preview:
-    """What a file seems to be; `layout`, `category` and `count` are suggestions (column positions).
+    """The detected format of a file; `layout`, `category` and `count` are suggestions (column positions from
+    0).
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
-    `sample` is shortened for showing. `numeric` and `hints` tell what the columns look like.
+    `sample` is shortened for display. `numeric` and `hints` describe the columns.
     """
 
     name: str
@@ -222,7 +223,7 @@ def read_distribution(
 
 @dataclass(frozen=True, eq=False)
 class _Weighted:
-    """Labels in order of first appearance with their weights; the rest as in `Distribution`."""
+    """Distinct labels in order of first appearance with their weights; other fields as in `Distribution`."""
 
     labels: Labels
     weights: Weights
@@ -250,10 +251,10 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
     # Usually nothing is dropped, and then nothing is copied.
     used = slice(None) if kept.all() else kept
     distinct, number_codes = factorize(columns.arrays[1])
-    is_share = names_share(table.columns[count])
+    is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
     numbers.check(table, distinct, parsed.values, number_codes, kept)
-    values = numbers.whole(parsed.values[number_codes[used]])
+    values = numbers.as_integers(parsed.values[number_codes[used]])
     if not values.any():
         raise UnreadableFile(
             f"All numbers in the column {quote(table.columns[count])} are zero. At least one category"

@@ -1,4 +1,4 @@
-"""The domain of collected reports: all K categories a person could report, also those nobody did.
+"""The domain of collected reports: all K categories that could be reported, including those without reports.
 
 K is a parameter of k-RR. With too few categories p and q are wrong, and so is every estimate.
 """
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from rr_core.io.columns import CATEGORY_WORDS, suggest
 from rr_core.io.decoding import WrongDomain, quote
-from rr_core.io.labels import clean, difference, factorize, near
+from rr_core.io.labels import clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import Counts, add_up, open_table, read_columns
 from rr_core.io.text import TextTable
@@ -61,7 +61,7 @@ def read_list(text_or_source: str | Source) -> Listed:
 
 
 def _cells(text: str) -> tuple[list[str], tuple[str, ...]]:
-    """The names in pasted text, and what was assumed."""
+    """The names in pasted text, and sentences about what was assumed."""
     # Half of a surrogate pair is no text, and Arrow would not take it.
     lines = [line for line in text.encode("utf-8", "replace").decode().splitlines() if line.strip()]
     notes: tuple[str, ...] = ()
@@ -153,12 +153,12 @@ UNREPORTED_NAME = "not reported"
 
 @dataclass(frozen=True)
 class AllSeen:
-    """Every category was reported by somebody."""
+    """The domain consists of the reported categories."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """K categories, K_MIN to K_MAX; those that nobody reported have no name."""
+    """The domain has K categories, K_MIN to K_MAX; those without reports have no name."""
 
     k: int
 
@@ -168,7 +168,7 @@ Domain = AllSeen | Size | Listed
 
 @dataclass(frozen=True)
 class Names:
-    """What is done with single names before anything is computed.
+    """Decisions on single names, applied before the analysis.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ AS_WRITTEN = Names()
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Reports on their domain: what an estimator needs.
+    """Reports counted over their domain: the input of the estimators.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class Collected:
         Reported labels that are not in the domain, and names that were left out, with their reports, most reported
         first. They are not in `counts`.
     outside_total
-        Their reports.
+        Number of reports in `outside`.
     notes
         Sentences about the domain.
     too_few
@@ -229,7 +229,8 @@ class Collected:
 
 
 def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Collected:
-    """Put reports on their domain. Nothing is dropped silently: see `Collected.outside` and `Collected.notes`.
+    """Count reports over their domain. Everything left out is listed in `Collected.outside` and
+    `Collected.notes`.
 
     Raises
     ------
@@ -260,7 +261,7 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
 
 
 def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Counts]:
-    """Labels and counts after names were counted as others, in order of first appearance."""
+    """Labels and counts after the names in `Names.counted_as` were merged, in order of first appearance."""
     if not names.counted_as:
         return reports.labels, reports.counts
     others = dict(names.counted_as)
@@ -276,7 +277,7 @@ def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Co
 
 
 def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:
-    """(m,) whether each label is one of the names."""
+    """(m,) whether each label is in ``names``."""
     found = pc.is_in(pa.array(labels, pa.large_string()), pa.array(list(names), pa.large_string()))
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
@@ -297,7 +298,7 @@ def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
 def _most_first(
     labels: npt.NDArray[np.object_], counts: Counts, chosen: npt.NDArray[np.bool_]
 ) -> tuple[tuple[str, int], ...]:
-    """The chosen names and their reports, most reported first."""
+    """The chosen labels with their reports, in decreasing order of reports."""
     places = np.flatnonzero(chosen)
     places = places[np.argsort(-counts[places], kind="stable")]
     return tuple(zip(labels[places].tolist(), counts[places].tolist(), strict=True))
@@ -311,7 +312,7 @@ def _on_list(
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
     outside = _most_first(labels, seen, ~inside & (seen > 0))
-    alike = near(np.array([name for name, _ in outside], dtype=object), listed.labels)
+    alike = similar_labels(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
         raise _nothing_shared(labels, listed.labels, alike)
     counts = np.zeros(len(listed.labels), dtype=np.int64)
@@ -366,7 +367,7 @@ def _check_k(k: int, seen: int, all_seen: bool) -> None:
 
 
 def _made_up(labels: npt.NDArray[np.object_], missing: int) -> npt.NDArray[np.object_]:
-    """Names for categories without one, that no label has."""
+    """Names for the ``missing`` categories without one, different from all labels."""
     taken = {label for label in labels if label.startswith(UNREPORTED_NAME)}
     names = (name for i in count(1) if (name := f"{UNREPORTED_NAME} {i}") not in taken)
     return np.array(list(islice(names, missing)), dtype=object)

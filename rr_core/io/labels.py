@@ -1,4 +1,5 @@
-"""Category names: from the cells of a column to distinct, clean, short labels, and which of them look alike."""
+"""Category names: distinct, clean, short labels from the cells of a column, and comparisons of similar
+labels."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def clean(distinct: Any, codes: Codes) -> Labels:
 
 
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
-    """Positions that sort labels: by value if all are numbers, else as a person files them.
+    """Positions that sort labels: numerically if all are numbers, else in natural order.
 
     That is without regard to case and accents, and "item 2" before "item 10". Ties keep their order.
     """
@@ -110,7 +111,7 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:
-    """The same for a column that is already encoded; its dictionary may hold unused values, in any order."""
+    """`factorize` of a dictionary-encoded column, whose dictionary may hold unused values, in any order."""
     column = column.unify_dictionaries()
     values = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
     indices = pa.chunked_array([chunk.indices for chunk in column.chunks], column.type.index_type)
@@ -137,8 +138,9 @@ _AFFIXES = r"^[\s\p{P}\p{S}]+|[\s\p{P}\p{S}]+$"
 _UNSEEN = r"[\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 
 
-def seen_alike(labels: Any) -> Any:
-    """Arrow text of labels, made equal where nobody can see a difference: Unicode forms, blanks, "13" and "13.0"."""
+def visible_form(labels: Any) -> Any:
+    """Arrow text of labels in which labels that look the same are equal: normalized in Unicode form (NFC),
+    blanks, invisible characters and trailing ".0" of whole numbers."""
     odd = pc.match_substring_regex(labels, r"[^\x20-\x7e]|  |\.0+$")
     # Most names are plain words, on which the rest would be wasted.
     some = pc.utf8_normalize(pc.filter(labels, odd), "NFC")
@@ -148,15 +150,18 @@ def seen_alike(labels: Any) -> Any:
     return pc.replace_with_mask(labels, odd, pc.if_else(pc.equal(bare, ""), some, bare))
 
 
-def in_one_case(labels: Any) -> Any:
-    """The same without differences in case, width and ligatures."""
-    alike = seen_alike(labels)
+def caseless_form(labels: Any) -> Any:
+    """`visible_form` also without differences in case, width and ligatures (lower case, NFKC)."""
+    alike = visible_form(labels)
     odd = pc.invert(pc.string_is_ascii(alike))
     return pc.utf8_lower(pc.replace_with_mask(alike, odd, pc.utf8_normalize(pc.filter(alike, odd), "NFKC")))
 
 
-def near(outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]) -> list[tuple[str, str]]:
-    """Labels outside the list that look like one on it, each with the first it looks like."""
+def similar_labels(
+    outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
+) -> list[tuple[str, str]]:
+    """Pairs of a label outside the list and the first label on the list that is equal but for case, accents,
+    leading zeros, ".0" and surrounding marks."""
     if not len(outside):
         return []
     alike = pc.index_in(_folded(outside), _folded(listed)).to_pylist()
@@ -177,14 +182,15 @@ def _without_accents(text: Any) -> Any:
 
 
 def difference(one: str, other: str) -> str:
-    """In what two labels differ that `_folded`, `seen_alike` or `in_one_case` makes equal."""
+    """The kind of difference, in words, between two labels that `_folded`, `visible_form` or `caseless_form`
+    makes equal."""
     if one.lower() == other.lower():
         return "upper and lower case"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"
     if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):
         return "the way accents are stored"
-    alike = seen_alike(pa.array([one, other], pa.large_string()))
+    alike = visible_form(pa.array([one, other], pa.large_string()))
     if alike[0] == alike[1]:
         bare = {re.sub(r"\.0+$", "", name) for name in (one, other)}
         return "“.0” after the number" if len(bare) == 1 else "blanks or invisible marks"

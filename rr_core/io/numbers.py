@@ -39,7 +39,7 @@ _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
 @dataclass(frozen=True)
 class Numbers:
-    """Distinct numbers, with NaN where there is none, and what was assumed to read them."""
+    """Distinct numbers, NaN for text that is no number, and the assumptions made in reading them."""
 
     values: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     notes: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Numbers:
 
 
 def parse(distinct: Any, *, shares: bool = False) -> Numbers:
-    """The numbers in an Arrow array of distinct text or numbers; what is none becomes NaN.
+    """The numbers in an Arrow array of distinct text or numbers; NaN where there is none.
 
     In a column of ``shares``, points are decimal points.
     """
@@ -143,8 +143,8 @@ def _from_arrow(numbers: Any) -> npt.NDArray[Any]:
     return np.asarray(doubles.to_numpy(zero_copy_only=False))
 
 
-def whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers as int64 when nothing is lost by it."""
+def as_integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values as int64 where all are whole numbers of at most MAX_COUNT, else unchanged."""
     if (
         values.dtype.kind != "f"
         or not np.all(np.abs(values) <= MAX_COUNT)

@@ -1,4 +1,4 @@
-"""Names among collected reports that are hardly categories, or hardly categories of their own.
+"""Odd names among collected reports: names that are probably no categories, or spellings of another category.
 
 They are found before anything is computed, on the distinct names alone, so that a person decides what is done
 with them: where K is not known otherwise, each of them counted as a category changes K, and with it every estimate.
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
-from rr_core.io.labels import in_one_case, near, seen_alike
+from rr_core.io.labels import caseless_form, similar_labels, visible_form
 from rr_core.io.reports import Reports
 from rr_core.io.tables import Counts
 from rr_core.mechanism import RandomizedResponse
@@ -92,30 +92,30 @@ class Odd:
     label, reports
         The name, and its reports.
     reason
-        Why it is here.
+        Why it looks odd.
     twin
-        The category that it may be meant for; None where it is rather no category at all.
-    settled
-        Whether it is counted as its twin, or left out, unless the person decides otherwise.
+        The category of which it may be a spelling; None where it is probably no category.
+    by_default
+        Whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
     """
 
     label: str
     reports: int
     reason: Reason
     twin: str | None
-    settled: bool
+    by_default: bool
 
 
 @dataclass(frozen=True)
 class OddNames:
-    """All odd names, and the names on a list that got too few reports.
+    """All odd names, and the listed categories with too few reports.
 
     Attributes
     ----------
     names
         Most reported first.
     level
-        N q: the reports that a category gets by noise alone; None as long as that is not known.
+        N q, the expected reports of an empty category; None while epsilon or K is unknown.
     listed_too_few
         Categories on a list, with their reports, that got far fewer.
     """
@@ -124,13 +124,14 @@ class OddNames:
     level: float | None
     listed_too_few: tuple[tuple[str, int], ...] = ()
 
-    def settled(self) -> Names:
-        """What is done as long as the person decides nothing."""
-        return decided([odd for odd in self.names if odd.settled])
+    def default_decisions(self) -> Names:
+        """The decisions on names that apply unless the user makes others."""
+        return decisions_on([odd for odd in self.names if odd.by_default])
 
 
-def decided(odd: list[Odd]) -> Names:
-    """These odd names counted as their twins, or left out; all others are categories."""
+def decisions_on(odd: list[Odd]) -> Names:
+    """Decisions that count these odd names as their twins or, without one, leave them out; all other names
+    stay categories."""
     return Names(
         left_out=tuple(one.label for one in odd if one.twin is None),
         counted_as=tuple((one.label, one.twin) for one in odd if one.twin is not None),
@@ -138,7 +139,7 @@ def decided(odd: list[Odd]) -> Names:
 
 
 def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = None) -> OddNames:
-    """Look for odd names.
+    """Find the odd names among reports.
 
     Parameters
     ----------
@@ -199,7 +200,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
 def too_few(
     reports: Reports, names: Names, domain: Domain, mechanism: Mechanism
 ) -> tuple[tuple[str, int], ...]:
-    """Categories, as decided, with far fewer reports than noise alone brings: the most reported of them first."""
+    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its
+    reports; most reported first."""
     labels, counts = renamed(reports, names)
     if isinstance(domain, Listed):
         return _listed_too_few(labels, counts, domain, mechanism)[0]
@@ -211,9 +213,9 @@ def too_few(
 
 def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) -> OddNames:
     outside = reports.labels[~among(reports.labels, domain.labels) & (reports.counts > 0)]
-    alike = near(outside, domain.labels)
+    alike = similar_labels(outside, domain.labels)
     number = dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True)) if alike else {}
-    cases = [in_one_case(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
+    cases = [caseless_form(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
     # Of what `near` finds, accents, zeros and marks may tell two categories apart.
     equal = pc.equal(*cases).to_pylist()
     odd = [
@@ -223,7 +225,7 @@ def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) 
     names = OddNames(_most_first(odd), None)
     if mechanism is None:
         return names
-    labels, counts = renamed(reports, names.settled())
+    labels, counts = renamed(reports, names.default_decisions())
     few, level = _listed_too_few(labels, counts, domain, mechanism)
     return OddNames(names.names, level, few)
 
@@ -240,18 +242,20 @@ def _listed_too_few(
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each label the most reported one that looks the same, and for those the most reported in other case; or -1."""
+    """Two (m,) arrays of positions of labels. First: the most reported label that looks the same, -1 for that
+    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only,
+    else -1."""
     text = pa.array(labels, pa.large_string())
-    same = _first_of_group(seen_alike(text), counts)
+    same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)
     nearly = np.full(len(labels), -1, dtype=np.int64)
-    found = _first_of_group(in_one_case(text.take(pa.array(leads))), counts[leads])
+    found = _first_of_group(caseless_form(text.take(pa.array(leads))), counts[leads])
     nearly[leads] = np.where(found >= 0, leads[found], -1)
     return same, nearly
 
 
 def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
-    """The position of the most reported label with the same key, -1 for that label itself."""
+    """(m,) position of the most reported label with the same key; -1 for that label itself."""
     codes = pc.dictionary_encode(keys).indices.to_numpy(zero_copy_only=False)
     order = np.lexsort((np.arange(len(codes)), -counts, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

@@ -108,7 +108,7 @@ def is_text(kind: Any) -> bool:
 
 @contextlib.contextmanager
 def _faults_as_damage() -> Iterator[None]:
-    """Whatever a damaged file makes Arrow raise becomes one sentence."""
+    """Turn any exception that Arrow raises on a damaged file into UnreadableFile."""
     try:
         yield
     except UnreadableFile:

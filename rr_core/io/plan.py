@@ -48,14 +48,14 @@ def script(
     """Lines for a script that has ``draw``: they work out the plan again, and print it and what the page says of it.
 
     Args:
-        target: what is asked for.
-        met_target: what the plan meets, whose price is worked out.
-        k, epsilon, n: the plan.
-        find: which of N, epsilon and target is worked out.
+        target: the requested target.
+        met_target: the target that the plan meets, for which the price is computed.
+        k, epsilon, n: of the plan.
+        find: which of N, epsilon and target is computed.
         users: whose shares are estimated.
         worst_case: whether the plan is for every population rather than that of ``draw``.
-        promise: sentence that is printed after what was worked out.
-        bits: of privacy less, for each of which the users needed are printed; None without a price.
+        promise: sentence printed after the computed number.
+        bits: reductions of epsilon, for each of which the users needed are printed; None without a price.
         delta: of the shuffled guarantee.
     """
     return _SCRIPT.format(

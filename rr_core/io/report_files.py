@@ -81,8 +81,8 @@ def categories_file(results: Results) -> bytes:
 
 
 def facts(results: Results, verdict: str) -> dict[str, Any]:
-    """Everything but the table, as plain values that JSON can hold: settings, versions, what was read and left out,
-    tests, advice. Parts whose simulations were not run are None."""
+    """All but the table, as plain values for JSON: settings, versions, what was read and left out, tests,
+    advice. Simulations that were not run are None."""
     simulated, compared = results.simulated, results.analysis.nearest
     return {
         "format": FORMAT,

@@ -1,4 +1,4 @@
-"""Everything that is known about one set of collected reports: what was read, the settings, the analysis, the table."""
+"""The results for one set of collected reports: what was read, the settings, the analysis, the table."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ALL_ROWS = slice(None)
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """How private the reports are, and which categories there were to choose from, as a person entered it.
+    """Privacy and domain of the reports, as the user entered them.
 
     Attributes:
-        privacy: as typed.
-        privacy_kind: what that is: epsilon, p, or the chance of a uniform redraw.
+        privacy: the text that was typed.
+        privacy_kind: its meaning: epsilon, p, or the probability of a uniform redraw.
         domain: how the categories are known: all "seen" in the files, by their number ("size"), or "listed".
         size: K, for "size".
         listed: the list as pasted, for "listed".
@@ -49,7 +49,7 @@ class ReportSettings:
 
     @property
     def privacy_is_p(self) -> bool:
-        """Whether the mechanism was made from p, which is exact then."""
+        """Whether the mechanism is constructed from p rather than from epsilon."""
         return self.privacy_kind == "p"
 
 
@@ -62,8 +62,8 @@ class ReportsInUse:
         collected: counts over the whole domain.
         mechanism: with the epsilon or p of the settings.
         settings: as entered.
-        name: of the files, or what else the reports are.
-        key: differs from that of any other reports in use in the session.
+        name: of the files, or another display name.
+        key: unique among the reports used in the session.
     """
 
     reports: Reports
@@ -91,14 +91,14 @@ class ReportsInUse:
 
 @dataclass(frozen=True, eq=False)
 class Simulations:
-    """The test of epsilon; and the search for one that fits, None when it was not needed or not begun."""
+    """The test of epsilon, and the search for plausible epsilons (None when it was not needed or not begun)."""
 
     fit: FitTest
     plausible: PlausibleEpsilon | None = None
 
     @property
     def finished(self) -> bool:
-        """Whether nothing was cut short."""
+        """Whether none of the simulations was stopped early."""
         return self.fit.done == self.fit.requested and (self.plausible is None or self.plausible.finished)
 
 

@@ -29,9 +29,9 @@ from rr_core.io.columns import (
     Described,
     Layout,
     choose,
-    names_count,
-    names_share,
-    numbers_people,
+    is_count_name,
+    is_person_id,
+    is_share_name,
     suggest,
 )
 from rr_core.io.decoding import Tick, UnreadableFile, megabytes, quote
@@ -63,16 +63,16 @@ EVERY_SECONDS = 0.05
 
 
 class Stopped(Exception):
-    """The person asked to stop; nothing was read."""
+    """Raised when the user stops the reading; nothing was read."""
 
 
 class Meter:
-    """Passes on how much is done, 0 to 1, at most once in EVERY_SECONDS.
+    """Reports progress, 0 to 1, to a callback at most once in EVERY_SECONDS.
 
     Raises
     ------
     Stopped
-        When `progress` answers True.
+        When `progress` returns True.
     """
 
     def __init__(self, progress: Callable[[float], bool] | None) -> None:
@@ -81,7 +81,7 @@ class Meter:
         self._told = time.monotonic()
 
     def tell(self, done: float) -> None:
-        """Note what is done; it never goes back."""
+        """Report the completed part; it never decreases."""
         self._done = min(1.0, max(self._done, done))
         now = time.monotonic()
         if self._progress is not None and (done >= 1 or now - self._told >= EVERY_SECONDS):
@@ -90,7 +90,7 @@ class Meter:
                 raise Stopped
 
     def part(self, start: float, stop: float) -> Tick:
-        """The same for one part of the work, which runs from `start` to `stop` of the whole."""
+        """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
         return lambda done: self.tell(start + (stop - start) * done)
 
 
@@ -152,7 +152,7 @@ class Reports:
 
 @dataclass(frozen=True)
 class Shape:
-    """The first file's columns and their use, which all files share."""
+    """Columns of the first file and their roles, which all other files must share."""
 
     name: str
     columns: tuple[str, ...]
@@ -162,7 +162,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class ReadFile:
-    """One file, read."""
+    """One file after reading."""
 
     name: str
     counted: Counted
@@ -172,7 +172,7 @@ class ReadFile:
 
 
 def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
-    """All files together: names cleaned once, so that a name is the same category in each."""
+    """The reports of all files. Names are cleaned once, so that a name is the same category in each file."""
     tallied = [file.counted.tallied for file in read]
     distinct, codes = factorize(pa.chunked_array([one.names for one in tallied], pa.large_string()))
     cleaned = clean(distinct, codes)
@@ -229,7 +229,7 @@ def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
 
 
 def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
-    """That names were counted together because only blanks or control characters tell them apart."""
+    """A sentence about names that were merged because they differ only in blanks or control characters."""
     if written == len(cleaned.names):
         return []
     label = np.zeros(written, dtype=np.int64)
@@ -259,7 +259,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
                 f"The first line of {quote(file.name)} looks like a header and was read as a report, because"
                 f" {quote(shape.name)} has no header."
             )
-    for name in filter(names_weight, shape.columns):
+    for name in filter(is_weight_name, shape.columns):
         if name == shape.columns[shape.choice.category]:
             continue
         if shape.choice.count is None or name != shape.columns[shape.choice.count]:
@@ -396,26 +396,26 @@ def read_reports(
 
 
 def propose(table: Described) -> Choice:
-    """As `schema.suggest`, but a column called "report" beside user numbers holds no counts of these, and weights
-    are counts only in a table of different categories and nothing else."""
+    """The suggestion of `columns.suggest`, with two exceptions: a column called "report" next to user numbers
+    holds no counts, and weights are counts only in a table of distinct categories without further columns."""
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & _words(table.columns[i])]
-    weights = [i for i in width if names_weight(table.columns[i])]
+    weights = [i for i in width if is_weight_name(table.columns[i])]
     others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
-    if reports and not any(names_count(name) or name in CATEGORY_WORDS for name in others):
+    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
     choice = suggest(table)
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
-    answers = [i for i in width if i not in weights and not numbers_people(table, i)]
-    counts = [i for i in answers if table.numeric[i] and names_count(table.columns[i])]
+    answers = [i for i in width if i not in weights and not is_person_id(table, i)]
+    counts = [i for i in answers if table.numeric[i] and is_count_name(table.columns[i])]
     if counts:
         return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
     return Choice("values", next(iter((*answers, choice.category))), None)
 
 
-def names_weight(name: str) -> bool:
-    """Whether a column's name says that it holds weights."""
+def is_weight_name(name: str) -> bool:
+    """Whether the name of a column means weights."""
     return bool(WEIGHT_WORDS & _words(name))
 
 
@@ -427,7 +427,7 @@ def is_headed(table: Described) -> bool:
 def pick(
     table: AnyTable, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> Choice:
-    """The person's choice, completed by what `propose` says. Errors as in `schema.choose`."""
+    """The layout and columns that the user chose, completed by `propose`. Errors as in `columns.choose`."""
     proposal = propose(table)
     if category is None and count is None and layout in (None, proposal.layout):
         return proposal
@@ -454,12 +454,12 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     kept = named[codes]
     distinct_amounts, amount_codes = factorize(columns.arrays[1])
     parsed = numbers.parse(distinct_amounts)
-    if names_weight(table.columns[count]) and np.any(parsed.values % 1 > 0):
+    if is_weight_name(table.columns[count]) and np.any(parsed.values % 1 > 0):
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds weights, and weights are not supported: how noisy the"
             " reports are is known for whole people only. Choose one report per row, or upload counts of people."
         )
-    if parsed.percent or names_share(table.columns[count]):
+    if parsed.percent or is_share_name(table.columns[count]):
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
@@ -473,7 +473,7 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
 
 
 def check_total(people: Counts) -> None:
-    """Refuse counts, each of at most MAX_COUNT, whose sum is more than that."""
+    """Raise UnreadableFile when the sum of counts, each at most MAX_COUNT, exceeds MAX_COUNT."""
     # The sum of doubles cannot overflow, the sum of integers is exact where it does not.
     if people.sum(dtype=np.float64) > 2.0 * numbers.MAX_COUNT or people.sum() > numbers.MAX_COUNT:
         raise UnreadableFile(
@@ -491,7 +491,7 @@ def _check_together(size: int, limit: int, words: str) -> None:
 
 @contextlib.contextmanager
 def _naming(name: str | None) -> Iterator[None]:
-    """Sentences about one of several files begin with its name."""
+    """Prefix the sentence of an UnreadableFile with the name of the file, when there are several."""
     try:
         yield
     except UnreadableFile as error:
@@ -505,7 +505,7 @@ def _has_header(table: AnyTable) -> bool:
 
 
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
-    """The first table, with the header that only a file of reports has."""
+    """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
         return open_text(table.data, has_header=True)
     return table

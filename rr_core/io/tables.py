@@ -31,7 +31,7 @@ _PENDING = 1 << 20
 
 @dataclass(frozen=True)
 class Opened:
-    """A file whose columns are known: its table, and how the bytes were understood (no encoding for Parquet)."""
+    """An opened table, and how its bytes were decoded (no encoding for Parquet)."""
 
     table: AnyTable
     compression: Literal["gzip"] | None
@@ -53,7 +53,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Tallied:
-    """Distinct names as they are written, in order of first appearance; for each its rows and its people."""
+    """Distinct names as written, in order of first appearance, with the number of rows and of people of each."""
 
     names: Any
     rows: Counts
@@ -62,7 +62,7 @@ class Tallied:
 
 @dataclass(frozen=True)
 class Counted:
-    """A file read: names that are not cleaned yet but are not blank, and the rows that were left out."""
+    """A file after counting: names that are not blank but not yet cleaned, and the rows that were left out."""
 
     tallied: Tallied
     dropped: tuple[Dropped, ...]
@@ -120,10 +120,10 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted
 
 
 class Tally:
-    """Counts values that come in pieces.
+    """Counts values that arrive in pieces.
 
-    Each piece is reduced to its distinct values at once. These are united when enough of them wait: the work
-    stays proportional to the rows, also when nearly all values differ.
+    Each piece is reduced to its distinct values at once. These are merged whenever enough have accumulated, so that
+    the work is proportional to the rows even when nearly all values differ.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class Tally:
             self._limit = 2 * self.distinct + _PENDING
 
     def result(self) -> Tallied:
-        """What was counted so far."""
+        """The counts so far."""
         names, codes = factorize(pa.chunked_array(self._names, pa.large_string()))
         rows = add_up(codes, np.concatenate([np.zeros(0, np.int64), *self._rows]), len(names))
         self._names, self._rows, self._waiting = [names], [rows], len(names)
@@ -158,7 +158,8 @@ def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:
 
 
 def check_size(k: int, column: str, fewest: int | None = None) -> None:
-    """Refuse a column with too few or too many categories; at least MIN_CATEGORIES unless told otherwise."""
+    """Raise UnreadableFile for fewer than ``fewest`` (default MIN_CATEGORIES) or more than MAX_CATEGORIES
+    categories."""
     if k == 0:
         raise UnreadableFile(f"The column {quote(column)} is empty. Pick another column for the category.")
     if k < (MIN_CATEGORIES if fewest is None else fewest):
@@ -174,7 +175,7 @@ def check_size(k: int, column: str, fewest: int | None = None) -> None:
 
 
 def has_name(names: Any) -> npt.NDArray[np.bool_]:
-    """Which names are still one after cleaning: those with more than blanks and control characters."""
+    """Whether each name contains more than blanks and control characters."""
     return np.asarray(pc.match_substring_regex(names, r"[^\p{Z}\p{Cc}]").to_numpy(zero_copy_only=False))
 
 
@@ -186,7 +187,8 @@ def with_names(
     first: int,
     notes: tuple[str, ...] = (),
 ) -> Counted:
-    """What was tallied without the rows that have no name, the first of which is row `first`."""
+    """The tallied values with a name; the rows without one, of which row `first` is the first, are listed as
+    dropped."""
     dropped = left_out(table, blank, int(tallied.rows[~named].sum()), first)
     names = pc.filter(tallied.names, pa.array(named))
     return Counted(Tallied(names, tallied.rows[named], tallied.people[named]), dropped, notes)

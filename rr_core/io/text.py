@@ -35,7 +35,7 @@ _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
 @dataclass
 class _Ragged:
-    """Told by Arrow of each line with too many or too few fields; blank ones are skipped."""
+    """Handler that Arrow calls for each line with too many or too few fields; blank lines are skipped."""
 
     delimiter: str
     skipped: int = 0
@@ -183,7 +183,7 @@ class TextTable:
         return count, next(line for line, fields in self._records() if self._skips(fields))
 
     def _unreadable(self, broken: str) -> UnreadableFile:
-        """The sentence for what Arrow could not parse."""
+        """The exception, with its sentence, for a line that Arrow could not parse."""
         width = len(self.columns)
         for line, fields in self._records():
             if len(fields) == width or self._skips(fields):

@@ -111,7 +111,7 @@ def test_the_conditions_of_theorem_2_with_both_sides():
     draw = Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw()
     place, conditions = (make(draw.counts, draw.mechanism) for make in (collinearity, theorem2))
     (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
-    sides = (conditions.smallest, draw.mechanism.q, conditions.second, conditions.needed)
+    sides = (conditions.smallest, draw.mechanism.q, conditions.second, conditions.threshold)
     for side in sides:
         assert number(side, 5) in text
     assert text.count("✓") + text.count("✗") == 4

@@ -17,7 +17,7 @@ from pages._ui.plan.settings import PlanSettings
 from rr_core import RandomizedResponse, zipf
 from rr_core.figures.plan_curves import error_and_bounds
 from rr_core.figures.style import reading
-from rr_core.figures.wording import alike
+from rr_core.figures.wording import practically_equal
 from rr_core.law import report_distribution
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.targets import Guess
@@ -213,7 +213,7 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes():
                 assert "the bound at equal shares is not drawn here" in said
             elif mine / least < 1 + 1e-9:
                 assert "Nothing is better here" in said
-            elif alike(mine / least):
+            elif practically_equal(mine / least):
                 assert "hardly more than" in said
             else:
                 assert number(said, r"has \*\*([\d.,]+) times") == pytest.approx(mine / least, rel=6e-3)

@@ -142,10 +142,10 @@ def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
     needed = (k * channel.q - phi[0]) / (k - 1)
     assert found.smallest == pytest.approx(float(phi[0]), rel=1e-14)
     assert found.second == pytest.approx(float(phi[1]), rel=1e-14)
-    assert found.needed == pytest.approx(float(needed), rel=1e-12, abs=1e-15)
-    assert found.below is (phi[0] < channel.q)
-    assert found.enough is (phi[1] >= needed)
-    if found.below:
+    assert found.threshold == pytest.approx(float(needed), rel=1e-12, abs=1e-15)
+    assert found.first_condition is (phi[0] < channel.q)
+    assert found.second_condition is (phi[1] >= needed)
+    if found.first_condition:
         assert found.t == pytest.approx(float((1 - phi[0]) / (channel.p - phi[0])), rel=1e-12)
     else:
         assert math.isnan(found.t)
@@ -156,7 +156,7 @@ def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
 def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
     found, place = theorem2(histogram, mechanism), collinearity(histogram, mechanism)
-    assert place.theorem2_holds is (found.below and found.enough)
+    assert place.theorem2_holds is (found.first_condition and found.second_condition)
     if place.theorem2_holds and place.length:
         assert found.t > 1
         assert place.position == pytest.approx(1 / found.t, rel=1e-9)
@@ -227,17 +227,17 @@ def test_a_difference_that_is_only_rounding_counts_as_equality(k, percent):
     mechanism, q = RandomizedResponse.from_p(k, percent / 100), (100 - percent) // (k - 1)
     rest = 100 - 2 * q
     at_q = theorem2([q, q, *(rest // (k - 2) + (i < rest % (k - 2)) for i in range(k - 2))], mechanism)
-    assert not at_q.below
+    assert not at_q.first_condition
     # With phi_1 = q/2 the second smallest must be (k - 1/2) q/(k - 1).
     whole, second = 200 * (k - 1), (2 * k - 1) * q
     left = whole - q * (k - 1) - second
     others = [left // (k - 2) + (i < left % (k - 2)) for i in range(k - 2)]
     assert min(others) >= second
     at_need = theorem2([q * (k - 1), second, *others], mechanism)
-    assert at_need.below
-    assert at_need.enough
+    assert at_need.first_condition
+    assert at_need.second_condition
     short = theorem2([q * (k - 1), second - 1, others[0] + 1, *others[1:]], mechanism)
-    assert not short.enough
+    assert not short.second_condition
 
 
 def test_on_the_line_means_up_to_rounding():

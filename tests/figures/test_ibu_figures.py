@@ -93,7 +93,7 @@ def test_view_from_levels_is_the_view_of_the_categories():
         direct = [
             view.mean(e[view.order]) if view.is_curve else view.pick(e) for e in map(path.estimate, (0, -1))
         ]
-        np.testing.assert_allclose(view.of_levels(path.thetas[[0, -1]], path.level_of), direct, rtol=1e-12)
+        np.testing.assert_allclose(view.from_levels(path.thetas[[0, -1]], path.level_of), direct, rtol=1e-12)
 
 
 def test_each_frame_brings_its_own_step_and_back():

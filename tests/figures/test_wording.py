@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rr_core.figures.wording import about, alike, counted, minus, roughly, times
+from rr_core.figures.wording import counted, minus, practically_equal, roughly, roughly_times, times
 
 
 def test_counts():
@@ -48,15 +48,15 @@ def test_ratios(ratio, three, two):
 )
 def test_simulated_ratios_have_the_digits_that_they_repeat(ratio, written):
     assert roughly(ratio) == f"{written} times"
-    assert about(ratio) == f"about {written} times"
+    assert roughly_times(ratio) == f"about {written} times"
     assert abs(float(written.replace(",", "")) / ratio - 1) < 0.2
-    assert about(math.inf) == "infinitely many times"
+    assert roughly_times(math.inf) == "infinitely many times"
 
 
 def test_what_is_no_difference():
-    assert alike(1.0049)
-    assert not alike(1.0051)
-    assert not alike(math.nan)
+    assert practically_equal(1.0049)
+    assert not practically_equal(1.0051)
+    assert not practically_equal(math.nan)
 
 
 @pytest.mark.parametrize(

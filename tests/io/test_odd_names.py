@@ -14,7 +14,7 @@ from rr_core.io import (
     Size,
     Source,
     WrongDomain,
-    decided,
+    decisions_on,
     odd_names,
     read_list,
     read_reports,
@@ -70,7 +70,7 @@ def test_nothing_is_odd_in_clean_reports():
     for reports in (rows(COUNTS), table(COUNTS)):
         for epsilon in (None, 1.0):
             assert found(reports, epsilon=epsilon) == {}
-            assert odd_names(reports, AllSeen()).settled() == Names()
+            assert odd_names(reports, AllSeen()).default_decisions() == Names()
 
 
 def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
@@ -78,8 +78,8 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
     reports = rows(COUNTS | ODD)
     odd = odd_names(reports, AllSeen(), of(1.0))
     assert {one.label for one in odd.names} == set(ODD)
-    assert all(one.settled for one in odd.names)
-    collected = within(reports, AllSeen(), odd.settled())
+    assert all(one.by_default for one in odd.names)
+    collected = within(reports, AllSeen(), odd.default_decisions())
     expected = dict(COUNTS)
     expected["influenza"] += 3
     expected["common cold"] += 5
@@ -89,7 +89,7 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
     assert collected.total + collected.outside_total == reports.total
     assert "12 reports of 3 names were counted under another name" in collected.notes[0]
     assert odd.level == pytest.approx(collected.total * RandomizedResponse(8, 1.0).q, rel=0.01)
-    assert too_few(reports, odd.settled(), AllSeen(), of(1.0)) == ()
+    assert too_few(reports, odd.default_decisions(), AllSeen(), of(1.0)) == ()
     # As the file stands it has twice as many categories, and the floor is broken by names that are none.
     assert within(reports, AllSeen()).k == 16
     assert ("typo", 1) in too_few(reports, Names(), AllSeen(), of(1.0))
@@ -97,9 +97,9 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
     for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
-        assert not found(rows(COUNTS | {name: 300}))[name].settled
-        assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].settled
-        assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].settled
+        assert not found(rows(COUNTS | {name: 300}))[name].by_default
+        assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].by_default
+        assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
 
 
 def test_a_total_is_left_out_of_a_table_of_counts_only():
@@ -109,28 +109,28 @@ def test_a_total_is_left_out_of_a_table_of_counts_only():
         (table(COUNTS | {"Total": 200}), False),
     ):
         odd = found(reports)["Total"]
-        assert (odd.reason, odd.settled) == ("a total", settled)
+        assert (odd.reason, odd.by_default) == ("a total", settled)
     assert "Total" not in found(rows(COUNTS | {"Total": 300}))
     reports = table(COUNTS | {"NA": 31, "Gesamt": total + 31, "Total": total})
-    collected = within(reports, AllSeen(), odd_names(reports, AllSeen()).settled())
+    collected = within(reports, AllSeen(), odd_names(reports, AllSeen()).default_decisions())
     assert pairs(collected) == COUNTS
 
 
 def test_upper_and_lower_case_is_one_category_only_if_noise_alone_brings_more():
     few = rows(COUNTS | {"Gout": 2})
     many = rows(COUNTS | {"Gout": 260})
-    assert found(few, epsilon=1.0)["Gout"].settled
-    assert not found(few)["Gout"].settled  # without epsilon nobody can tell
+    assert found(few, epsilon=1.0)["Gout"].by_default
+    assert not found(few)["Gout"].by_default  # without epsilon nobody can tell
     odd = found(many, epsilon=1.0)["gout"]
-    assert (odd.twin, odd.settled, odd.reason) == ("Gout", False, "nearly the same")
+    assert (odd.twin, odd.by_default, odd.reason) == ("Gout", False, "nearly the same")
     both = dict.fromkeys("aAbBcC", 400)
-    assert not any(one.settled for one in found(rows(both), epsilon=1.0).values())
+    assert not any(one.by_default for one in found(rows(both), epsilon=1.0).values())
 
 
 def test_forms_of_a_form_end_at_the_most_reported_name():
     reports = rows({"a": 90, "Rio\u0301": 4, "R\u00edo": 1, "RIO\u0301": 30, "ri\u00f3": 2, "rio\u0301": 200})
     odd = [one for one in odd_names(reports, AllSeen()).names if one.twin is not None]
-    collected = within(reports, AllSeen(), decided(odd))
+    collected = within(reports, AllSeen(), decisions_on(odd))
     assert pairs(collected) == {"a": 90, "rio\u0301": 236, "R\u00edo": 1}
 
 
@@ -140,7 +140,7 @@ def test_names_of_too_few_reports_are_counted_when_a_wrong_epsilon_explains_them
     reports = rows({f"ill {i}": int(count) for i, count in enumerate(counts)})
     odd = found(reports, epsilon=1.0)
     assert len(odd) == 6
-    assert not any(one.settled for one in odd.values())
+    assert not any(one.by_default for one in odd.values())
     assert found(reports, epsilon=4.0) == {}
 
 
@@ -150,7 +150,7 @@ def test_what_is_on_a_list_is_a_category():
     )
     domain = read_list("\n".join([*ILLS, "NA", "scurvy"]))
     odd = odd_names(reports, domain, of(1.0))
-    one = {name.label: (name.twin, name.settled) for name in odd.names}
+    one = {name.label: (name.twin, name.by_default) for name in odd.names}
     assert one == {
         "Influenza": ("influenza", True),
         "Asthma": ("asthma", True),
@@ -158,7 +158,7 @@ def test_what_is_on_a_list_is_a_category():
         "cafe allergy": ("Café allergy", False),  # an accent may tell two names apart
     }
     assert odd.listed_too_few == (("scurvy", 0),)
-    collected = within(reports, domain, odd.settled())
+    collected = within(reports, domain, odd.default_decisions())
     assert pairs(collected) == COUNTS | {
         "NA": 300,
         "scurvy": 0,
@@ -167,27 +167,32 @@ def test_what_is_on_a_list_is_a_category():
         "Café allergy": COUNTS["Café allergy"] + 2,
     }
     assert dict(collected.outside) == {"cafe allergy": 5, "x": 2}
-    assert too_few(reports, odd.settled(), domain, of(1.0)) == (("scurvy", 0),)
+    assert too_few(reports, odd.default_decisions(), domain, of(1.0)) == (("scurvy", 0),)
 
 
 def test_a_known_number_of_categories_stays():
     reports = rows(COUNTS | {"NA": 12, "typo": 1})
     odd = odd_names(reports, Size(9), of(1.0))
     assert {one.label for one in odd.names} == {"NA", "typo"}
-    collected = within(reports, Size(9), odd.settled())
+    collected = within(reports, Size(9), odd.default_decisions())
     assert (collected.k, collected.unreported) == (9, 1)
     with pytest.raises(WrongDomain, match="K = 8 is smaller"):
         within(reports, Size(8))
-    assert within(reports, Size(8), odd.settled()).counts.tolist() == list(COUNTS.values())
+    assert within(reports, Size(8), odd.default_decisions()).counts.tolist() == list(COUNTS.values())
 
 
 def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
     reports = table(COUNTS | {"scurvy": 0})
     odd = odd_names(reports, AllSeen(), of(1.0))
-    collected = within(reports, AllSeen(), odd.settled())
+    collected = within(reports, AllSeen(), odd.default_decisions())
     assert pairs(collected) == COUNTS
     assert collected.outside == (("scurvy", 0),)
-    assert pairs(within(reports, AllSeen(), odd_names(reports, AllSeen(), of(6.0)).settled()))["scurvy"] == 0
+    assert (
+        pairs(within(reports, AllSeen(), odd_names(reports, AllSeen(), of(6.0)).default_decisions()))[
+            "scurvy"
+        ]
+        == 0
+    )
 
 
 def test_leaving_everything_out_is_refused():
@@ -214,12 +219,12 @@ def test_every_report_is_counted_once_or_outside(counts, epsilon, as_table):
     odd = odd_names(reports, AllSeen(), None if epsilon is None else of(epsilon))
     assert all(one.twin != one.label for one in odd.names)
     try:
-        collected = within(reports, AllSeen(), odd.settled())
+        collected = within(reports, AllSeen(), odd.default_decisions())
     except WrongDomain:
         return  # one category is none
     assert collected.total + collected.outside_total == reports.total
     assert len(set(collected.labels)) == collected.k
-    assert {label for label, _ in collected.outside} == set(odd.settled().left_out)
+    assert {label for label, _ in collected.outside} == set(odd.default_decisions().left_out)
 
 
 SAME = [
@@ -236,11 +241,11 @@ def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
     for name in ("NA", "n/a", "NaN", "nan", "NULL", "null", "-", "—", "#N/A", "\\N", "."):
         for epsilon in (None, 1.0):
             odd = found(rows(COUNTS | {name: 300}), epsilon=epsilon)
-            assert (odd[name].reason, odd[name].twin, odd[name].settled) == ("no answer", None, True)
+            assert (odd[name].reason, odd[name].twin, odd[name].by_default) == ("no answer", None, True)
     for one, other, words in SAME:
         for more, less in ((one, other), (other, one)):
             odd = found(rows({"a": 50, less: 20, more: 30}))
-            assert (odd[less].twin, odd[less].settled, odd[less].reason) == (more, True, "looks the same")
+            assert (odd[less].twin, odd[less].by_default, odd[less].reason) == (more, True, "looks the same")
             assert more not in odd
             assert difference(less, more) == words
     for one, other in (("fish", "ﬁsh"), ("ABC", "ＡＢＣ"), ("m2", "m²"), ("1", "①")):
@@ -250,7 +255,7 @@ def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
     for one, other in (("007", "7"), ("Zürich", "Zurich"), ("👨‍👧", "👨👧"), ("a-b", "a b"), ("1.0.0", "1")):
         assert found(rows({one: 30, other: 20})) == {}
     reports, domain = rows({"13.0": 50, "14.0": 30, "15": 20}), read_list("13\n14\n15")
-    collected = within(reports, domain, odd_names(reports, domain).settled())
+    collected = within(reports, domain, odd_names(reports, domain).default_decisions())
     assert pairs(collected) == {"13": 50, "14": 30, "15": 20}
     # Names counted as each other do not go round for ever.
     collected = within(rows({"a": 5, "b": 6, "c": 1}), AllSeen(), Names((), (("a", "b"), ("b", "a"))))

@@ -42,7 +42,9 @@ _MOST_NAMED = 6
 
 
 def _read_own_sweep(query: Mapping[str, str]) -> tuple[OwnSweep, tuple[str, ...]] | None:
-    """An address of another sweep says nothing of the own one; one of an own sweep that is as usual has no parameters."""
+    """The settings of the user's own sweep in an address, and a sentence for each value that was changed;
+    None where the address is about another sweep. Without parameters, an address of the own sweep means its
+    default settings."""
     return OwnSweep.from_query(query) if query.get("sweep", "").strip().lower() == settings.OWN else None
 
 
@@ -56,13 +58,13 @@ OWN_SWEEP = Binding("_exp_own", OwnSweep(), _read_own_sweep, _write_own_sweep)
 
 
 def show_sweep(key: str) -> None:
-    """Have another sweep on screen; for callbacks."""
+    """Put the sweep of this key on screen; a widget callback."""
     runs.SWEEP.change(key)
     OWN_SWEEP.change(OWN_SWEEP.current())
 
 
 def sweep_picker(key: str) -> None:
-    """The picker of the sweep."""
+    """Widget that chooses the sweep."""
     st.selectbox(
         "Sweep",
         list(TITLES),
@@ -70,13 +72,14 @@ def sweep_picker(key: str) -> None:
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page IBU → MLE*.",
-        **state.shows("exp_sweep", key, show_sweep),
+        **state.widget_arguments("exp_sweep", key, show_sweep),
     )
 
 
 def run_picker(key: str) -> Run | None:
-    """The run of this sweep that is on screen, with a picker where there are several."""
-    run, listed = runs.current(key), runs.of(key)
+    """The run of this sweep that is on screen, with a widget to choose it where there are several; None
+    without a run."""
+    run, listed = runs.current(key), runs.runs_of_sweep(key)
     if run is None or len(listed) < 2:
         return run
     st.selectbox(
@@ -84,7 +87,7 @@ def run_picker(key: str) -> Run | None:
         range(len(listed)),
         format_func=lambda i: listed[i].label,
         width=240,
-        **state.shows(
+        **state.widget_arguments(
             f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
         ),
     )
@@ -92,7 +95,8 @@ def run_picker(key: str) -> Run | None:
 
 
 def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
-    """Draw the widgets, and below them what they add up to, or why it cannot be run.
+    """Draw the widgets of the user's own sweep and, below them, its size and duration or the reason why it
+    cannot be run.
 
     Args:
         scenario: the sidebar's.
@@ -100,7 +104,7 @@ def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int
         workers: processes that will share the work; as many as a sweep gets here when None.
 
     Returns:
-        The settings; their ``sweep`` raises what is already said here.
+        The settings. Where a reason was shown, their ``sweep`` raises it as RefusedSettings.
     """
     own_sweep = OWN_SWEEP.current()
     _axis_fields(own_sweep, scenario, uploaded)
@@ -117,7 +121,8 @@ def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int
 
 @lru_cache(maxsize=4)
 def sweep_in_words(sweep: Sweep, workers: int) -> str:
-    """What a sweep is, in numbers."""
+    """The number of cells and collections, the values of each axis, and the expected time of a sweep, in a
+    sentence."""
     axes = {
         "": [population_name(cell) for cell in sweep.cells],
         "K": [str(cell.k) for cell in sweep.cells],  # as they are typed: 1,000 would look like two of a list
@@ -141,7 +146,7 @@ def _named(name: str, values: list[str]) -> str:
 
 
 def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
-    """Four fields: what varies."""
+    """Draw the four fields for the axes of the sweep: populations, K, epsilon and N."""
     here = _sidebar_values(scenario, uploaded)
     with _row():
         for field, label, usual, width, more in (
@@ -163,26 +168,26 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
                 max_chars=LIST_LETTERS_MAX,
                 width=width,
                 help=f"{more}Empty: the sidebar's value. Every combination of the four lists is a cell.",
-                **_shows(own_sweep, field),
+                **_widget_arguments(own_sweep, field),
             )
 
 
 def _measuring_fields(own_sweep: OwnSweep) -> None:
-    """How every cell is measured."""
+    """Draw the fields for the simulation of a cell: collections, seed, users, estimators and errors."""
     with _row():
         _number_field(
             SEEDS,
             SEEDS.label,
             130,
             "In each the same people report again with new noise; their spread says how sure a mean is.",
-            _shows(own_sweep, "seeds"),
+            _widget_arguments(own_sweep, "seeds"),
         )
         _number_field(
             DRAW,
             DRAW.label,
             130,
             "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
-            _shows(own_sweep, "draw"),
+            _widget_arguments(own_sweep, "draw"),
         )
         st.segmented_control(
             "Whose shares",
@@ -190,7 +195,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             format_func=WHOSE.__getitem__,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",
-            **_shows(own_sweep, "users"),
+            **_widget_arguments(own_sweep, "users"),
         )
         st.pills(
             "Estimates",
@@ -198,7 +203,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             selection_mode="multi",
             format_func=lambda name: QUANTITIES[name].name,
             help="Who wins is asked of InvN, InvP and MLE*, the three that give shares; it needs all of them.",
-            **_shows(own_sweep, "estimators"),
+            **_widget_arguments(own_sweep, "estimators"),
         )
         st.pills(
             "Errors",
@@ -206,17 +211,17 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             selection_mode="multi",
             format_func=lambda metric: METRIC_NAMES[metric].abbreviation,
             help="MSE: squared error summed over the categories. NLL: negative log-likelihood in nats per report.",
-            **_shows(own_sweep, "metrics"),
+            **_widget_arguments(own_sweep, "metrics"),
         )
         st.toggle(
             "Bias and variance",
             help="How much of the squared error is the same in every collection, and how much is luck.",
-            **_shows(own_sweep, "bias"),
+            **_widget_arguments(own_sweep, "bias"),
         )
 
 
 def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[str, str, str, str]:
-    """What empty fields stand for."""
+    """Population, K, epsilon and N of the sidebar as text: the values that empty fields take."""
     if scenario.dist == UPLOAD:
         name, k = "your own file", uploaded.k if uploaded else scenario.k
     else:
@@ -225,27 +230,28 @@ def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[st
     return name, f"{k:,}", f"{scenario.epsilon:g}", f"{scenario.n:,}"
 
 
-def _shows(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
-    """Arguments that make a widget show a field of the settings and keep what a person makes of it."""
+def _widget_arguments(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
+    """Arguments of the widget bound to one field of the settings, see `state.widget_arguments`."""
     value, several = getattr(own_sweep, field), _SEVERAL.get(field)
 
     def changed(chosen: Any) -> OwnSweep:
         changes: dict[str, Any] = {field: several.chosen(chosen) if several else chosen}
         return replace(own_sweep, **changes)
 
-    return OWN_SWEEP.shows(f"exp_own_{field}", list(value) if several else value, changed)
+    return OWN_SWEEP.widget_arguments(f"exp_own_{field}", list(value) if several else value, changed)
 
 
 _SEVERAL = {one.name: one for one in (ESTIMATES, ERRORS)}
 
 
 def _row() -> Any:
-    """A row of controls, close to one another."""
+    """A horizontal container for controls."""
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
 def settings_fields() -> tuple[int, int]:
-    """How many collections per cell, and which: the widgets."""
+    """Draw the widgets for the number of collections per cell and for the seed of the run; returns both
+    values."""
     seeds = _number_field(
         SEEDS,
         SEEDS.label,
@@ -264,23 +270,24 @@ def settings_fields() -> tuple[int, int]:
     return seeds, seed
 
 
-def _number_field(number: Number, label: str, width: int, help: str, shows: dict[str, Any]) -> int:
-    """The widget of a whole number in its range."""
-    return int(st.number_input(label, int(number.low), int(number.high), width=width, help=help, **shows))
+def _number_field(number: Number, label: str, width: int, help: str, arguments: dict[str, Any]) -> int:
+    """Draw the widget of a whole number, limited to its range; returns its value."""
+    return int(st.number_input(label, int(number.low), int(number.high), width=width, help=help, **arguments))
 
 
 def _number_in_session(name: str, usual: int) -> dict[str, Any]:
-    """Arguments of a number's widget, which keep its value while sweeps without it are on screen."""
+    """Arguments of a number's widget whose value survives while the widget is not drawn; ``usual`` is the
+    default."""
     key = f"_exp_{name}"
 
     def take(value: int) -> None:
         st.session_state[key] = value
 
-    return state.shows(f"exp_{name}", st.session_state.get(key, usual), take)
+    return state.widget_arguments(f"exp_{name}", st.session_state.get(key, usual), take)
 
 
 def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
-    """The button that runs a sweep, and the one that goes on with what was stopped."""
+    """Draw the button that runs a sweep, and the one that resumes a stopped run."""
     busy = runs.active() is not None
     st.button(
         "Run",
@@ -306,7 +313,7 @@ def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
 
 
 def _why_no_resume(run: Run) -> str:
-    """Why a partial run cannot go on here; empty when it can."""
+    """Why a partial run cannot be resumed by this session, as a sentence; "" when it can."""
     if not runs.has_populations(run.sweep):
         return "The histogram that this sweep is about is not the one uploaded here: upload it first."
     return why_too_large(run.sweep, queue.worker_count(), run.result)
@@ -331,10 +338,10 @@ _HISTOGRAMS = (
 
 
 def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
-    """Choose the sweep and its run, ask for another, and start it.
+    """Draw the controls that choose the sweep and its run, define an own sweep, and start it.
 
     Returns:
-        The run on screen; None when this sweep was never run.
+        The run on screen; None for a sweep without a run.
     """
     with _row():
         sweep_picker(key)

@@ -1,7 +1,7 @@
 """The queue of a server's sweeps, and the background processes that compute them. No Streamlit: these import it, too.
 
-Sweeps take turns: one at a time on a server, the others wait in the order they came. Sessions that ask for the same
-sweep, about no upload, share one run of it, and its result once it is finished.
+One sweep runs at a time on a server; the others wait in order of arrival. Sessions that request the same sweep without
+an uploaded population share one run of it, and its result once it is finished.
 
 The processes are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
 under Streamlit that is the page.
@@ -49,7 +49,8 @@ def end_workers(pool: Executor) -> None:
 
 
 class _Workers(Executor):
-    """loky's pool without its own futures: it stumbles over cancelled ones when it is ended."""
+    """An executor on loky's processes that returns futures of its own: loky fails on cancelled futures when
+    it is shut down."""
 
     def __init__(self) -> None:
         self.inner = ProcessPoolExecutor(worker_count(), initializer=lower_priority, env=_ONE_THREAD)
@@ -70,7 +71,7 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
 
 
 def lower_priority() -> None:
-    """Take a low priority, where the system has such a thing (Windows has not)."""
+    """Lower the priority of this process where the system supports it (Windows does not)."""
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
 
@@ -89,13 +90,13 @@ class Job:
     """A sweep in the queue.
 
     Attributes:
-        sweep: what is run.
-        populations: uploaded populations of its cells, by key; dropped when the run is over.
+        sweep: the sweep to compute.
+        populations: uploaded populations of its cells, by key; emptied when the run is over.
         result: the cells completed so far.
         state: "stopped" and "failed" leave a partial result.
-        progress: the last report; None until it runs.
-        watchers: time at which each session that asked for it last looked, in seconds.
-        ending: whether it was told to stop, and is not yet over.
+        progress: the latest progress report; None before the run starts.
+        watchers: by session that requested the run, the time in seconds at which it last displayed it.
+        ending: whether a stop was requested and the run has not ended yet.
     """
 
     sweep: Sweep
@@ -113,7 +114,7 @@ class Job:
 
 @dataclass(eq=False)
 class SweepQueue:
-    """All runs of a server; safe to use from several threads.
+    """All runs of a server, one at a time; thread-safe.
 
     Attributes:
         start: makes the executor of one run.
@@ -136,13 +137,13 @@ class SweepQueue:
         done: SweepResult | None = None,
         populations: Mapping[str, Population] | None = None,
     ) -> Job:
-        """Queue a sweep for a session, or join the run of the same sweep that others asked for.
+        """Add a run for a session, or make the session a watcher of an existing run of the same sweep.
 
         Args:
             sweep: what to run.
-            watcher: the session.
-            done: an earlier result of the same sweep, to go on from.
-            populations: the uploaded ones, by key; a run with any is shared with nobody.
+            watcher: identifier of the session.
+            done: an earlier, partial result of the same sweep, to be completed.
+            populations: uploaded populations by key; a run with any is not shared between sessions.
         """
         with self._lock:
             if not populations and sweep in self._finished:
@@ -158,29 +159,30 @@ class SweepQueue:
             return job
 
     def _same(self, sweep: Sweep) -> Job | None:
-        """The run of this sweep that a session may join."""
+        """The run of this sweep that other sessions may join; None where there is none."""
         return next(
             (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
         )
 
     def watch(self, job: Job, watcher: str) -> None:
-        """Note that a session looks at its run."""
+        """Record that a session displays its run now."""
         with self._lock:
             if watcher in job.watchers:
                 job.watchers[watcher] = self.clock()
 
     def ahead(self, job: Job) -> int:
-        """How many runs come before one: 0 when it runs or is over."""
+        """Number of runs that precede this one in the queue; 0 when it is running or over."""
         with self._lock:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
-        """A run of these cells, about no upload, that waits or runs; None where there is none."""
+        """A waiting or running run of exactly these cells without uploaded populations; None where there is
+        none."""
         with self._lock:
             return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
 
     def leave(self, job: Job, watcher: str) -> None:
-        """A session presses Stop.
+        """Withdraw a session from a run, as when it presses Stop.
 
         Unless another session that still looks asked for the run too, it ends: at once when it waits, and at its next
         report of progress, a fraction of a second later, when it runs.
@@ -194,7 +196,7 @@ class SweepQueue:
                 self._close(job, "stopped")
 
     def _work(self) -> None:
-        """Run what waits, until nothing does."""
+        """Run the waiting jobs in order until the queue is empty."""
         while True:
             with self._lock:
                 if not self._jobs:

@@ -55,13 +55,14 @@ _INTRODUCTION = (
 
 
 def answer(run: Run | None) -> None:
-    """What the run on screen says, or else what the page is about."""
+    """Write the answer that the run on screen gives; without a run, what the page is about."""
     text = answer_text(run.result, _answer_metric(run)) if run is not None and not run.active else ""
     st.markdown(text or _INTRODUCTION)
 
 
 def answer_text(result: SweepResult, metric: str) -> str:
-    """Empty where the run cannot tell: no cell, or one of the three estimates or the error was left out."""
+    """The answer of a sweep as markdown; "" where it has no cell, or lacks one of the three valid estimators
+    or the error."""
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
 
 
@@ -87,7 +88,7 @@ def with_symbol(verdict: Verdict) -> str:
 
 
 def claims_table(view: SweepView) -> None:
-    """Every claim with its verdict and evidence, and the cells that speak against one."""
+    """Draw the table of the claims with verdict and evidence, and the cells that contradict one."""
     st.subheader("Do the paper's claims hold here?")
     result = view.result
     if not result.cells:
@@ -117,7 +118,7 @@ def _about_the_run(view: SweepView) -> str:
 
 
 def _meaning_of_words(result: SweepResult) -> str:
-    """What the words of the table mean."""
+    """The meaning of each verdict in the table, as markdown."""
     concentrated, even = SHAPES_EXPLAINED
     cells = counted(len(result.sweep.cells), "cell")
     return (
@@ -133,7 +134,7 @@ def _meaning_of_words(result: SweepResult) -> str:
 
 
 def _counterexample() -> None:
-    """The first claim is false, whatever this sweep shows."""
+    """Explain that the first claim is false whatever this sweep finds, by a counterexample."""
     worst = worst_average()
     users, shares = sum(worst.true_counts), ", ".join(map(str, worst.true_counts))
     errors = ", ".join(f"{QUANTITIES[name].name} {number(error, 4)}" for name, error in worst.errors.items())
@@ -183,7 +184,8 @@ _ALL = "All"
 
 
 def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
-    """The pickers, the figure, and the paper's statements beside this run's; None before the first cell."""
+    """Draw the widgets of the selection, the figure of curves, and the paper's statements beside this run's
+    results; None before the first cell."""
     choice = _selection_widgets(view)
     st.session_state[_SELECTION] = view.key, choice
     if not view.result.cells:
@@ -204,7 +206,8 @@ def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
 
 
 def current_selection(view: SweepView) -> CurveSelection:
-    """What is drawn of a sweep: as picked above its figure, or as it opens."""
+    """The selection of curves that is drawn: as chosen in the widgets above the figure, by default as the
+    page opens."""
     key, choice = st.session_state.get(_SELECTION, ("", None))
     return (
         choice
@@ -214,7 +217,8 @@ def current_selection(view: SweepView) -> CurveSelection:
 
 
 def _selection_widgets(view: SweepView) -> CurveSelection:
-    """The widgets where there is a choice, in one row; they belong to this sweep and its axes."""
+    """The selection, with one widget per option that offers a choice, in one row. Widgets are specific to the
+    sweep and its axes."""
     sweep = view.result.sweep
     start = default_selection(sweep, view.preset)
     ask = _Pickers(view.key)
@@ -239,7 +243,8 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
 
 
 class _Pickers:
-    """Widgets of one sweep, which keep what was picked while they are not drawn. One without a choice is never drawn."""
+    """Widgets of one sweep, whose values survive while they are not drawn. One that offers no choice is not
+    drawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -279,7 +284,7 @@ class _Pickers:
         words: Callable[[Any], str],
         help: str | None = None,
     ) -> tuple[Any, ...]:
-        """One value, or all of them where all can be drawn."""
+        """One value, or the tuple of all values where the figure can draw all."""
         if len(options) < 2:
             return tuple(options)
         offered = [*([_ALL] if len(options) <= max(MOST_ROWS, MOST_COLUMNS) else []), *options]
@@ -305,7 +310,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
-    """Names of populations, short enough for a button."""
+    """A function from a population to a name short enough for a button."""
     cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
 
     def name(who: PopulationId) -> str:
@@ -327,7 +332,7 @@ def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
 def _claims_on_screen(
     result: SweepResult, who: tuple[PopulationId, ...], metric: str
 ) -> tuple[PaperClaim, ...]:
-    """About the populations on screen, at every K and ε."""
+    """The claims about the populations ``who`` in this error, at every K and epsilon."""
     cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
     return figure_claims(SweepResult(result.sweep, cells), metric)
 
@@ -337,7 +342,7 @@ def first_figure(view: SweepView, scenario: Scenario) -> None:
 
 
 def second_figure(view: SweepView, scenario: Scenario) -> None:
-    """What comes after the first figure, with its part of the address."""
+    """Draw the second figure: the curves where the map came first, else the map; then update the address."""
     (curves if _map_first(view) else winner_map.section)(view, scenario)
     link.write()
 
@@ -348,11 +353,11 @@ def _map_first(view: SweepView) -> bool:
 
 
 def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
-    """Pick another run; both as curves, with what is chosen above, and how far their means are apart.
+    """Choose a second run; draw both as curves with the current selection, and how far their means differ.
 
     Args:
         view: the run on screen.
-        others: finished or partial runs by the name they go by.
+        others: results of finished or partial runs, by display name.
     """
     st.subheader("Runs side by side")
     there = {name: result for name, result in others.items() if result.cells}
@@ -375,7 +380,7 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
 
 
 def _two_figures(view: SweepView, name: str, second: SweepResult, choice: CurveSelection) -> None:
-    """The cells of both, one column of panels each."""
+    """Draw the curves of both runs, one column of panels each."""
     pairs = ((view.name, view.result, "exp_beside_first"), (name, second, "exp_beside_second"))
     common = _common(view.result, second)
     third = axis_values(common.sweep, other_axis(choice.along))
@@ -397,7 +402,7 @@ def _common(first: SweepResult, second: SweepResult) -> SweepResult:
 
 
 def file_downloads(view: SweepView) -> None:
-    """The files of what is on screen, and the place for one that was saved before."""
+    """Buttons for the files of the run on screen, and the uploader for a saved one."""
     st.subheader("Take it along, bring it back")
     result = view.result
     if result.cells:
@@ -424,7 +429,7 @@ def file_downloads(view: SweepView) -> None:
 
 
 def file_opener() -> None:
-    """Open a sweep that was saved."""
+    """Uploader for the file of a saved sweep."""
     # A new uploader each time, so that the one on screen is empty again once its file is in use.
     st.file_uploader(
         "Open a saved sweep",

@@ -62,7 +62,8 @@ _CACHE: WeakKeyDictionary[SweepResult, dict[Hashable, Any]] = WeakKeyDictionary(
 
 
 def cached(result: SweepResult, what: Hashable, make: Callable[[], T]) -> T:
-    """``make()`` of this result, or what it gave before; it must not hold the result itself."""
+    """``make()``, computed once for this result and this ``what``. The value must not refer to the result,
+    which could then not be freed."""
     held = _CACHE.setdefault(result, {})
     if what not in held:
         held[what] = make()
@@ -78,12 +79,12 @@ class Run:
     """A sweep's numbers, and where they come from.
 
     Attributes:
-        key: which of the offered sweeps it is.
-        label: what tells it from other runs of the same sweep.
+        key: of the sweep.
+        label: display name among the runs of the same sweep.
         origin: one sentence on where the numbers come from.
-        initial: the numbers before it was run here.
-        populations: uploaded ones, by key.
-        job: its place in the queue, once it has been run here.
+        initial: the result before this session ran it: stored, from a file, or empty.
+        populations: uploaded populations by key.
+        job: its entry in the queue; None before this session has run it.
     """
 
     key: str
@@ -103,7 +104,7 @@ class Run:
 
     @property
     def active(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether the run is waiting or running."""
         return self.job is not None and not self.job.is_over
 
     @property
@@ -154,26 +155,30 @@ def _stored(key: str) -> Run:
     )
 
 
-def of(key: str) -> list[Run]:
+def runs_of_sweep(key: str) -> list[Run]:
     """The runs of one sweep, oldest first."""
     stored = [_stored(key)] if key in settings.CELLS else []
     return stored + [run for run in _session().runs if run.key == key]
 
 
-def others(than: Run) -> dict[str, SweepResult]:
-    """All other runs that have cells in common with one, by a name for each; those of the same sweep first."""
-    keys, mine = [than.key, *(key for key in settings.TITLES if key != than.key)], than.result.by_cell.keys()
+def comparable_results(shown: Run) -> dict[str, SweepResult]:
+    """Results by display name of all runs, other than the one on screen and active ones, that share cells
+    with it; runs of the same sweep first."""
+    keys, mine = (
+        [shown.key, *(key for key in settings.TITLES if key != shown.key)],
+        shown.result.by_cell.keys(),
+    )
     return {
         f"{settings.TITLES[key]} · {run.label}": run.result
         for key in keys
-        for run in reversed(of(key))
-        if run is not than and not run.active and not mine.isdisjoint(run.result.by_cell)
+        for run in reversed(runs_of_sweep(key))
+        if run is not shown and not run.active and not mine.isdisjoint(run.result.by_cell)
     }
 
 
 def current(key: str) -> Run | None:
-    """The run of a sweep that is on screen."""
-    runs = of(key)
+    """The run of a sweep that is on screen; None for a sweep without a run."""
+    runs = runs_of_sweep(key)
     held = _session().current.get(key)
     return held if held in runs else runs[-1] if runs else None
 
@@ -183,7 +188,7 @@ def choose(run: Run) -> None:
 
 
 def begin(key: str, sweep: Sweep) -> None:
-    """Have a sweep run, and put it on screen."""
+    """Queue a run of a sweep and put it on screen."""
     if active() is not None:  # a second press, before the first one had disabled the button
         return
     session = _session()
@@ -196,7 +201,7 @@ def begin(key: str, sweep: Sweep) -> None:
 
 
 def open_result(result: SweepResult, file_name: str) -> Run:
-    """Put the result of a file on screen."""
+    """Add a run with the result read from a file, and put it on screen."""
     session = _session()
     session.count += 1
     run = Run(
@@ -218,7 +223,7 @@ def _add(run: Run) -> None:
 
 
 def resume(run: Run) -> None:
-    """Run what is missing of a run, which `has_populations` says can be."""
+    """Queue the missing cells of a partial run, for which `has_populations` must hold."""
     if active() is not None:
         return
     run.populations = populations_of(run.sweep)
@@ -226,7 +231,7 @@ def resume(run: Run) -> None:
 
 
 def populations_of(sweep: Sweep) -> dict[str, Population]:
-    """This session's upload, by its key, if a cell asks for it."""
+    """This session's upload by its key, if a cell of the sweep uses it; else empty."""
     held = state.uploaded()
     if held is None or all(cell.dist != held.population.key for cell in sweep.cells):
         return {}
@@ -234,25 +239,26 @@ def populations_of(sweep: Sweep) -> dict[str, Population]:
 
 
 def has_populations(sweep: Sweep) -> bool:
-    """Whether every uploaded population that the cells ask for is this session's upload."""
+    """Whether this session's upload supplies every uploaded population that the cells use."""
     given = populations_of(sweep)
     return all(cell.dist in given for cell in sweep.cells if cell.uploaded)
 
 
 def stop(run: Run) -> None:
-    """Leave a run as it stands; it goes on only if other sessions asked for it too."""
+    """Stop a run and keep its partial result; the run continues only if other sessions watch it."""
     if run.job is not None:
         _queue().leave(run.job, _session().me)
         run.initial, run.job = run.job.result, None
 
 
 def same_cells_running(sweep: Sweep) -> Job | None:
-    """A run of the same cells that another session asked for, and that pressing Run with its settings would join."""
+    """A run of the same cells that is waiting or running on this server; pressing Run with its settings joins
+    it."""
     return _queue().running_same_cells(sweep.cells)
 
 
 def active() -> Run | None:
-    """The run of this session that waits or runs."""
+    """The run of this session that is waiting or running; None where there is none."""
     return next((one for one in _session().runs if one.active), None)
 
 
@@ -260,7 +266,7 @@ _EVERY = 1.5  # seconds between two looks at a run
 
 
 def status(run: Run | None) -> None:
-    """One line on what is on screen: where the numbers come from, or why some are missing."""
+    """Write one line about the run on screen: the source of its numbers, or why some are missing."""
     if run is None:
         return
     if run.result.finished:
@@ -282,7 +288,8 @@ def status(run: Run | None) -> None:
 
 
 def _elsewhere_on_this_server(run: Run) -> str:
-    """Word of a run that somebody else, or oneself before a reload, has started."""
+    """A sentence about a run of the same cells that another session, or this one before a reload, has
+    started; else ""."""
     job = same_cells_running(run.sweep)
     if job is None or active() is not None:
         return ""
@@ -294,7 +301,8 @@ def _elsewhere_on_this_server(run: Run) -> str:
 
 
 def live_progress(run: Run, draw: Callable[[SweepView], None]) -> None:
-    """What a run has reached, drawn anew every moment; when it is over, the whole page is."""
+    """Redraw the progress and the results of a run at short intervals; when the run is over, the whole page
+    is redrawn."""
 
     @st.fragment(run_every=_EVERY)
     def look() -> None:
@@ -305,7 +313,7 @@ def live_progress(run: Run, draw: Callable[[SweepView], None]) -> None:
 
 
 def progress_elsewhere(on_screen: Run | None) -> None:
-    """Word of a run of this session that is not on screen."""
+    """Show the progress of an active run of this session that is not the one on screen."""
     elsewhere = active()
     if elsewhere is None or elsewhere is on_screen:
         return

@@ -46,7 +46,7 @@ TITLES: Mapping[str, str] = {
 
 
 def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTINGS.seed) -> Sweep:
-    """A sweep that needs nothing from a person."""
+    """One of the sweeps with fixed cells, by its key."""
     settings = Settings(
         seeds,
         seed=seed,
@@ -58,7 +58,7 @@ def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTIN
 
 
 def sweep_key(sweep: Sweep) -> str:
-    """Which of the offered sweeps has exactly these cells; OWN when none has."""
+    """The key of the offered sweep that has exactly these cells; OWN when none has."""
     first = sweep.cells[0]
     if first.uploaded and sweep.cells == over(dist=first.dist, k=first.k, epsilon=EPSILONS, n=first.n):
         return HISTOGRAM
@@ -102,7 +102,7 @@ class OwnSweep:
     bias: bool = False
 
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
-        """What is to be computed; the same question again costs nothing.
+        """The sweep of these settings; cached, so that equal arguments are parsed once.
 
         Args:
             scenario: the sidebar's, for the fields left empty.
@@ -121,7 +121,8 @@ class OwnSweep:
         return sweep
 
     def cells(self, scenario: Scenario, uploaded: Population | None = None) -> tuple[Cell, ...]:
-        """Every combination; a population that comes with its own K takes no other.
+        """All combinations of population, K, epsilon and N; a population with a K of its own is combined with
+        that K only.
 
         Raises:
             RefusedSettings: as `sweep`, for what is typed and for the number of cells.
@@ -140,7 +141,7 @@ class OwnSweep:
         )
 
     def to_query(self) -> dict[str, str]:
-        """The parameters of a link to this sweep, without those that are as usual."""
+        """The query parameters of a link to this sweep; parameters with default values are left out."""
         usual = parameters.write(PARAMETERS, OwnSweep())
         query = parameters.write(PARAMETERS, self)
         return {name: text for name, text in query.items() if text != usual[name]}
@@ -180,7 +181,7 @@ SWEEP_PARAMETER = Choice(
 
 
 class _UploadKey(NamedTuple):
-    """All that a sweep has to know of an uploaded histogram: what is kept for all must hold nothing of it."""
+    """Key and K of an uploaded histogram. Shared caches may depend on these, but must hold none of its data."""
 
     key: str
     k: int
@@ -194,7 +195,7 @@ def _upload_key(uploaded: Population | None) -> _UploadKey | None:
 def _checked_sweep(
     own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None, workers: int
 ) -> tuple[Sweep, str]:
-    """The sweep, and what speaks against it."""
+    """The sweep, and the sentence that says why it cannot be run ("" when it can)."""
     sweep = Sweep(_cells(own_sweep, scenario, upload), own_sweep.settings)
     return sweep, why_too_large(sweep, workers)
 
@@ -271,7 +272,7 @@ def _listed(text: str, name: str, scenario: Scenario) -> tuple[float, ...]:
 
 
 def _sizes(dist: str, ks: Sequence[float], upload: _UploadKey | None) -> tuple[int, ...]:
-    """The K of a population's cells."""
+    """The values of K that a population is combined with."""
     if dist in TABLES:
         return (len(TABLES[dist].rows),)
     if upload is not None and dist == upload.key:

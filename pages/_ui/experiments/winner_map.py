@@ -58,12 +58,12 @@ _METRICS = {name: names.of_cell for name, names in METRIC_NAMES.items()}
 
 @dataclass(frozen=True)
 class MapSelection:
-    """What was chosen, as far as anything was; the values are kept for the maps that hold them fixed.
+    """The chosen map, metric and fixed values; values are kept when another map does not use them.
 
     Attributes:
         key: of `winner_map.MAP_KINDS`, or of its STRIP_KINDS.
-        metric: of the sweep's.
-        fixed: what to hold fixed.
+        metric: one of the sweep's metrics.
+        fixed: by axis, the value at which it is held fixed.
     """
 
     key: str = ""
@@ -74,7 +74,7 @@ class MapSelection:
         return replace(self, fixed={**self.fixed, axis: taken})
 
     def fitted_to(self, sweep: Sweep) -> MapSelection:
-        """With a map and a metric that the sweep has; it must have a map."""
+        """The selection with a map and a metric that the sweep has. The sweep must have a map."""
         offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
         return replace(
             self,
@@ -84,7 +84,7 @@ class MapSelection:
 
 
 def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str, str | None]:
-    """All parameters of a link; None for those that are not needed."""
+    """The map's query parameters; None for a parameter that the link does not need."""
     query: dict[str, str | None] = dict.fromkeys(PARAMETERS)
     query |= {"map": selection.key, "metric": selection.metric}
     return query | {
@@ -93,7 +93,8 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
-    """What a link asks of a sweep that has a map, and one plain sentence for each value that it does not have."""
+    """The selection of a link for a sweep that has a map, and one plain sentence for each value that the
+    sweep does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
     offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
     choices = (
@@ -119,14 +120,14 @@ def population_names(sweep: Sweep) -> dict[AxisValue, str]:
 
 
 def value_in_words(axis: FixedName, taken: AxisValue, populations: Mapping[AxisValue, str]) -> str:
-    """A value that is held fixed, as it is written on screen."""
+    """A fixed value as text for the screen."""
     if axis == "population":
         return populations[taken]
     return f"{taken:g}" if axis == "epsilon" else f"{taken:,.0f}"
 
 
 def value_in_link(taken: AxisValue) -> str:
-    """The same as it is written in a link."""
+    """A fixed value as text for a link."""
     return taken if isinstance(taken, str) else f"{taken:.17g}" if taken % 1 else f"{taken:.0f}"
 
 
@@ -154,7 +155,7 @@ _FITS = (
 
 @dataclass(frozen=True)
 class Selections:
-    """The map of every sweep: what a person chose, or what a link says of it until somebody chooses otherwise.
+    """The map selection of every sweep: chosen by the user, or pending from a link.
 
     Attributes:
         by_sweep: by key of the sweep, what was chosen, or the map's parameters of a link: what they stand for is known
@@ -192,19 +193,19 @@ def notes(view: SweepView) -> tuple[str, ...]:
 
 
 def _selection(view: SweepView) -> MapSelection:
-    """What the map of a sweep shows, if it has one."""
+    """The selection of the sweep on screen, which must have a map."""
     selection, sweep = SELECTIONS.current().by_sweep.get(view.key, MapSelection()), view.result.sweep
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
 
 
 def go_to_estimators() -> None:
-    """Go to the page of estimators when a cell was clicked; nothing after it is drawn."""
+    """Switch to the page of estimators if a cell was clicked; the rest of the page is then not drawn."""
     if st.session_state.pop(_GO_TO_ESTIMATORS, False):
         st.switch_page("pages/estimators.py", query_params=link.current().to_query())
 
 
 def open_scenario(scenario: Scenario) -> None:
-    """Make it the scenario and go to the page of estimators; for callbacks."""
+    """Make this the current scenario and switch to the page of estimators; for callbacks."""
     _open(asdict(scenario))
 
 
@@ -230,9 +231,9 @@ def section(view: SweepView, scenario: Scenario) -> None:
 
 
 def _keep_in_link(query: dict[str, str | None]) -> None:
-    """Have the map's parameters in the address when the page writes it."""
+    """Add the map's parameters to the address that the page will write."""
     for name, text in query.items():
-        link.keep(name, text)
+        link.set_parameter(name, text)
 
 
 def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
@@ -277,7 +278,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
     """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
 
-    return SELECTIONS.shows(
+    return SELECTIONS.widget_arguments(
         f"exp_map_{name}_{view.key}",
         taken,
         lambda chosen: SELECTIONS.current().changed(view.key, changed(chosen)),
@@ -306,7 +307,7 @@ def _open(fields: dict[str, Any]) -> None:
 
 
 def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
-    """The scenario's fields that show a cell; None where it has no such population."""
+    """The scenario's fields that reproduce a cell; None where the sidebar has no such population."""
     fields: dict[str, Any] = {"dist": cell.dist, "k": cell.k, "epsilon": cell.epsilon, "n": cell.n}
     if cell.dist == "zipf":
         fields["s"] = cell.s

@@ -26,7 +26,7 @@ from rr_core.scenario import Draw
 
 
 def theorem_section(work: Work) -> None:
-    """Where the repairs of this scenario's reports lie, and whether the theorem says so."""
+    """The positions of the repairs for this draw, and whether Theorem 2 applies."""
     k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
     st.subheader(f"This scenario, K = {k:,}: are the three on one line?")
     left, right = st.columns([5, 2], gap="medium")
@@ -55,16 +55,17 @@ def _numbers(alignment: Collinearity) -> None:
 
 
 def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:
-    """A table of what Theorem 2 and the wider rule ask for, with both sides as numbers."""
+    """The conditions of Theorem 2 and of the rule of equal supports as a Markdown table, with the numbers on
+    both sides."""
     smallest, border = _distinguishable(conditions.smallest, q)
-    second, needed = _distinguishable(conditions.second, conditions.needed)
+    second, needed = _distinguishable(conditions.second, conditions.threshold)
     small, large = alignment.supports[0], alignment.supports[2]
     rows = [
         ("The smallest share of reports, φ₁, is below q", smallest, "<", border),
         ("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)", second, "≥", needed),
         ("**Wider rule:** InvP keeps as many categories as InvN", f"{small:,}", "=", f"{large:,}"),
     ]
-    holds = (conditions.below, conditions.enough, alignment.same_support)
+    holds = (conditions.first_condition, conditions.second_condition, alignment.same_support)
     table = ["| Condition | left | | right | holds |", "|:--|--:|:-:|--:|:-:|"]
     table += [
         f"| {text} | {left} | {sign} | {right} | {_check_mark(fine)} |"
@@ -95,7 +96,7 @@ def _verdict(alignment: Collinearity, conditions: Theorem2) -> str:
 
 
 def _distinguishable(left: float, right: float) -> tuple[str, str]:
-    """Both numbers as text, with as many digits as it takes to see that they differ, if they do."""
+    """Both numbers as text, with enough digits to tell them apart if they differ."""
     for digits in range(5, 17):
         texts = number(left, digits), number(right, digits)
         if texts[0] != texts[1]:
@@ -111,7 +112,8 @@ _NAME = "align"
 
 
 def equal_supports_section(work: Work) -> None:
-    """The wider rule, its argument, its share of draws, and a category that is pushed down."""
+    """The rule of equal supports: its argument, how often it applies in repeated collections, and a category
+    that is pushed down."""
     st.subheader("Beyond the theorem: equal supports are enough")
     st.markdown(
         "Theorem 2 is about draws in which **one** category is cut off. But the three repairs lie on one line "
@@ -141,11 +143,11 @@ def _repeated_draws(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("align_times")
         about = (work.draw.scenario, work.draw.population.key, times)
-        start = long_run.offer(_NAME, "Collect again and again", about)
+        start = long_run.start_button(_NAME, "Collect again and again", about)
     if start:
         shared = work.is_shared
         run = partial(_count, work.draw, times)
-        long_run.follow(_NAME, about, times, "collections", run, shared=shared)
+        long_run.run_with_progress(_NAME, about, times, "collections", run, shared=shared)
     counts: AlignmentCounts | None = long_run.result(_NAME, about)
     if counts is None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")
@@ -199,7 +201,7 @@ def _push_down(work: Work) -> None:
 
 
 def _pick_count(pushed: PushDown, category: int) -> int:
-    """Index in ``pushed.counts`` of the count that a person picks; the category's own to begin with."""
+    """Index in ``pushed.counts`` of the chosen count; initially that of the category's own count."""
     counts = pushed.counts.tolist()
     chosen: int = st.select_slider(
         "Its reports",

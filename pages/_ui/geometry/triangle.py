@@ -59,9 +59,9 @@ class PickedReports:
 
     Attributes:
         reports: three counts or shares; None when nothing is picked.
-        scenario: the one that they were picked in, see `_scenario`.
-        error: what was wrong with the text of a box or a link; "" when nothing was.
-        own: the scenario whose own reports were asked for, also where they leave nothing to see.
+        scenario: key of the scenario in which they were picked, see `_scenario`.
+        error: sentence about invalid text in the box or the link; "" when it was valid.
+        own: key of the scenario whose own reports the user chose, even if all its points coincide.
     """
 
     reports: ThreeReports | None = None
@@ -89,7 +89,7 @@ PICKED: Binding[PickedReports] = Binding("_picked_reports", PickedReports(), _re
 
 
 def _scenario() -> Hashable:
-    """What the picked reports depend on: the scenario but for epsilon, and the uploaded population that it is about."""
+    """Key of what the picked reports depend on: the scenario without epsilon, and the uploaded population."""
     scenario, upload = link.current(), state.uploaded()
     of_upload = upload.population.key if upload is not None and scenario.dist == UPLOAD else None
     return replace(scenario, epsilon=1.0), of_upload
@@ -101,7 +101,7 @@ def _pick(reports: ThreeReports) -> None:
 
 
 def _pick_text(text: str) -> None:
-    """Pick what a person typed, or remember what is wrong with it and keep what was picked before."""
+    """Pick the reports that were typed; if the text is invalid, store the error and keep the picked reports."""
     try:
         _pick(parse_reports(text))
     except ValueError as error:
@@ -109,7 +109,7 @@ def _pick_text(text: str) -> None:
 
 
 def _use_own_reports() -> None:
-    """Back to the scenario's own reports; for widget callbacks."""
+    """Show the scenario's own reports again; for widget callbacks."""
     PICKED.change(PickedReports(own=_scenario()))
 
 
@@ -192,7 +192,8 @@ def _move_reports(
     *,
     example: bool,
 ) -> None:
-    """Four ways to move the reports beside the click: sliders, a box, and two buttons."""
+    """Draw the widgets that move the reports: sliders, a text box, and two buttons. (A click in the figure
+    moves them, too.)"""
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
@@ -210,7 +211,7 @@ def _move_reports(
             100.0,
             step=0.1,
             format="%.1f%%",
-            **state.shows(f"phi_{i}", percents, partial(_pick_share, result, i)),
+            **state.widget_arguments(f"phi_{i}", percents, partial(_pick_share, result, i)),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
     text = ", ".join(map(_format_number, exact))
@@ -218,7 +219,7 @@ def _move_reports(
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **state.shows("phi_text", text, _pick_text, keep_entry=bool(error)),
+        **state.widget_arguments("phi_text", text, _pick_text, keep_entry=bool(error)),
     )
     if error:
         st.error(markdown(error))
@@ -241,7 +242,7 @@ def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
 
 
 def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:
-    """What is drawn, as numbers, and why MLE* is in the middle."""
+    """The drawn points as a table of shares, and why MLE* lies between the others."""
     values = {"observed": result.phi, "truth": three.theta, **result.estimates}
     heads = " | ".join(markdown(plain(name)) for name in names)
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
@@ -285,7 +286,7 @@ _LONGEST_AXIS_NAME = 16
 
 
 def bias_section(work: Work) -> None:
-    """Choose the truth, see four clouds, and read the length of each bias."""
+    """Widget for the truth, the clouds of many collections under it, and the length of each bias."""
     st.subheader("What does a repair cost? Bias at the border")
     where = st.segmented_control(
         "The truth of the three categories",

@@ -29,7 +29,7 @@ _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
 def pick_start(work: Work) -> Start:
-    """Where IBU starts. Call it inside a horizontal container: it adds up to three widgets to the row."""
+    """Widgets for IBU's start. Call it inside a horizontal container, to which it adds up to three widgets."""
     k = work.draw.scenario.k
     kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
     kind = st.selectbox(
@@ -54,7 +54,7 @@ def pick_start(work: Work) -> Start:
 
 
 def _typed_start(k: int) -> Start:
-    """Shares that a person types; the last ones that could be used stay in use."""
+    """Start with the k shares that the user types; invalid text leaves the last valid shares in use."""
     key = f"_ibu_typed_{k}"
     text = st.text_input(
         f"{k} shares",
@@ -80,7 +80,7 @@ def pick_length() -> int:
 
 
 def pick_tolerance() -> float:
-    """How near is near enough, in nats per report."""
+    """Widget for the tolerance of the certificate, in nats per report."""
     return st.select_slider(
         "Near enough",
         TOLERANCES,
@@ -93,7 +93,7 @@ def pick_tolerance() -> float:
 
 
 def pick_nearness() -> float:
-    """How near the estimate of a single category must stay, as a part of the average share."""
+    """Widget for the tolerance of a single category, as a fraction of the average share 1/K."""
     return st.select_slider(
         "Within this part of an average share (1/K)",
         _NEARNESS,

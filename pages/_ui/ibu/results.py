@@ -23,31 +23,32 @@ About = tuple[Scenario, str, Start, int]
 
 
 def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
-    """The run of this length when somebody has computed it, or else as much of it as a page can wait for."""
+    """The run of this length if it was computed in full, by any session where sharing is allowed; else the
+    part that is computed at once."""
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
     if not work.is_shared:
-        return state.latest("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
+        return state.cached("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
     cached = _large_run if work.draw.scenario.k > LARGE else _small_run
     return cached(work.draw.scenario, start, length, work)
 
 
 def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
-    """When this run is first near enough, by each measure."""
+    """The first iteration at which the run is within the tolerance, by each measure."""
     about = (work.draw.scenario, start, int(path.iterations[-1]), tolerance)
     if not work.is_shared:
         key = (work.draw.population.key, *about)
-        return state.latest("ibu_reached", key, lambda: first_reached(path, tolerance))
+        return state.cached("ibu_reached", key, lambda: first_reached(path, tolerance))
     return _shared_first_reached(*about, path)
 
 
 def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
-    """When each category has come to stay near its limit: to this part of the average share."""
+    """For each level, the iteration from which its estimate stays within ``part``/K of its limit."""
     about = (work.draw.scenario, start, int(path.iterations[-1]), part / work.draw.scenario.k)
     if not work.is_shared:
         key = (work.draw.population.key, *about)
-        return state.latest("ibu_settled", key, lambda: settling_times(path, about[-1]))
+        return state.cached("ibu_settled", key, lambda: settling_times(path, about[-1]))
     return _shared_settling(*about, path)
 
 
@@ -66,17 +67,17 @@ def _shared_settling(
 
 
 def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
-    """Where the run that is shown is shorter than asked for: say so, and offer to run it to its end."""
+    """Where the displayed run is shorter than requested, say so and offer to compute the rest."""
     last = int(path.iterations[-1])
     if last >= length:
         return
     st.info(f"Shown are the first {last:,} of {length:,} iterations: the rest takes longer than a page may.")
     about = _about(work, start, length)
     with st.container(horizontal=True):
-        start_now = long_run.offer(_NAME, "Run to the end", about)
+        start_now = long_run.start_button(_NAME, "Run to the end", about)
     if start_now:
         run = partial(_compute, work, start, length)
-        long_run.follow(_NAME, about, length, "iterations", run, shared=work.is_shared)
+        long_run.run_with_progress(_NAME, about, length, "iterations", run, shared=work.is_shared)
 
 
 def _about(work: Work, start: Start, length: int) -> About:
@@ -90,7 +91,7 @@ def _compute(work: Work, start: Start, length: int, progress: long_run.Progress 
 
 
 def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
-    """As much of the run as a page can wait for."""
+    """The first part of the run, short enough to compute while the page is drawn."""
     return _compute(work, start, affordable_iterations(work.draw.counts, length))
 
 
@@ -105,7 +106,8 @@ def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IB
 
 
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:
-    """The download row of the page: the record as CSV, the animation, and a script that runs it again."""
+    """The download row of the page: the record as CSV, the animation as HTML, and a script that repeats the
+    run."""
     more = _SCRIPT.format(last=int(path.iterations[-1]), start=start)
     downloads.row(work, figure, "ibu", partial(record_csv, path), more)
 

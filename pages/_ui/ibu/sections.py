@@ -53,12 +53,12 @@ _KEYS_SCRIPT = """<script>
 
 
 def listen_for_keys() -> None:
-    """Let a person reach the animation with Tab: right and left step, the space bar plays and pauses."""
+    """Make the animation operable by keyboard: right and left step, the space bar plays and pauses."""
     st.html(_KEYS_SCRIPT, unsafe_allow_javascript=True)
 
 
 def triangle_section(work: Work, path: IBUPath) -> None:
-    """The way through the triangle; nothing unless there are three categories."""
+    """The path of IBU through the triangle; nothing unless there are three categories."""
     if work.draw.scenario.k != 3:
         return
     st.subheader("The way through the triangle")
@@ -68,7 +68,8 @@ def triangle_section(work: Work, path: IBUPath) -> None:
 
 
 def show_answer(reached: FirstReached, path: IBUPath) -> None:
-    """When the run came near enough: by what one can compute, and by what only MLE* tells."""
+    """The iteration at which the run came within the tolerance: by the certificate, and by the measures that
+    need MLE*."""
     last = int(path.iterations[-1])
 
     def when(measure: str) -> str:
@@ -93,7 +94,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
 
 
 def explain_start(path: IBUPath) -> None:
-    """What a start with a zero does to the run, where it does anything."""
+    """The effect of zeros in the start, where it has any."""
     if path.cut_off:
         st.warning(
             "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
@@ -103,7 +104,7 @@ def explain_start(path: IBUPath) -> None:
 
 
 def explain_pace(path: IBUPath) -> None:
-    """How fast the run is in the end, which categories hold it up, and why."""
+    """The final rate of convergence, which categories converge last, and why."""
     st.markdown(f"**In the end** {_pace(local_rate(path))}")
 
 
@@ -169,11 +170,11 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
         )
         epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
         about = (work.draw.scenario, work.draw.population.key, epsilons, length)
-        start = long_run.offer(_NAME, "Run them", about)
+        start = long_run.start_button(_NAME, "Run them", about)
     if start:
         run = partial(compare_epsilons, work.draw, epsilons, length)
         shared = work.is_shared
-        long_run.follow(_NAME, about, length, "iterations", run, shared=shared)
+        long_run.run_with_progress(_NAME, about, length, "iterations", run, shared=shared)
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
@@ -190,11 +191,11 @@ def _paper_figure(seed: int, tolerance: float) -> None:
     )
     about = (_PAPER, seed)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = long_run.offer(_NAME, "Run the twelve curves", about)
+        start = long_run.start_button(_NAME, "Run the twelve curves", about)
         linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear")
     if start:
         run = partial(figure4.compare, seed)
-        long_run.follow(_NAME, about, figure4.ITERATIONS, "iterations", run, shared=True)
+        long_run.run_with_progress(_NAME, about, figure4.ITERATIONS, "iterations", run, shared=True)
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is not None:
         _stopped(runs, figure4.ITERATIONS)
@@ -288,7 +289,7 @@ _NOTES: dict[Method, str] = {
 
 
 def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
-    """Measure on demand: the clock should run when nothing else does."""
+    """Measure the computing times when a button is pressed, so that no other work is measured with them."""
     st.subheader("What does it cost?")
     tolerance = reached.tolerance
     about = (work.draw.scenario, work.draw.population.key, tolerance)
@@ -303,7 +304,7 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     needed = None if known is None else IterationsNeeded(known, True)
     with st.spinner("Measuring…"):
         costs = (
-            state.latest("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
+            state.cached("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
             if not work.is_shared
             else _shared_costs(work.draw.scenario, tolerance, needed, work)
         )

@@ -30,12 +30,12 @@ from rr_core.populations import DISTRIBUTIONS, UPLOAD
 
 
 class SummarySection(NamedTuple):
-    """One part of the page of paper.
+    """One section of the printed summary.
 
     Attributes:
         heading: plain text.
         text: markdown with bold words only.
-        heads, rows: a table of plain text; none without heads.
+        heads, rows: a table of plain text; no table where heads is empty.
     """
 
     heading: str
@@ -45,7 +45,7 @@ class SummarySection(NamedTuple):
 
 
 def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
-    """The summary on a row of its own, then data, chart and script."""
+    """The button of the summary in a row of its own, then those of data, chart and script."""
     st.subheader("Take it with you")
     st.download_button(
         "One-page summary (HTML)",
@@ -62,7 +62,7 @@ def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, del
 
 
 def population_name(work: Work) -> str:
-    """What the sidebar's population is called."""
+    """Display name of the sidebar's population."""
     scenario, upload = work.draw.scenario, state.uploaded()
     if scenario.dist == UPLOAD and upload is not None:
         return f"the file {upload.file_name}"
@@ -71,7 +71,8 @@ def population_name(work: Work) -> str:
 
 
 def script(plan: Plan, delta: float) -> str:
-    """Lines for a script that has ``draw``: they work out the plan again, and print it and what the page says of it."""
+    """Python for the end of a script that defines ``draw``: it computes the plan again and prints it with the
+    sentences of the page."""
     settings = plan.settings
     return plan_files.script(
         settings.target,
@@ -89,7 +90,7 @@ def script(plan: Plan, delta: float) -> str:
 
 
 def _printed_promise(plan: Plan) -> str:
-    """What is printed after what was worked out, without markdown."""
+    """The promise of the plan as plain text without markdown, for the script to print."""
     if plan.problem:
         return f"The page said: no answer. {plan.problem}"
     if plan.settings.find == "value":
@@ -101,10 +102,10 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
     """The plan on one page of paper, as HTML.
 
     Args:
-        plan: what it is about.
-        population: what the guess is called; may come from a stranger's file.
-        delta: of the shuffled guarantee.
-        date: the day, as it is to be printed.
+        plan: the plan.
+        population: display name of the assumed population; may come from an uploaded file.
+        delta: delta of the guarantee after shuffling.
+        date: the day, as text.
     """
     page = downloads.template(Path(__file__).with_name("summary.html").read_text("utf-8"), bold=_bold)
     return page.render(

@@ -28,15 +28,15 @@ _CELLS = 33  # of the map, each way
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Epsilon, N and target that belong together.
+    """An epsilon, an N and a target, one of which was computed from the other two.
 
     Attributes:
-        settings: what was asked for.
+        settings: the page's settings.
         k: number of categories.
-        epsilon, n: the scenario's, with the one that was worked out in its place.
-        target: what the plan meets: the one asked for, or what is reachable; None where that is no target.
-        value: what is reached at the plan.
-        problem: why there is no answer; empty when there is one.
+        epsilon, n: the scenario's values, one of them replaced if it was computed.
+        target: the target that the plan meets, requested or computed; None where what is reached is no valid target.
+        value: the error or number that the plan reaches.
+        problem: sentence why there is no answer; "" when there is one.
         price: users needed with less privacy, for this target; None without a target or an answer.
     """
 
@@ -51,17 +51,17 @@ class Plan:
 
     @property
     def solved(self) -> bool:
-        """Whether the plan holds an epsilon or N that was worked out."""
+        """Whether epsilon or N was computed."""
         return self.settings.find != "value" and not self.problem
 
 
 def make_plan(settings: PlanSettings, k: int, epsilon: float, n: int, guess: Guess) -> Plan:
-    """Work out the third of epsilon, N and target.
+    """Compute the one of epsilon, N and target that the settings leave open.
 
     Args:
-        settings: what is asked for, fitted to k.
-        epsilon, n: the scenario's; the one that is to be worked out is not used unless there is no answer.
-        guess: of the population, or of the worst case.
+        settings: fitted to k, see `PlanSettings.fitted`.
+        epsilon, n: the scenario's values; the one to be computed is used only where there is no answer.
+        guess: the assumed population, or the worst case.
     """
     target, problem = settings.target, ""
     if settings.find == "n":
@@ -89,12 +89,12 @@ def make_plan(settings: PlanSettings, k: int, epsilon: float, n: int, guess: Gue
 
 
 def rounded_up(epsilon: float) -> float:
-    """To four digits, upwards, so that the target is met with the number that is shown."""
+    """Epsilon rounded up to four digits, so that the target is met with the displayed number."""
     return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
 
 
 def _reachable(target: Target, value: float) -> Target | None:
-    """The target that is just met by ``value``, where it is one."""
+    """The target of the same kind that ``value`` just meets; None where that is no valid target."""
     if target.kind == "top":
         sure = min(value, CONFIDENCE_MAX)
         return replace(target, confidence=sure) if sure >= CONFIDENCE_MIN else None
@@ -114,7 +114,7 @@ def _price(target: Target, k: int, epsilon: float, n: int, guess: Guess, setting
 def map_ranges(
     epsilons: tuple[float, float], users: tuple[float, float]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Ends of the map: the usual ones, wider where one of these places lies outside."""
+    """Ends of the map along epsilon and N: the default ones, extended to contain these places."""
     low = 0.1 if min(epsilons) >= 0.1 else EPSILON_APP_MIN
     high = 10.0 if max(epsilons) <= 10 else EPSILON_APP_MAX
     fewest = 100.0 if min(users) >= 100 else 1.0
@@ -123,7 +123,7 @@ def map_ranges(
 
 
 def population_guess(work: Work, settings: PlanSettings) -> Guess:
-    """The population that the plan is for, or all of them."""
+    """The population that the plan assumes, or the worst case over all populations."""
     k, population = work.draw.scenario.k, work.draw.population
     if settings.worst_case:
         return Guess.of(k, None)
@@ -142,7 +142,8 @@ def current_plan(work: Work, settings: PlanSettings) -> Plan:
 
 
 def plan_landscape(work: Work, plan: Plan) -> Landscape:
-    """The map around a plan. It does not depend on what is asked for, but for the number of categories ranked."""
+    """The values over the map around a plan. They do not depend on the requested value, except for the number
+    of categories ranked."""
     settings = plan.settings
     settings = settings if settings.about.whole else settings.of_kind(settings.kind)
     settings = replace(settings, find="n")
@@ -164,7 +165,7 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
 
 
 def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
-    """The users from which on the target of the plan is met, at each epsilon of the map."""
+    """For each epsilon of the map, the smallest N that meets the plan's target; None without a target."""
     settings, target = plan.settings, plan.target
     if target is None:
         return None
@@ -190,10 +191,11 @@ def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, f
 def _cached(
     work: Work, name: str, about: Hashable, make: Callable[[], T], shared: Callable[..., Any] | None = None
 ) -> T:
-    """What was made about this population, by this session when it is its own upload, else by anybody."""
+    """``make()``, cached by the population and ``about``: in the session for its own upload, else for all
+    sessions."""
     population = work.draw.population
     if not work.is_shared:
-        return state.latest(f"plan_{name}", (population.key, about), make)
+        return state.cached(f"plan_{name}", (population.key, about), make)
     made: T = (shared or _shared)(name, population.key, about, make)
     return made
 

@@ -45,7 +45,7 @@ _SHUFFLING_POINTS = 81
 
 
 def answer(plan: Plan) -> None:
-    """One bold answer, what it means, and a button to use it."""
+    """Write the answer in bold, its meaning, and a button that applies it."""
     left, right = st.columns([6, 1], gap="small", vertical_alignment="center")
     with left:
         st.markdown(f"##### {sentences.answer(plan)}")
@@ -78,7 +78,7 @@ def _change(field: str, value: float) -> None:
 
 
 def plan_map_figure(page: Page, plan: Plan) -> go.Figure:
-    """Draw the map over epsilon and N as the page's main figure, which can be clicked; gives it."""
+    """Draw the map over epsilon and N as the page's clickable lead figure; returns it."""
     landscape = results.plan_landscape(page.work, plan)
     frontier = results.target_frontier(page.work, plan)
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
@@ -89,7 +89,7 @@ def plan_map_figure(page: Page, plan: Plan) -> go.Figure:
 
 
 def _clicked(epsilon: float, n: float) -> None:
-    """Go to a place of the map, in round numbers."""
+    """Set epsilon and N to a clicked place of the map, rounded."""
     near = float(f"{epsilon:.{_CLICKED_DIGITS}g}")
     users = round(float(f"{n:.{_CLICKED_DIGITS}g}"))
     link.change(epsilon=min(max(near, EPSILON_APP_MIN), EPSILON_APP_MAX), n=min(max(users, N_MIN), N_MAX))
@@ -132,12 +132,12 @@ def simulated_errors(work: Work, plan: Plan) -> None:
             format_func=_METRICS.__getitem__,
             key="plan_metric",
         )
-        wanted = long_run.offer(_SIMULATION, "Simulate", about)
+        wanted = long_run.start_button(_SIMULATION, "Simulate", about)
     total = times * points.size
     if wanted:
         run = partial(_simulate, work, along, points, fixed_value, times, users)
         shared = work.is_shared
-        long_run.follow(_SIMULATION, about, total, "simulated collections", run, shared=shared)
+        long_run.run_with_progress(_SIMULATION, about, total, "simulated collections", run, shared=shared)
     curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
     if curve is None or not curve.completed.any():
         st.caption("Press Simulate: it takes some seconds, can be stopped, and keeps what it has.")
@@ -148,7 +148,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
 
 
 def simulated_points(along: Along, epsilon: float, n: int) -> Array:
-    """The plan's own place and others around it, in equal ratios."""
+    """The values of epsilon or N to simulate: the plan's own and others around it at equal ratios."""
     low, high = _FACTORS[along]
     if along == "epsilon":
         ends = max(epsilon * low, EPSILON_APP_MIN), min(epsilon * high, EPSILON_APP_MAX)
@@ -159,14 +159,14 @@ def simulated_points(along: Along, epsilon: float, n: int) -> Array:
 
 
 def _points_around(here: float, low: float, high: float) -> Array:
-    """Points from low to high, the nearest one moved here."""
+    """Points from low to high at equal ratios; the nearest one is replaced by ``here``."""
     inside: Array = np.clip(np.geomspace(low, high, _SIMULATED_POINTS), low, high)
     inside[np.argmin(np.abs(np.log(inside / here)))] = here
     return inside
 
 
 def replicates(k: int) -> int:
-    """Collections per point: fewer, the more categories there are."""
+    """Number of collections per point, which decreases with k."""
     return min(max(_CELLS // k, _FEWEST), _MOST)
 
 
@@ -207,7 +207,7 @@ def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: flo
 
 
 def other_protocols(plan: Plan) -> None:
-    """Which has the smallest error, the table, and where that changes."""
+    """Which protocol has the smallest error, the table of all, and where the order changes."""
     st.subheader("Should it be RR at all?")
     table = sentences.protocol_table(sentences.compared_protocols(plan))
     st.markdown(f"{sentences.protocol_sentence(plan)}\n\n{table}\n\n{sentences.protocol_notes(plan)}")
@@ -232,7 +232,7 @@ def _numbers_of_categories(k: int) -> Array:
 
 
 def lower_bounds(plan: Plan) -> None:
-    """The error of Inv, the bounds under it, and what they assume."""
+    """The error of Inv, the lower bounds on it, and what they assume."""
     st.subheader("How far from the best possible?")
     curves = sentences.bound_curves(plan)
     st.markdown(sentences.bounds_sentence(curves))
@@ -242,7 +242,7 @@ def lower_bounds(plan: Plan) -> None:
 
 
 def shuffled_reports(plan: Plan) -> float:
-    """Choose delta, and see the central epsilon; gives delta."""
+    """Widget for delta, and the central epsilon after shuffling; returns delta."""
     st.subheader("If the reports are shuffled")
     delta = st.select_slider(
         "δ",

@@ -1,4 +1,4 @@
-"""What the page says of a plan, as markdown; also on the page of paper."""
+"""Sentences about a plan, as markdown; for the page and for the printed summary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rr_core.figures.plan_sentences import (
     users_text,
 )
 from rr_core.figures.style import number, percent
-from rr_core.figures.wording import alike, times
+from rr_core.figures.wording import practically_equal, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocols
 from rr_core.plan.bounds import BoundCurves
@@ -60,7 +60,7 @@ def answer(plan: Plan) -> str:
 
 
 def meaning(plan: Plan) -> str:
-    """What the target means, for whom the promise is, and about which estimate; as markdown."""
+    """What the target means, for which populations it is promised, and for which estimate; as markdown."""
     settings = plan.settings
     shares = (
         "any population at all"
@@ -89,7 +89,7 @@ def price_sentence(plan: Plan) -> str:
         "puts the target out of reach"
         if not math.isfinite(factor)
         else "takes hardly more users for the same target"
-        if alike(factor)
+        if practically_equal(factor)
         else f"takes **{number(factor)} times the users** for the same target"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
@@ -102,7 +102,7 @@ def price_sentence(plan: Plan) -> str:
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
-    """(what, epsilon, users, times) of each step; nothing without a price."""
+    """For each step: name, epsilon, users, and their ratio to the plan; empty without a price."""
     if plan.price is None:
         return []
     price, cells = plan.price, []
@@ -128,7 +128,7 @@ def price_table(plan: Plan) -> str:
 
 
 def step_name(bits: float, epsilon: float) -> str:
-    """What a number of bits less is called."""
+    """Display name of a number of bits of privacy."""
     if bits == 0:
         return "the plan"
     if math.isclose(bits, epsilon / 2 / math.log(2)):
@@ -137,16 +137,16 @@ def step_name(bits: float, epsilon: float) -> str:
 
 
 def _times_text(factor: float) -> str:
-    return "hardly more" if alike(factor) else f"{number(factor)} times"
+    return "hardly more" if practically_equal(factor) else f"{number(factor)} times"
 
 
 def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
-    """The five protocols, in the mean over all categories."""
+    """The five protocols with their mean errors over all categories."""
     return protocols.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
 
 
 def protocol_sentence(plan: Plan) -> str:
-    """Whether one of the others would do with fewer users, and until where k-RR is as good as any, as markdown."""
+    """Whether another protocol needs fewer users, and up to which K k-RR needs no more than any, as markdown."""
     rows = compared_protocols(plan)
     rr, best = rows[0], next(row for row in rows if row.best)
     name = _in_a_sentence(PROTOCOL_NAMES[best.key])
@@ -198,7 +198,7 @@ def protocol_table(compared: tuple[Protocol, ...]) -> str:
 
 
 def protocol_notes(plan: Plan) -> str:
-    """What the table of protocols is about, as markdown."""
+    """The assumptions of the table of protocols, as markdown."""
     size = next(row.subset_size for row in compared_protocols(plan) if row.key == "subset")
     sets = (
         "Subset selection is best with 1 category per report here: that is k-RR."
@@ -220,7 +220,7 @@ def bound_curves(plan: Plan) -> BoundCurves:
 
 
 def bounds_sentence(curves: BoundCurves) -> str:
-    """How many times the least error k-RR has, as markdown."""
+    """The ratio of Inv's squared error to the bound on unbiased estimates at equal shares, as markdown."""
     if math.isnan(curves.floor):
         return (
             "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, "
@@ -229,7 +229,7 @@ def bounds_sentence(curves: BoundCurves) -> str:
     ratio = curves.now / curves.floor
     if inv_is_optimal(curves):
         return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
-    if alike(ratio):
+    if practically_equal(ratio):
         return (
             "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased "
             "estimate can have at equal shares."
@@ -255,7 +255,7 @@ def bounds_table(curves: BoundCurves) -> str:
 
 
 def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
-    """The guarantee and the condition, as markdown."""
+    """The guarantee after shuffling and its condition, as markdown."""
     condition = (
         f"Condition: N ≥ 16 ln(2/δ) e^ε = {now.users_needed:,}; with N = {plan.n:,} it "
         f"**{'holds' if now.holds else 'does not hold'}**."

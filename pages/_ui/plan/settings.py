@@ -39,7 +39,7 @@ _OTHERS: tuple[Parameter, ...] = (
 
 
 def _value_range(kind: Kind) -> Number:
-    """Label and range of the value that a target of this kind asks for, as it is typed."""
+    """Label and range of the value of a target of this kind, in the unit in which it is typed."""
     if kind.whole:
         return Number("value", "value", "number of categories", int(kind.low), int(kind.high), True)
     return Number("value", "value", "target in % of users", TARGET_MIN, kind.high * _PERCENT, False)
@@ -47,13 +47,13 @@ def _value_range(kind: Kind) -> Number:
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """The page's own settings; those that every page has are in the `Scenario`.
+    """The page's own settings; those shared by all pages are in the `Scenario`.
 
     Attributes:
         kind: a key of KINDS.
         value: as it is typed: percent of users, or how many categories for "top".
         confidence: in percent.
-        find: what the page works out.
+        find: which of N, epsilon and target is computed.
         guess: whether the promise is for the scenario's population or for all of them.
         users: whose shares are estimated.
         share: of the category that "share" is about, in percent of users.
@@ -88,7 +88,7 @@ class PlanSettings:
         return replace(self, kind=kind, value=default)
 
     def fitted(self, k: int) -> PlanSettings:
-        """With no more categories to rank than there are others to tell them from."""
+        """The settings with the number of ranked categories limited to k - 1."""
         return replace(self, value=min(self.value, k - 1)) if self.about.whole else self
 
     def to_query(self) -> dict[str, str]:
@@ -121,14 +121,16 @@ def controls(k: int, settings: PlanSettings) -> None:
             "I want to find",
             list(FINDS),
             format_func=FINDS.__getitem__,
-            **SETTINGS.shows("plan_find", settings.find, lambda find: replace(settings, find=find)),
+            **SETTINGS.widget_arguments(
+                "plan_find", settings.find, lambda find: replace(settings, find=find)
+            ),
         )
         st.selectbox(
             "What is wanted",
             list(KINDS),
             format_func=lambda key: f"{KIND_TEXTS[key].label}: {KIND_TEXTS[key].scope}",
             width=330,
-            **SETTINGS.shows("plan_target", settings.kind, settings.of_kind),
+            **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
         )
         if settings.kind == "share":
             st.number_input(
@@ -138,7 +140,9 @@ def controls(k: int, settings: PlanSettings) -> None:
                 step=1.0,
                 format="%.6g",
                 width=170,
-                **SETTINGS.shows("plan_share", settings.share, lambda share: replace(settings, share=share)),
+                **SETTINGS.widget_arguments(
+                    "plan_share", settings.share, lambda share: replace(settings, share=share)
+                ),
             )
         if settings.find != "value" or kind.whole:
             _value_input(k, settings)
@@ -151,7 +155,7 @@ def controls(k: int, settings: PlanSettings) -> None:
                 format="%.4g",
                 width=140,
                 help=f"Of what is promised: {promised}.",
-                **SETTINGS.shows(
+                **SETTINGS.widget_arguments(
                     "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
                 ),
             )
@@ -164,7 +168,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
             if kind.needs_population
             else "The promise is for the distribution of the sidebar, or for every distribution over K categories.",
-            **SETTINGS.shows(
+            **SETTINGS.widget_arguments(
                 "plan_guess",
                 "worst" if settings.worst_case else "sidebar",
                 lambda guess: replace(settings, guess=guess),
@@ -176,7 +180,9 @@ def controls(k: int, settings: PlanSettings) -> None:
             format_func=WHOSE.__getitem__,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",
-            **SETTINGS.shows("plan_whose", settings.users, lambda users: replace(settings, users=users)),
+            **SETTINGS.widget_arguments(
+                "plan_whose", settings.users, lambda users: replace(settings, users=users)
+            ),
         )
 
 
@@ -190,7 +196,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
             min(int(allowed.high), k - 1),
             width=170,
             help=f"At most {kind.high:g}, and fewer than K.",
-            **SETTINGS.shows(
+            **SETTINGS.widget_arguments(
                 f"plan_value_top_{k <= kind.high and k}",
                 int(settings.value),
                 lambda most: replace(settings, value=most),
@@ -204,7 +210,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         step=kind.default * _PERCENT / 5,
         format="%.6g",
         width=170,
-        **SETTINGS.shows(
+        **SETTINGS.widget_arguments(
             f"plan_value_{kind.key}", float(settings.value), lambda value: replace(settings, value=value)
         ),
     )

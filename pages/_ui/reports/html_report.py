@@ -45,8 +45,8 @@ def html_report(
         results: the analysis.
         figures: charts, each with its reading.
         when: date and time of the analysis.
-        estimator: the one that is chosen; by default the leading one.
-        simultaneous: whether the intervals are those of all categories at once.
+        estimator: the displayed estimator; by default the leading one.
+        simultaneous: whether the intervals hold for all categories at once.
     """
     name = estimator or results.leading_estimator
     texts, values, titles = _cells(results, name, simultaneous)
@@ -117,14 +117,15 @@ def _column(title: str, values: NDArray[Any]) -> list[str]:
 
 
 def _data(texts: list[list[str]], values: list[list[float]], figures: Sequence[go.Figure]) -> str:
-    """What the page's script reads, as JSON. Without a single ``<`` nothing in it can end the element it stands in."""
+    """Texts, numbers and figures as JSON for the page's script. It contains no ``<``, so it cannot close its
+    element."""
     pairs = [[name, numbers] for name, numbers in zip(texts, values, strict=True)]
     drawn = [json.loads(figure.to_json(validate=False)) for figure in figures]
     return strict_json({"rows": pairs, "figures": drawn}).replace("<", "\\u003c")
 
 
 def _policy(*scripts: str) -> str:
-    """The content security policy: these scripts may run, and nothing is loaded."""
+    """The content security policy that allows these scripts, by their digests, and loads nothing."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (

@@ -77,7 +77,8 @@ class Choice:
 
 
 def level_and_target() -> tuple[float, Target]:
-    """Level and target. Call it inside a horizontal container, as the others here."""
+    """Widgets for the confidence level and the target; returns both. Call it inside a horizontal container,
+    as the following ones."""
     target = st.segmented_control(
         "Whose shares",
         list(_TARGETS),
@@ -94,9 +95,9 @@ def level_and_target() -> tuple[float, Target]:
 
 
 def estimator_and_scope(results: Results) -> Choice:
-    """Estimator and kind of interval."""
+    """Widgets for the estimator and for the kind of interval; returns the choice."""
     # What it starts with stays, so that no choice is lost when the level or the target changes.
-    leading: str = state.latest("estimator", results.used.key, lambda: results.leading_estimator)
+    leading: str = state.cached("estimator", results.used.key, lambda: results.leading_estimator)
     name = st.segmented_control(
         "Estimator",
         list(ESTIMATORS),
@@ -117,12 +118,12 @@ def estimator_and_scope(results: Results) -> Choice:
 
 
 def _zoom(*, on: bool) -> bool:
-    """Whether the largest share is left out of the range of the chart, in which ``on`` it is at first."""
+    """Toggle that leaves the largest share outside the range of the chart; ``on`` is its initial state."""
     return view_picker.zoom("reports", "Zoom in on the smaller shares", on=on)
 
 
 def search_box(results: Results) -> None:
-    """The box to look for categories in; see `table_order`."""
+    """Text box to search for categories, read by `table_order`."""
     wanted = st.text_input(
         "Find categories", key=_FIND, placeholder="names or parts of names, separated by commas", width=420
     )
@@ -131,12 +132,13 @@ def search_box(results: Results) -> None:
 
 
 def chart_size() -> None:
-    """How many categories the chart shows; see `_chart_categories`."""
+    """Widget for the number of categories in the chart, read by `_chart_categories`."""
     st.segmented_control("In the chart", _MOST, default=_MOST[1], key=_CHART_SIZE)
 
 
 def table_order(results: Results) -> NDArray[np.intp]:
-    """The categories of the table: those that are searched for (the box stands further down), or the most reported."""
+    """Indices of the categories of the table in order: those that match the search (its box is drawn further
+    down), else the most reported."""
     wanted, used = st.session_state.get(_FIND, ""), results.used
     if not wanted:
         return used.by_reports[:MOST_ROWS]
@@ -146,13 +148,13 @@ def table_order(results: Results) -> NDArray[np.intp]:
 
 def _search_hits(results: Results, wanted: str) -> NDArray[np.intp]:
     used = results.used
-    return state.latest(
+    return state.cached(
         "found", (used.key, wanted), lambda: find(wanted, used.labels, used.mechanism.k, MOST_ROWS)
     )
 
 
 def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
-    """What the chart shows: the chosen rows of the table, or the most reported categories."""
+    """The categories of the chart: the chosen rows of the table, else the most reported categories."""
     labels = results.used.labels
     if chosen.size:
         most = max(_MOST)
@@ -204,7 +206,7 @@ def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -
 
 
 def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
-    """The table of these categories."""
+    """Draw the table of these categories."""
     columns = sentences.table_columns(results, choice.estimator, order, simultaneous=choice.simultaneous)
     percentages = {
         name: st.column_config.NumberColumn(format="%.4g") for name in columns if name.endswith("%")
@@ -246,11 +248,11 @@ def _ticked(order: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def epsilon_fit(results: Results) -> go.Figure:
-    """Whether the stated epsilon fits the reports, in words and as a picture."""
+    """Whether the stated epsilon fits the reports, in sentences and as a chart; returns the chart."""
     verdict, *more = sentences.fit(results)
     box = st.error if results.rejects_epsilon else st.success if results.epsilon_test else st.info
     box(markdown(verdict))
-    compared: Floor = state.latest(
+    compared: Floor = state.cached(
         "floor", results.used.key, lambda: floor(results.used.collected.counts, results.used.mechanism)
     )
     figure = reports_floor(compared)
@@ -260,13 +262,13 @@ def epsilon_fit(results: Results) -> go.Figure:
 
 
 def advice(results: Results) -> None:
-    """Which estimate to report."""
+    """The advice on which estimate to report."""
     verdict, *more = sentences.advice(results)
     st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
 
 
 def left_out(results: Results) -> None:
-    """What of the files is not in the analysis, counted and named; and what was assumed."""
+    """What of the files was left out of the analysis, counted and named, and what was assumed."""
     reports, collected = results.used.reports, results.used.collected
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])

@@ -32,7 +32,7 @@ INTERVAL = "Interval of Inv (cut)"  # a column
 
 
 def data_and_mechanism(results: Results) -> str:
-    """What it is about, in one sentence."""
+    """The data and the mechanism in one sentence."""
     used, mechanism = results.used, results.used.mechanism
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
     return (
@@ -43,7 +43,7 @@ def data_and_mechanism(results: Results) -> str:
 
 
 def truthful(mechanism: RandomizedResponse, digits: int) -> str:
-    """p as text; what is short of 1 by little is written as 1 less that."""
+    """p as text; a p that would round to 1 is written as 1 minus the difference."""
     short, text = (mechanism.k - 1) * mechanism.q, number(mechanism.p, digits)
     return f"1 − {number(short, digits)}" if text == "1" and short > 0 else text
 
@@ -131,7 +131,7 @@ def fit(results: Results) -> list[str]:
 
 
 def _extreme(test: FitTest) -> str:
-    """How rare so many, or so few, reports are."""
+    """How rare so many, or so few, reports are under the stated epsilon."""
     text = ""
     for beyond, amount, chance in (
         (test.extremes.too_many, "many", test.extremes.most),
@@ -144,7 +144,7 @@ def _extreme(test: FitTest) -> str:
 
 
 def _low(results: Results, test: FitTest) -> str:
-    """The categories that are to blame; a single one only where its own count is too low."""
+    """The categories whose counts make the test reject; one category only where its own count is too low."""
     few = results.used.collected.too_few
     if not few and not test.extremes.too_few:
         return (
@@ -215,7 +215,8 @@ def advice(results: Results) -> list[str]:
 
 
 def _distances(results: Results) -> list[str]:
-    """What is known of the distances from the truth: of the estimates that are told to be farther, or why none can be."""
+    """What is known of the distances from the truth: which estimates are significantly farther, or why none
+    can be told."""
     compared = results.analysis.nearest
     if not all(isfinite(error) for error in compared.standard_errors.values()):
         floor = results.used.n * results.used.mechanism.q
@@ -286,12 +287,12 @@ def few_reports(results: Results) -> list[str]:
 
 
 def no_own_interval() -> str:
-    """Whose interval it is."""
+    """A sentence that the repaired estimates have no interval of their own."""
     return "InvN, InvP and MLE* have no interval of their own here."
 
 
 def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
-    """A warning when estimates lie outside the interval of Inv: the repair moved them; else ""."""
+    """A warning when estimates lie outside the interval of Inv, because the repair moved them; else ""."""
     limits, estimate = results.cut_interval(simultaneous=simultaneous), results.analysis.estimates[name]
     missed = int(((estimate < limits.low - SAME_WITHIN) | (estimate > limits.high + SAME_WITHIN)).sum())
     if name == "inv" or not missed:
@@ -359,7 +360,7 @@ def _outside_named(results: Results) -> str:
 
 
 def file_read(file: FileRead) -> str:
-    """What one file held."""
+    """What one file contained, in a sentence."""
     return f"{many(file.rows, 'row', 'rows')}, {n_reports(file.reports)}"
 
 
@@ -369,7 +370,7 @@ def n_reports(amount: int) -> str:
 
 
 def many(amount: int, one: str, more: str) -> str:
-    """A number with its noun in the singular or the plural."""
+    """A number with its noun, in the singular or the plural."""
     return f"{amount:,} {one if amount == 1 else more}"
 
 

@@ -56,7 +56,7 @@ def in_use() -> ReportsInUse | None:
 def use(
     reports: Reports, collected: Collected, mechanism: RandomizedResponse, settings: ReportSettings, name: str
 ) -> ReportsInUse:
-    """Put reports into use and close the panel; what was in use before is forgotten only now."""
+    """Put reports into use and close the panel; the reports in use before are dropped only then."""
     before = in_use()
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
     st.session_state["_reports_used"] = used
@@ -78,14 +78,14 @@ def close_panel() -> None:
 
 
 def start_simulations(used: ReportsInUse) -> None:
-    """Have the simulations run as soon as the page is drawn."""
+    """Have the simulations start in the next run of the page."""
     long_run.request(_NAME, used.key)
 
 
 def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
-    """The analysis, computed when it is first asked for, with the simulations as far as they are."""
+    """The analysis, computed on first use, with the simulations if they were run."""
     users: Users = "fixed" if target == "users" else "sampled"
-    analysed = state.latest(
+    analysed = state.cached(
         "analysis",
         (used.key, level, target),
         lambda: analysis.analyse(used.collected.counts, used.mechanism, level, users=users),
@@ -94,16 +94,18 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
 
 
 def offer_simulations(results: Results) -> bool:
-    """The button that starts the simulations, and Stop while they run; whether they are to run now."""
+    """Draw the button that starts the simulations, and Stop while they run; True when they are to run now."""
     if results.simulated is not None and results.simulated.finished:
         return False
-    return long_run.offer(_NAME, f"Simulate {REPLICATES:,} collections", results.used.key)
+    return long_run.start_button(_NAME, f"Simulate {REPLICATES:,} collections", results.used.key)
 
 
 def run_simulations(results: Results) -> None:
-    """Run them with a progress bar where this is called, and draw the page anew."""
+    """Run the simulations under a progress bar at this place, then rerun the page."""
     run = partial(_run, results.used)
-    long_run.follow(_NAME, results.used.key, REPLICATES, "simulated collections", run, shared=False)
+    long_run.run_with_progress(
+        _NAME, results.used.key, REPLICATES, "simulated collections", run, shared=False
+    )
 
 
 def _run(used: ReportsInUse, progress: long_run.Progress) -> Simulations:
@@ -121,11 +123,11 @@ _MOST_NAMED = 3
 
 
 class UnclearSettings(ValueError):
-    """A setting is missing or impossible; one plain sentence."""
+    """A setting is missing or impossible. ``str(error)`` is one plain sentence."""
 
 
 def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, str]:
-    """The reports in the files, or those that are in use when there are no files, and what to call them.
+    """The reports in the files with their display name; without files, those in use.
 
     Raises:
         UnreadableFile: one plain sentence.
@@ -134,13 +136,13 @@ def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, 
     if not files and used is not None:
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
-    reports = state.latest("reports", about, lambda: _read(files, options))
+    reports = state.cached("reports", about, lambda: _read(files, options))
     names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
     return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
 
 
 def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
-    """The odd names, judged by the settings entered so far.
+    """The odd names among the reports, given the settings entered so far.
 
     Raises:
         UnreadableFile, WrongDomain: about the list of categories.
@@ -154,11 +156,11 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
         settings.privacy_kind,
         settings.privacy,
     )
-    return state.latest("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
+    return state.cached("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
 
 
 def collected(reports: Reports, settings: ReportSettings) -> Collected:
-    """The reports on their domain.
+    """The reports counted over the domain of the settings.
 
     Raises:
         UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each.
@@ -169,11 +171,11 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
             "Say which categories people could choose from: categories that nobody reported are part of the answer."
         )
     about = (_key(reports), settings.domain, settings.size, _list_key(settings), settings.names)
-    return state.latest("collected", about, lambda: within(reports, domain, settings.names))
+    return state.cached("collected", about, lambda: within(reports, domain, settings.names))
 
 
 def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
-    """Put the reports into use.
+    """Count the reports over their domain and put them into use.
 
     Raises:
         UnreadableFile, WrongDomain, UnclearSettings: one plain sentence each; nothing has changed then.
@@ -256,7 +258,7 @@ def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedRespon
 
 
 def _swapped(counted: Collected, settings: ReportSettings) -> Collected:
-    """Each of the two answers with the reports of the other."""
+    """The reports with the counts of the two answers exchanged, and a note that says so."""
     one, other = (f"“{plain(label)}”" for label in counted.labels)
     note = (
         f"The answers {one} and {other} were swapped, because p = {number(_privacy(settings))} is below 1/2: the reports "
@@ -310,7 +312,7 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "listed":
         file = st.session_state.get("_reports_list")
         given = Source(file.name, file.getbuffer()) if file else settings.listed
-        return state.latest("list", _list_key(settings), lambda: read_list(given))
+        return state.cached("list", _list_key(settings), lambda: read_list(given))
     return None
 
 

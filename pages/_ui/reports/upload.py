@@ -27,7 +27,7 @@ from rr_core.io import (
     Source,
     UnreadableFile,
     WrongDomain,
-    decided,
+    decisions_on,
     group_by,
     inspect_reports,
 )
@@ -100,7 +100,7 @@ def _open_panel() -> None:
 
 
 def _files() -> Sequence[Any]:
-    """The files chosen, and ways to go on without one."""
+    """Widgets for the files and for the ways to go on without one; returns the files."""
     st.markdown(
         "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
         "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB "
@@ -130,7 +130,7 @@ def _files() -> Sequence[Any]:
 
 
 def _entered_settings(before: ReportSettings) -> ReportSettings:
-    """Privacy and domain as the person enters them, starting from what was entered before."""
+    """Widgets for privacy and domain; returns ``before`` with what is entered in them."""
     left, right = st.columns(2, gap="large")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         kind = (
@@ -174,7 +174,8 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
 
 
 def _list(before: str) -> str:
-    """The list of categories: pasted, or the name of a file that holds it."""
+    """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
+    list."""
     file = st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
     st.session_state["_reports_list"] = file
     return st.text_area(
@@ -243,7 +244,7 @@ def _pick_columns(first: Any) -> tuple[dict[str, Any], Preview]:
 def _preview(file: Any, has_header: bool | None) -> Preview:
     about = (file.file_id, has_header)
     source = Source(file.name, file.getbuffer())
-    return state.latest(
+    return state.cached(
         f"preview_{has_header}", about, lambda: inspect_reports(source, has_header=has_header)
     )
 
@@ -280,13 +281,14 @@ def _show_understood(reports: Reports, preview: Preview | None) -> None:
 
 
 def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
-    """The settings, completed by what is to be done with odd names and with two answers of p below 1/2."""
+    """The settings with the decisions on odd names and, for two categories with p below 1/2, on exchanging
+    the answers."""
     try:
         odd = session.odd_names_of(reports, settings)
     except (UnreadableFile, WrongDomain):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
-    settings = dataclasses.replace(settings, names=decided(names))
+    settings = dataclasses.replace(settings, names=decisions_on(names))
     try:
         k = session.collected(reports, settings).k
     except (UnreadableFile, WrongDomain, session.UnclearSettings):
@@ -303,7 +305,7 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
 
 
 def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
-    """N, K and the privacy that the analysis will have, as soon as all is known."""
+    """Show N, K and the privacy of the analysis as soon as all three are known."""
     counted = session.collected(reports, settings)
     text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
     if counted.outside_total:
@@ -322,7 +324,7 @@ def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
 
 
 def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool) -> list[Odd]:
-    """The odd names that are not to be counted as categories of their own: the person's choice."""
+    """Widgets for the odd names; returns those that are not to be counted as categories of their own."""
     if odd.listed_too_few and odd.level is not None:
         st.warning(
             markdown(
@@ -349,16 +351,16 @@ def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool) -> list[
 
 
 def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]:
-    """A control with the odd names, in which those are chosen that the person leaves there."""
+    """A multi-selection of odd names; returns the selected ones."""
     if not odd:
         return []
     first, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
     options = list(range(len(first) + bool(rest)))
-    settled = [i for i, one in enumerate(first) if one.settled]
-    if rest and rest[0].settled:
+    settled = [i for i, one in enumerate(first) if one.by_default]
+    if rest and rest[0].by_default:
         settled.append(len(first))
     # Other names, or other proposals, are another control.
-    about = repr((label, reports.sha256, [(one.label, one.settled) for one in odd]))
+    about = repr((label, reports.sha256, [(one.label, one.by_default) for one in odd]))
     key = f"reports_names_{hashlib.sha256(about.encode('utf-8', 'replace')).hexdigest()[:16]}"
     held = st.session_state.setdefault("_reports_names", {})
     st.session_state.setdefault(key, held.get(key, settled))
@@ -383,12 +385,12 @@ def _chip(odd: Odd) -> str:
 
 
 def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
-    """About the names that noise alone would have given more reports."""
+    """Sentences about the names with fewer reports than noise alone would give them."""
     few = [(one.label, one.reports) for one in odd if _is_too_few(one)]
     if not few or level is None:
         return []
     noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {_listed(few)}."
-    if all(one.settled for one in odd if _is_too_few(one)):
+    if all(one.by_default for one in odd if _is_too_few(one)):
         return [
             f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
             "taken for names that people could not choose. If they could, the stated noise is hardly right."
