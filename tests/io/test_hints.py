@@ -86,6 +86,9 @@ def test_codes_beside_people_are_answers_and_no_counts(data, column):
         table("zip,cases", range(10_000, 10_040), RNG.integers(0, 3, 40)),
         table("town,sick", [f"town {i}" for i in range(40)], RNG.integers(0, 3, 40)),
         table("item_id,count", range(1, 41), RNG.integers(0, 3, 40)),
+        table(
+            "year,sick", range(1950, 1990), RNG.integers(0, 3, 40)
+        ),  # one after the other, but from no first
     ],
 )
 def test_counts_beside_categories_stay_counts(data):
