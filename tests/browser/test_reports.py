@@ -133,20 +133,21 @@ def must_open_offline(report, profile, word: str) -> None:
     assert said == []
 
 
+def nothing_came_alive(lab) -> None:
+    """No name became a picture, a frame or a link."""
+    main = lab.page.get_by_test_id("stMain")
+    assert main.locator("img, iframe").count() == 0
+    assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
+
+
 def test_hostile_names_stay_names(open_lab):
     lab = open_lab("/your_reports")
-    main = lab.page.get_by_test_id("stMain")
-
-    def nothing_came_alive():
-        assert main.locator("img, iframe").count() == 0
-        assert main.locator("a[href*=evil i], a[href*=javascript i]").count() == 0
-
     give(lab, "<b>evil</b> [x](http://evil.example).csv", hostile_file())
     say(lab, "ln 5", "All of them are in the files")
     lab.press("Analyse these reports")
     assert "<b>evil</b>" in lab.words()
     assert "<img src=x" in lab.words()  # the most reported one, in the answer
-    nothing_came_alive()
+    nothing_came_alive(lab)
     rows = list(csv.DictReader(io.StringIO(lab.download("Table (CSV)").decode("utf-8-sig"), newline="")))
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
     assert len(rows) == len(HOSTILE)
@@ -155,18 +156,22 @@ def test_hostile_names_stay_names(open_lab):
     give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
     assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
     assert lab.figure("your_reports") == before
-    # Names that look odd are listed before anything is computed.
-    odd = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
-    give(lab, "odd.csv", as_csv(list(odd), np.array(list(odd.values()))))
+
+
+def test_odd_names_with_markup_stay_names(open_lab):
+    lab = open_lab("/your_reports")
+    counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
+    give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
+    say(lab, "1", "All of them are in the files")
     shown = lab.words().replace("\u2060", "")
     for text in (
-        "(HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
+        "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
         "<IMG SRC=X ONERROR=ALERT(1)>",
         ":RED[ALARM]",
     ):
         assert text in shown
     assert "Leave out (not categories)" in shown
-    nothing_came_alive()
+    nothing_came_alive(lab)
 
 
 def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
