@@ -147,7 +147,8 @@ def at_most(share: float, digits: int = 3) -> str:
 
 def at_least(chance: float) -> str:
     """A probability in percent that is not rounded up: never 100% when it is less."""
-    return percent(math.floor(chance * 1e4 * (1 + 1e-12)) / 1e4, 4)
+    rounded = math.floor(chance * 1e4 * (1 + 1e-12)) / 1e4
+    return percent(rounded if rounded < 1 or chance >= 1 else 0.9999, 4)
 
 
 def promise_text(target: Target) -> str:

@@ -16,10 +16,12 @@ from pages._ui.plan.results import make_plan
 from pages._ui.plan.settings import PlanSettings
 from rr_core import RandomizedResponse, zipf
 from rr_core.figures.plan_curves import error_and_bounds
+from rr_core.figures.plan_sentences import at_least
 from rr_core.figures.style import reading
 from rr_core.figures.wording import practically_equal
 from rr_core.law import report_distribution
 from rr_core.plan.shuffling import shuffled
+from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users
 
@@ -351,8 +353,18 @@ def test_a_promised_probability_is_not_rounded_up_and_one_is_one():
     for sure, shown in ((95.126, "95.12%"), (99.99, "99.99%")):
         found = make_plan(PlanSettings("max", 5.0, sure), 5, 2.0, 1000, Guess.of(5, None))
         assert f"with probability {shown} no" in sentences.answer(found)
+    assert (at_least(1 - 3e-13), at_least(1.0), at_least(0.95)) == ("99.99%", "100%", "95%")
     assert "**1 user is enough**" in sentences.answer(planned("rmse", 2, 20.0, 1, "n", value=100.0))
     # One of 101 is 0.990%, which 0.99% is less than.
     for n, share, whom in ((101, 0.99, "101 users"), (1, 20.0, "1 user")):
         said = sentences.answer(planned("share", 3, 9.0, n, "eps", share=share))
         assert said.startswith(f"**No answer.** {share:g}% of {whom} is less than one person")
+
+
+def test_users_that_are_enough_by_being_whole_people_are_what_the_plan_needs():
+    """51 and 49 of 100 are two apart; of 101 the same shares are no whole people, so more users may keep less."""
+    settings, guess = PlanSettings("top", 1, 85.0, "value"), Guess.of(2, np.array([51.0, 49.0]))
+    exact, more = (make_plan(settings, 2, 6.0, n, guess) for n in (100, 101))
+    assert exact.value > 0.85 > more.value
+    assert required_n(exact.target, 2, 6.0, guess) > 100
+    assert exact.price.users[exact.price.bits == 0] == 100
