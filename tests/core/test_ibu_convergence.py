@@ -370,3 +370,8 @@ def test_stopping_keeps_what_was_reached():
     assert found.squared_distance.shape == (2, len(found.iterations))
     end = ibu_path(SCENARIO.draw().counts, SCENARIO.mechanism, [int(found.iterations[-1])])
     assert found.squared_distance[1, -1] == pytest.approx(float(end.squared_distance[0]), rel=1e-9)
+
+
+def test_iterations_up_to_the_last_recorded_one_are_looked_at():
+    path = ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [20, 24])
+    assert settling_times(path, 0.01).iterations.tolist() == [24, 23, 12]
