@@ -13,9 +13,9 @@ from pages._ui.long_run import Progress
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
-from rr_core.figures.estimators import METRIC_TITLES, bias_and_variance, error_distribution, wins
+from rr_core.figures.estimators import bias_and_variance, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import plain_names
+from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
@@ -26,12 +26,7 @@ _AGAINST: dict[Target, str] = {
     "population": "the population that the users were drawn from",
 }
 _MOST_NAMED = 12
-_ROWS = {
-    "mse": "Squared error",
-    "tv": "Total variation",
-    "max": "Largest error",
-    "above": "… above MLE\\*'s",
-}
+_ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED}
 _FEWEST, _MOST = 4, 15  # digits
 
 
@@ -149,7 +144,7 @@ def _show_repeats(result: Repeats, times: int) -> None:
         "Error measure",
         RANKED,
         default="mse",
-        format_func=lambda metric: starred(METRIC_TITLES[metric]),
+        format_func=lambda metric: starred(METRIC_NAMES[metric].title),
         key="repeat_metric",
     )
     metric = metric or "mse"

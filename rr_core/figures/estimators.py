@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, share_format
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.figures.wording import METRIC_NAMES
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
@@ -180,13 +181,6 @@ def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array) ->
     return traces
 
 
-METRIC_TITLES = {
-    "mse": "Squared error, summed over categories",
-    "tv": "Total variation",
-    "max": "Largest error of any category",
-    "nll": "Negative log-likelihood per report (nats)",
-    "above": "Negative log-likelihood per report above MLE*'s (nats)",
-}
 _FEWEST, _MOST = 4, 15  # digits
 
 
@@ -213,7 +207,7 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
     scale: dict[str, Any] = {"exponentformat": "power"}
     if wide:
         scale |= {"type": "log", "dtick": 1}
-    title = METRIC_TITLES[metric] + (" (logarithmic)" if wide else "")
+    title = METRIC_NAMES[metric].title + (" (logarithmic)" if wide else "")
     y = axis("Estimator", autorange="reversed")
     reading = _mean_reading(result, metric)
     return figure(traces, axis(title, **scale), y, reading, showlegend=False, height=330)
@@ -223,7 +217,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     """Which estimator has the smallest mean error, where the difference is significant."""
     over = _collections(result.done)
     if result.tied[metric] == result.done:
-        return f"{METRIC_TITLES[metric]}: the three valid estimators are equal in all of {over}."
+        return f"{METRIC_NAMES[metric].title}: the three valid estimators are equal in all of {over}."
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
     named = result.least_mean(metric)
     digits = _FEWEST  # as many as it takes to read the order that is told
@@ -242,7 +236,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
         said = f"the smallest mean of the three valid estimators is {least[0]}'s or {least[1]}'s; {over} cannot tell"
     else:
         said = f"{over} cannot tell whose mean is the smallest of the three valid estimators"
-    return f"{METRIC_TITLES[metric]}: {said} ({each})."
+    return f"{METRIC_NAMES[metric].title}: {said} ({each})."
 
 
 def _collections(done: int) -> str:

@@ -13,10 +13,9 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
-from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.wording import counted, display, roughly_times
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, display, population_name, roughly_times
 
 # What can be read: more rows and columns are for the pickers above to choose from.
 MOST_ROWS, MOST_COLUMNS = 6, 5

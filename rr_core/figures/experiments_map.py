@@ -14,10 +14,8 @@ from rr_core._validate import Array
 from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.estimators import METRIC_TITLES
-from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
-from rr_core.figures.wording import counted, roughly_times
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name, roughly_times
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
@@ -121,7 +119,7 @@ def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
     result = map_cell.result
     if result is None:
         return f"{cell_lines(map_cell)}<br>not run yet"
-    lines = [*_verdict(map_cell), cell_lines(map_cell), f"{METRIC_TITLES[drawn.metric]}:"]
+    lines = [*_verdict(map_cell), cell_lines(map_cell), f"{METRIC_NAMES[drawn.metric].title}:"]
     for error in map_cell.errors:
         spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
         lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")

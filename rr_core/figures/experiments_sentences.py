@@ -43,9 +43,18 @@ from rr_core.experiments.ranking import (
     varying_axis,
 )
 from rr_core.experiments.run import SweepResult
-from rr_core.figures.experiments_names import SYMBOLS, cell_name, population_name
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import counted, minus, practically_equal, roughly, roughly_times, times
+from rr_core.figures.wording import (
+    SYMBOLS,
+    cell_name,
+    counted,
+    minus,
+    population_name,
+    practically_equal,
+    roughly,
+    roughly_times,
+    times,
+)
 from rr_core.registry import VALID
 
 # What the paper says. Of its figures it says more, depending on the population: see `paper_says`.

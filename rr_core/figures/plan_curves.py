@@ -13,7 +13,7 @@ from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.plan_sentences import budget, round_up
 from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
-from rr_core.figures.wording import practically_equal, times
+from rr_core.figures.wording import METRIC_NAMES, practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.protocols import Key, RmseCurves
@@ -46,12 +46,6 @@ _BOUND_LOOKS = {
     "attainable": ("#B06A1E", "longdash", 2.0),
     "binary": ("#777777", "dot", 5.0),
 }
-_METRIC_TITLES = {
-    "rmse": "RMSE per category",
-    "max": "Largest error of any category",
-    "tv": "Total variation",
-}
-_METRICS_IN_WORDS = {"rmse": "RMSE per category", "max": "largest error", "tv": "total variation"}
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 # MLE* often lies on InvP: a small marker on a large one shows both.
 _MARKER_SIZES = {"inv": 10, "inv_n": 10, "inv_p": 15, "mle_star": 7}
@@ -315,7 +309,7 @@ def error_curves(
         if symbol == "ε"
         else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
     )
-    y = error_axis(_METRIC_TITLES[metric], span, SHARE)
+    y = error_axis(METRIC_NAMES[metric].title, span, SHARE)
     reading = _simulated_reading(result, metric, mean, here, there)
     return figure(
         traces,
@@ -405,7 +399,7 @@ def _simulated_reading(
         f"{symbol} = {_place_text(place, symbol)} and {other} = {_place_text(result.fixed_value, other)}"
     )
     start = f"At {at_both}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
-    what = _METRICS_IN_WORDS[metric]
+    what = METRIC_NAMES[metric].in_text
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
         return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."

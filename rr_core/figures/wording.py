@@ -1,20 +1,97 @@
-"""Words in figures and sentences: counts with their noun, ratios of errors, true minus signs, and names of categories
-made safe and short, because they may come from a stranger's file."""
+"""Words in figures and sentences: names of errors and of cells, counts with their noun, ratios of errors, true minus
+signs, and names of categories made safe and short, because they may come from a stranger's file."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rr_core.experiments.grid import POINT, Cell
 from rr_core.metrics import Users
 from rr_core.plain_text import plain
+from rr_core.populations import SHAPES, TABLES
 
 WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
+
+SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
+
+
+class MetricNames(NamedTuple):
+    """Display names of an error.
+
+    Attributes:
+        abbreviation: on a button of a multiple choice.
+        button: on a button of a single choice, and in a table.
+        title: of an axis, with its unit.
+        in_text: within a sentence.
+        mean_in_text: its mean within a sentence.
+        of_cell: on a button, for the error of a single cell of a sweep.
+    """
+
+    abbreviation: str
+    button: str
+    title: str
+    in_text: str
+    mean_in_text: str
+    of_cell: str
+
+
+METRIC_NAMES = {
+    "mse": MetricNames(
+        abbreviation="MSE",
+        button="Squared error",
+        title="Squared error, summed over categories",
+        in_text="mean squared error",
+        mean_in_text="mean squared error",
+        of_cell="Squared error",
+    ),
+    "rmse": MetricNames(
+        abbreviation="RMSE",
+        button="RMSE",
+        title="RMSE per category",
+        in_text="RMSE per category",
+        mean_in_text="RMSE per category",
+        of_cell="RMSE per category",
+    ),
+    "tv": MetricNames(
+        abbreviation="Total variation",
+        button="Total variation",
+        title="Total variation",
+        in_text="total variation",
+        mean_in_text="mean total variation",
+        of_cell="Total variation",
+    ),
+    "max": MetricNames(
+        abbreviation="Largest error",
+        button="Largest error",
+        title="Largest error of any category",
+        in_text="largest error",
+        mean_in_text="mean largest error",
+        of_cell="Largest error",
+    ),
+    "nll": MetricNames(
+        abbreviation="NLL",
+        button="NLL",
+        title="Negative log-likelihood per report (nats)",
+        in_text="NLL",
+        mean_in_text="mean negative log-likelihood",
+        of_cell="NLL per report",
+    ),
+    "above": MetricNames(
+        abbreviation="NLL above MLE*'s",
+        button="… above MLE*'s",
+        title="Negative log-likelihood per report above MLE*'s (nats)",
+        in_text="NLL above MLE*'s",
+        mean_in_text="mean NLL above MLE*'s",
+        of_cell="NLL above MLE*'s",
+    ),
+}
 
 
 def counted(number: int, noun: str) -> str:
@@ -73,3 +150,19 @@ def plain_names(labels: Sequence[str] | None, categories: NDArray[np.intp], long
 def names(labels: Sequence[str] | None, categories: NDArray[np.intp], longest: int = 40) -> list[str]:
     """Names of these categories, escaped for a chart."""
     return [html.escape(name, quote=False) for name in plain_names(labels, categories, longest)]
+
+
+def population_name(cell: Cell) -> str:
+    """In words that may stand within a sentence; equal names mean equal populations, but for uploaded ones."""
+    if cell.dist == "zipf":
+        return f"Zipf s = {cell.s:.12g}"
+    if cell.dist == POINT:
+        return "point mass (everybody in one category)"
+    if cell.dist in TABLES:
+        return TABLES[cell.dist].name
+    return "your histogram" if cell.uploaded else SHAPES[cell.dist].name.lower()
+
+
+def cell_name(cell: Cell) -> str:
+    """A cell in words: its population, K, epsilon and N."""
+    return f"{population_name(cell)}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,}"

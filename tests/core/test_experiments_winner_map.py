@@ -30,7 +30,7 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import why_no_map
-from rr_core.figures.experiments_names import population_name
+from rr_core.figures.wording import population_name
 from rr_core.populations import Population
 from rr_core.registry import VALID
 from tests.core.sweeps import THREE, made

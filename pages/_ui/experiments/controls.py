@@ -29,9 +29,8 @@ from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
-from rr_core.figures.experiments_names import METRIC_NAMES, population_name
 from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import WHOSE, counted
+from rr_core.figures.wording import METRIC_NAMES, WHOSE, counted, population_name
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import UPLOAD, Population

@@ -33,7 +33,6 @@ from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from rr_core.figures.experiments_map import why_no_map
-from rr_core.figures.experiments_names import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.figures.experiments_sentences import (
     SHAPES_EXPLAINED,
     agreement_in_words,
@@ -42,7 +41,7 @@ from rr_core.figures.experiments_sentences import (
     paper_says,
 )
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import counted
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
 from rr_core.misprints import worst_average

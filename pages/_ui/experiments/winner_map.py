@@ -27,7 +27,7 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
-from rr_core.figures.experiments_names import METRIC_NAMES, population_name
+from rr_core.figures.wording import METRIC_NAMES, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
@@ -53,7 +53,6 @@ _FIXED_PARAMETERS: dict[FixedName, str] = {
     "n": "at_n",
 }
 PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
-_METRICS = {name: names.of_cell for name, names in METRIC_NAMES.items()}
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,13 @@ def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tu
     offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
     choices = (
         Choice("key", "map", "map", {key: MAP_LABELS[key] for key in offered}, _NOT_IN_MAP),
-        Choice("metric", "metric", "error measure", {name: _METRICS[name] for name in metrics}, _NOT_IN_MAP),
+        Choice(
+            "metric",
+            "metric",
+            "error measure",
+            {name: METRIC_NAMES[name].of_cell for name in metrics},
+            _NOT_IN_MAP,
+        ),
     )
     selection, notes = parameters.read(choices, query, MapSelection(offered[0], metrics[0], at))
     populations = population_names(sweep)

@@ -25,10 +25,11 @@ from rr_core.figures.plan_curves import (
 from rr_core.figures.plan_map import plan_map
 from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import number
+from rr_core.figures.wording import METRIC_NAMES
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.metrics import Users
 from rr_core.plan import protocols, shuffling
-from rr_core.plan.landscape import Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -37,7 +38,6 @@ _SIMULATED_POINTS = 9
 _FACTORS: dict[Along, tuple[float, float]] = {"epsilon": (0.25, 4.0), "n": (0.01, 100.0)}
 # Collections per point: some seconds at K = 10,000.
 _CELLS, _FEWEST, _MOST = 1_000_000, 4, 400
-_METRICS = {"rmse": "RMSE", "max": "Largest error", "tv": "Total variation"}
 _METRIC_OF_TARGET = {"rmse": "rmse", "max": "max"}
 _PROTOCOL_POINTS = 41
 _DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
@@ -127,9 +127,9 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         about = (population, work.draw.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
         metric = st.segmented_control(
             "Error measure",
-            list(_METRICS),
+            list(METRICS),
             default="rmse",
-            format_func=_METRICS.__getitem__,
+            format_func=lambda metric: METRIC_NAMES[metric].button,
             key="plan_metric",
         )
         wanted = long_run.start_button(_SIMULATION, "Simulate", about)
