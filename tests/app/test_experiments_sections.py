@@ -258,7 +258,7 @@ def test_one_collection_settles_nothing_and_is_one():
 
 
 def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there():
-    """The exact means are those of tests/core/test_misprints_counterexamples.py; the button opens that very scenario."""
+    """The exact means are those of tests/core/test_misprints_paper.py; the button opens that very scenario."""
     page = with_claims(3)
     said = words(page)
     assert "“Never the worst” is false, though no cell of the paper's grid contradicts it." in said

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.experiments.grid import MAIN_GRID, Cell, Settings, over
-from rr_core.experiments.ranking import LeaderInterval, leader_intervals, standing, varying_axis
+from rr_core.experiments.grid import MAIN_GRID, Cell, Settings, Sweep, over
+from rr_core.experiments.ranking import (
+    FAR_STANDARD_ERRORS,
+    LeaderInterval,
+    agreement,
+    leader_intervals,
+    standing,
+    varying_axis,
+)
+from rr_core.experiments.run import SweepResult, run
 from rr_core.registry import VALID
 from tests.core.sweeps import made
 
@@ -121,3 +131,161 @@ def test_it_is_settled_at_the_level_of_the_sweep():
             made(ALONG_EPSILON, [(1, 1 + distance * limit, 9)], 0.1), "mse", "epsilon"
         )
         assert found.best == best
+
+
+# Two runs compared: against SciPy's Welch test, and on runs whose relation is known.
+
+SETTINGS = Settings(15, people="rounded", metrics=("mse", "nll"), bias=False)
+CELLS_AGREEMENT = over(s=(0.5, 2.0), k=12, epsilon=(1.0, 3.0), n=(60, 600))
+
+
+def ran(cells=CELLS_AGREEMENT, **changes):
+    return run(Sweep(cells, replace(SETTINGS, **changes)))
+
+
+@pytest.fixture(scope="module")
+def first():
+    return ran()
+
+
+@pytest.fixture(scope="module")
+def second():
+    return ran(seed=2, seeds=40, estimators=("inv_p", "mle_star", "inv"))
+
+
+@pytest.mark.parametrize("metric", ["mse", "nll"])
+def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
+    found = agreement(first, second, metric)
+    distances, chances = {}, []
+    m = ("mse", "nll").index(metric)
+    for mine, theirs in zip(first.cells, second.cells, strict=True):
+        for name in ("inv", "inv_p", "mle_star"):
+            a, b = ("inv", "inv_n", "inv_p", "mle_star").index(name), ("inv", "inv_p", "mle_star").index(name)
+            sides = [
+                (cell.mean[m, e], cell.standard_error[m, e] * math.sqrt(cell.seeds), cell.seeds)
+                for cell, e in ((mine, a), (theirs, b))
+            ]
+            test = stats.ttest_ind_from_stats(*sides[0], *sides[1], equal_var=False)
+            distances[mine.cell, name] = abs(test.statistic)
+            far = FAR_STANDARD_ERRORS * math.hypot(*(side[1] / math.sqrt(side[2]) for side in sides))
+            at_far = stats.ttest_ind_from_stats(far, *sides[0][1:], 0.0, *sides[1][1:], equal_var=False)
+            chances.append(at_far.pvalue)
+    assert (found.n_common, found.n_compared) == (8, 24)
+    assert found.largest_difference == pytest.approx(max(distances.values()))
+    assert (found.difference_cell, found.difference_estimator) == max(distances, key=distances.__getitem__)
+    assert found.n_beyond == sum(distance > 3 for distance in distances.values())
+    assert found.expected_beyond == pytest.approx(sum(chances))
+    assert not found.identical
+    assert not found.same_collections
+    assert found.same_users
+
+
+def test_ratios_of_every_mean_that_both_have(first, second):
+    found = agreement(first, second, "nll")
+    ratios = {}
+    for mine, theirs in zip(first.cells, second.cells, strict=True):
+        for name, a, b in (("inv", 0, 0), ("inv_p", 2, 1), ("mle_star", 3, 2)):
+            pair = mine.mean[1, a], theirs.mean[1, b]
+            ratios[mine.cell, name] = max(pair) / min(pair)
+    assert found.largest_ratio == pytest.approx(max(ratios.values()))
+    assert (found.ratio_cell, found.ratio_estimator) == max(ratios, key=ratios.__getitem__)
+    assert found.median_ratio == pytest.approx(np.median(list(ratios.values())))
+    back = agreement(second, first, "nll")
+    assert (back.largest_ratio, back.median_ratio, back.ratio_cell) == (
+        found.largest_ratio,
+        found.median_ratio,
+        found.ratio_cell,
+    )
+
+
+def test_the_same_run_is_the_same_bit_for_bit(first):
+    again = agreement(first, ran(), "mse")
+    assert again.identical
+    assert again.same_collections
+    assert (again.largest_difference, again.n_beyond) == (0.0, 0)
+    assert (again.largest_ratio, again.median_ratio) == (1.0, 1.0)
+    part = agreement(first, SweepResult(first.sweep, first.cells[:3]), "mse")
+    assert part.identical
+    assert part.n_common == 3
+
+
+def test_one_number_apart_is_not_the_same(first):
+    cell = first.cells[4]
+    other = replace(cell, quantiles=cell.quantiles + 1e-16)
+    changed = SweepResult(first.sweep, (*first.cells[:4], other, *first.cells[5:]))
+    found = agreement(first, changed, "mse")
+    assert not found.identical
+    assert found.largest_difference == 0.0
+
+
+def test_the_same_numbers_under_other_settings_are_not_the_same(first):
+    other = Sweep(first.sweep.cells, replace(SETTINGS, seed=2))
+    assert not agreement(first, SweepResult(other, first.cells), "mse").identical
+
+
+def test_a_difference_is_counted_from_three_standard_errors_on(first):
+    error = np.sqrt(2.0) * first.cells[2].standard_error
+    for times, beyond in ((2.99, 0), (3.01, 4)):
+        moved = replace(first.cells[2], mean=first.cells[2].mean - times * error)
+        changed = SweepResult(first.sweep, (*first.cells[:2], moved, *first.cells[3:]))
+        found = agreement(first, changed, "mse")
+        assert found.n_beyond == beyond
+        assert found.largest_difference == pytest.approx(times)
+        assert found.difference_cell == first.cells[2].cell
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "same"),
+    [
+        ({"seed": 1}, {"seed": 2}, True),  # rounded: no seed behind the users
+        ({"people": "drawn"}, {"people": "drawn"}, True),
+        ({"people": "drawn", "seed": 1}, {"people": "drawn", "seed": 2}, False),
+        ({"people": "drawn"}, {"people": "rounded"}, False),
+        ({"users": "sampled", "people": "drawn", "seed": 1}, {"users": "sampled", "seed": 2}, True),
+        ({"users": "sampled"}, {"users": "fixed"}, False),
+    ],
+)
+def test_whether_both_are_about_the_same_users(mine, theirs, same):
+    runs = [ran(CELLS_AGREEMENT[:1], seeds=2, **changes) for changes in (mine, theirs)]
+    assert agreement(*runs, "mse").same_users is same
+
+
+def test_nothing_in_common(first):
+    found = agreement(first, ran(over(k=5, epsilon=1.0, n=(10, 20))), "mse")
+    assert (found.n_common, found.n_compared, found.n_beyond, found.expected_beyond) == (0, 0, 0, 0)
+    assert not found.identical
+    assert math.isnan(found.largest_difference)
+    assert math.isnan(found.largest_ratio)
+    assert math.isnan(found.median_ratio)
+    assert found.difference_cell is found.ratio_cell is None
+
+
+def test_one_seed_has_no_standard_error(first):
+    found = agreement(first, ran(seeds=1), "mse")
+    assert (found.n_common, found.n_compared, found.n_beyond) == (8, 0, 0)
+    assert math.isnan(found.largest_difference)
+    assert found.largest_ratio > 1
+
+
+def test_means_without_any_spread():
+    """With eps = 20 and 5 users nothing is ever estimated wrong: equal means, no standard errors."""
+    cells = over(dist="point", k=3, epsilon=20.0, n=5)
+    one, another = (ran(cells, seed=seed, estimators=("inv_n", "inv_p")) for seed in (1, 9))
+    found = agreement(one, another, "mse")
+    assert (found.n_compared, found.largest_difference, found.expected_beyond, found.largest_ratio) == (
+        2,
+        0.0,
+        0.0,
+        1.0,
+    )
+    moved = SweepResult(another.sweep, (replace(another.cells[0], mean=another.cells[0].mean + 1.0),))
+    assert (
+        agreement(one, moved, "mse").largest_difference
+        == agreement(one, moved, "mse").largest_ratio
+        == math.inf
+    )
+
+
+def test_a_metric_that_one_run_lacks(first):
+    with pytest.raises(ValueError, match="metric must be one that both runs have, got 'nll'"):
+        agreement(first, ran(CELLS_AGREEMENT[:1], metrics=("mse",)), "nll")

@@ -1,14 +1,29 @@
 """The map, the frontier and the price of privacy agree with the single answers."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rr_core.plan.landscape import EPSILONS, USERS, frontier, landscape, price_per_bit
+from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, simulate
+from rr_core.plan import landscape as module
+from rr_core.plan.landscape import (
+    EPSILONS,
+    USERS,
+    frontier,
+    inv_curve,
+    landscape,
+    price_per_bit,
+    simulate_curve,
+)
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Guess, Target
 from rr_core.populations import uniform, zipf
+from rr_core.sampling import whole_users
 
 TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), Target("top", 3))
 
@@ -71,3 +86,117 @@ def test_the_price_is_a_multiple_of_where_one_started_even_if_that_is_not_listed
     start = required_n(TARGETS[1], 10, 3.0, None)
     assert price.times == pytest.approx(price.users / start)
     assert (price.times > 1.5).all()
+
+
+# Simulated curves: against the closed form and `measure`, the same however they are cut, and what stopping leaves.
+
+ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize(
+    ("along", "points", "fixed"), [("epsilon", [0.5, 2, 6], 300), ("n", [10, 300, 10**8], 1.0)]
+)
+def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
+    theta = zipf(12, 1.0)
+    curve = simulate_curve(12, theta, along, points, fixed, 600, users=users, seed=3)
+    truth = [whole_users(theta, int(n)) / n for n in (points if along == "n" else [fixed] * 3)]
+    expected = inv_curve(12, theta, along, points, fixed, users=users)
+    for i, share in enumerate(truth):
+        epsilon, n = (fixed, points[i]) if along == "n" else (points[i], fixed)
+        variance = inv_variance(
+            share if users == "fixed" else theta, n, RandomizedResponse(12, epsilon), users=users
+        )
+        assert expected[i] == pytest.approx(np.sqrt(variance.mean()), rel=1e-12)
+    off = np.abs(curve.mean["rmse"]["inv"] - expected) / curve.standard_error["rmse"]["inv"]
+    assert off.max() < 4
+    assert curve.finished
+    assert curve.points.tolist() == points
+
+
+def test_the_errors_are_the_estimators_on_the_same_reports():
+    theta, mechanism = zipf(6, 1.0), RandomizedResponse(6, 1.0)
+    collector = module._collector(mechanism, theta, 100, "fixed", 4, 5, 0)
+    reports = collector.draw(0, 4).reports
+    errors = module._errors(collector, reports)
+    assert reports.sum(axis=1).tolist() == [100] * 4
+    for index, estimator in enumerate(ESTIMATORS.values()):
+        off = estimator(reports, mechanism) - whole_users(theta, 100) / 100
+        assert errors[0, index] == pytest.approx((off**2).mean(axis=1))
+        assert errors[1, index] == pytest.approx(np.abs(off).max(axis=1))
+        assert errors[2, index] == pytest.approx(np.abs(off).sum(axis=1) / 2)
+
+
+def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
+    arguments = (40, zipf(40, 1.0), "epsilon", [1.0, 3.0], 500)
+    plain = simulate_curve(*arguments, 70, seed=9)
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
+    calls = []
+    watched = simulate_curve(*arguments, 70, seed=9, progress=lambda done: bool(calls.append(done)))
+    assert calls == [64, 128, 134, 140]
+    stopped = simulate_curve(*arguments, 5000, seed=9, progress=lambda done: done >= 128)
+    assert stopped.completed.tolist() == [64, 64]
+    assert not stopped.finished
+    alone = simulate_curve(*arguments, 64, seed=9)
+    for metric in module.METRICS:
+        for name in ESTIMATORS:
+            assert (plain.mean[metric][name] == watched.mean[metric][name]).all()
+            assert (stopped.mean[metric][name] == alone.mean[metric][name]).all()
+            assert (stopped.standard_error[metric][name] == alone.standard_error[metric][name]).all()
+
+
+def test_a_run_stopped_at_once_leaves_gaps(monkeypatch):
+    monkeypatch.setattr(simulate, "PROGRESS_SECONDS", 0.0)
+    curve = simulate_curve(3, uniform(3), "n", [10, 20], 1.0, 1, progress=lambda done: True)
+    assert curve.completed.tolist() == [1, 0]
+    assert np.isfinite(curve.mean["max"]["inv"][0])
+    assert np.isnan(curve.mean["max"]["inv"][1])
+    assert np.isnan(curve.standard_error["max"]["inv"]).all()
+
+
+def test_a_large_k_in_blocks_of_one():
+    curve = simulate_curve(200_000, zipf(200_000, 1.3), "epsilon", [6.0], 100_000, 2)
+    assert curve.completed.tolist() == [2]
+    assert curve.mean["rmse"]["mle_star"][0] < curve.mean["rmse"]["inv"][0]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=8).filter(any), st.integers(1, 10**9))
+def test_rounded_people_are_n_in_all_and_off_by_less_than_one(weights, n):
+    theta = np.array(weights) / sum(weights)
+    people = whole_users(theta, n)
+    assert people.sum() == n
+    assert np.abs(people - theta * n).max() < 1 + 1e-6
+    assert (people >= 0).all()
+
+
+def test_wrong_arguments_are_named():
+    for arguments, words in (
+        ((3, [1, 2, 3], "k", [1], 1, 5), "along must be"),
+        ((3, [1, 2], "n", [1], 1, 5), "histogram must have"),
+        ((3, [1, 2, 3], "n", [0], 1, 5), "n must be an integer from 1"),
+        ((3, [1, 2, 3], "epsilon", [30], 10, 5), "epsilon must be"),
+        ((3, [1, 2, 3], "epsilon", [1], 10, 0), "replicates must be"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            simulate_curve(*arguments)
+    with pytest.raises(ValueError, match="users must be"):
+        simulate_curve(3, [1, 2, 3], "n", [5], 1, 5, users="new")
+
+
+def test_mean_and_standard_error_of_five_collections_by_hand():
+    collector = module._collector(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed", 64, 8, 0)
+    errors = module._errors(collector, collector.draw(0, 5).reports)[..., :5]
+    curve = simulate_curve(4, uniform(4), "n", [90], 1.0, 5, seed=8)
+    for index, name in enumerate(ESTIMATORS):
+        squares, largest = errors[0, index], errors[1, index]
+        assert curve.mean["max"][name] == pytest.approx(largest.mean())
+        assert curve.standard_error["max"][name] == pytest.approx(largest.std(ddof=1) / np.sqrt(5))
+        assert curve.mean["rmse"][name] == pytest.approx(np.sqrt(squares.mean()))
+        half = squares.std(ddof=1) / np.sqrt(5) / (2 * np.sqrt(squares.mean()))
+        assert curve.standard_error["rmse"][name] == pytest.approx(half)
+
+
+def test_points_are_collected_independently():
+    curve = simulate_curve(4, uniform(4), "n", [90, 90], 1.0, 5)
+    assert curve.mean["tv"]["inv"][0] != curve.mean["tv"]["inv"][1]

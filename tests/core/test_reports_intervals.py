@@ -1,7 +1,10 @@
 """Intervals for Inv: exact coverage from the law of a category's reports, and the equations of their ends."""
 
+from __future__ import annotations
+
 import math
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -11,7 +14,16 @@ from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance
 from rr_core.law import report_distribution
-from rr_core.reports.intervals import inv_interval, too_few_reports
+from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
+from rr_core.reports.intervals import (
+    EXTREME_CHANCE,
+    above_zero,
+    extremes,
+    inv_interval,
+    too_few_reports,
+    upper_tail,
+)
+from tests.core import exact
 
 USERS = ("fixed", "sampled")
 
@@ -186,3 +198,160 @@ def test_the_estimate_plugged_into_the_variance_gives_no_width_without_reports_f
         # Corrected eq. (8) there: q p/(N (p - q)^2).
         fixed = mechanism.p * mechanism.q / (20 * mechanism.keep**2)
         assert inv_variance(none, 20, mechanism)[0] == pytest.approx(fixed, rel=1e-9)
+
+
+# Exact binomial tests: tails, Holm by its definition and the familywise error; bounds on the largest and the smallest.
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (7, 4.0)])
+def test_p_values_are_exact_binomial_tails(k, epsilon):
+    mechanism, n = RandomizedResponse(k, epsilon), 23
+    q = Fraction(mechanism.q)
+    for count in range(n + 1):
+        counts = [count, n - count] + [0] * (k - 2)
+        exact = sum(math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(count, n + 1))
+        assert above_zero(counts, mechanism).p_values[0] == pytest.approx(float(exact), rel=1e-11)
+
+
+def test_the_far_tail_of_a_billion_reports_is_not_rounded_to_zero():
+    # 10 deviations above its mean; the ratio of neighbouring terms bounds the tail by a geometric sum.
+    n, q = 10**9, 0.01
+    count = round(n * q + 10 * math.sqrt(n * q * (1 - q)))
+    tail = upper_tail(np.array([float(count)]), n, q)[0]
+    log_term = (
+        math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
+        + count * math.log(q) + (n - count) * math.log1p(-q)
+    )  # fmt: skip
+    ratio = (n - count) / (count + 1) * q / (1 - q)
+    assert math.exp(log_term) < tail < math.exp(log_term) / (1 - ratio) * 1.0001
+
+
+def holm(p_values):
+    """Step-down by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted, running = np.empty(len(p_values)), 0.0
+    for rank, i in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = running
+    return adjusted
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=30).filter(any), st.floats(0.1, 4))
+def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon):
+    result = above_zero(counts, RandomizedResponse(len(counts), epsilon), 0.1)
+    np.testing.assert_allclose(result.adjusted, holm(result.p_values), rtol=1e-12)
+    assert (result.adjusted <= 1).all()
+    assert (result.adjusted >= result.p_values).all()
+    np.testing.assert_array_equal(result.above, result.adjusted <= 0.1)
+    order = np.argsort(counts, kind="stable")
+    assert (np.diff(result.adjusted[order]) <= 0).all()
+
+
+@pytest.mark.parametrize(("empty", "n"), [(19, 400), (10, 3000)])
+def test_familywise_error_is_at_most_the_level(empty, n):
+    k, times, level = 20, 1500, 0.1
+    mechanism, rng = RandomizedResponse(k, 2.0), np.random.default_rng(5)
+    true = np.zeros(k, dtype=np.int64)
+    true[: k - empty] = n // (k - empty)
+    reports = mechanism.randomize_histogram(np.broadcast_to(true, (times, k)), rng)
+    wrong = sum(above_zero(row, mechanism, level).above[k - empty :].any() for row in reports)
+    assert wrong <= times * level + 4 * math.sqrt(times * level * (1 - level))
+    assert wrong >= times * level / 3  # and it is no test that never rejects
+
+
+def test_large_shares_are_found_and_no_reports_never_are():
+    result = above_zero([900, 45, 55, 0], RandomizedResponse(4, 3.0))
+    assert result.above.tolist() == [True, False, False, False]
+    assert result.p_values[3] == 1
+    assert result.adjusted[3] == 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon"), [([1, 0], 1.0), ([5, 0, 0], 5000.0), ([10**9, 0], 20.0), ([2, 1], 0.01)]
+)
+def test_extremes_stay_between_zero_and_one(counts, epsilon):
+    result = above_zero(counts, RandomizedResponse(len(counts), epsilon))
+    for values in (result.p_values, result.adjusted):
+        assert ((values >= 0) & (values <= 1)).all()
+
+
+def test_wrong_arguments_tests():
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 0"):
+        above_zero([1, 2], RandomizedResponse(2, 1.0), 0)
+    with pytest.raises(ValueError, match="counts must have a total >= 1"):
+        above_zero([0, 0], RandomizedResponse(2, 1.0))
+
+
+def tail(n: int, chance: Fraction, amounts: range) -> Fraction:
+    """Probability that Binomial(n, chance) is one of the amounts."""
+    return sum((comb(n, x) * chance**x * (1 - chance) ** (n - x) for x in amounts), Fraction(0))
+
+
+@pytest.mark.parametrize("counts", [[5, 0, 2], [9, 1], [1, 1, 1, 1], [12, 0, 0, 0, 0], [0, 30, 31]])
+@pytest.mark.parametrize("p", [Fraction(3, 5), Fraction(9, 10)])
+def test_the_bounds_by_exact_fractions(counts, p):
+    k, n = len(counts), sum(counts)
+    mechanism, q = RandomizedResponse.from_p(k, float(p)), (1 - p) / (k - 1)
+    found = extremes(counts, mechanism)
+    assert found.most == pytest.approx(min(1.0, float(k * tail(n, p, range(max(counts), n + 1)))), rel=1e-9)
+    assert found.fewest == pytest.approx(min(1.0, float(k * tail(n, q, range(min(counts) + 1)))), rel=1e-9)
+
+
+def test_no_population_makes_such_counts_more_likely():
+    # All reports of all five users over three categories, for every population of five.
+    mechanism = RandomizedResponse(3, 1.5)
+    for people in ((5, 0, 0), (3, 2, 0), (3, 1, 1), (2, 2, 1)):
+        law = exact.histogram_law(people, mechanism.matrix().tolist())
+        for counts in law:
+            bound = extremes(counts, mechanism)
+            assert sum(x for c, x in law.items() if max(c) >= max(counts)) <= bound.most + 1e-12
+            assert sum(x for c, x in law.items() if min(c) <= min(counts)) <= bound.fewest + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "epsilon", "largest"), [(1000, 5000, 3.0, 180), (300, 2000, 2.0, 90), (100, 400, 1.0, 30)]
+)
+def test_one_count_beyond_belief_is_seen_among_many_categories(k, n, epsilon, largest):
+    rest = np.random.default_rng(1).multinomial(n - largest, np.full(k - 1, 1 / (k - 1)))
+    counts = np.append(largest, rest)
+    test = fit_test(counts, RandomizedResponse(k, epsilon), 100)
+    assert test.p_value > 0.05  # the likelihood ratio does not notice
+    assert largest > 1.5 * test.ceiling
+    assert test.extremes.too_many
+    assert test.rejects(0.05)
+    found = plausible_epsilon(counts, k, above=epsilon, replicates=20)
+    assert found.low > epsilon
+    assert not found.none
+    assert not extremes(counts, RandomizedResponse(k, found.low)).too_many
+
+
+def test_one_empty_category_where_noise_alone_brings_twenty():
+    k, n = 1000, 20_000
+    mechanism = RandomizedResponse(k, 0.01)
+    counts = np.random.default_rng(4).multinomial(n, np.append(0.0, np.full(k - 1, 1 / (k - 1))))
+    test = fit_test(counts, mechanism, 100)
+    assert test.p_value > 0.05
+    assert test.extremes.too_few
+    assert test.rejects(0.05)
+
+
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 200, 3.0), (12, 60, 2.0)])
+def test_right_epsilons_are_hardly_ever_rejected(k, n, epsilon):
+    mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(6)
+    seen = mechanism.expected(np.eye(k)[0])
+    rows = rng.multinomial(n, seen / seen.sum(), size=4000)
+    beyond = [one.too_many or one.too_few for one in (extremes(row, mechanism) for row in rows)]
+    assert np.mean(beyond) <= EXTREME_CHANCE + 3 * np.sqrt(EXTREME_CHANCE / len(rows))
+
+
+def test_what_fits_exactly_is_not_rejected():
+    for counts, epsilon in (([1, 0], 0.01), ([10**9, 0, 0], 40.0), ([5] * 12, 5000.0), ([0, 1, 0], 20.0)):
+        found = extremes(counts, RandomizedResponse(len(counts), epsilon))
+        assert not found.too_many
+        assert not found.too_few
+
+
+def test_wrong_arguments_of_extremes():
+    with pytest.raises(ValueError, match="counts must have a total >= 1"):
+        extremes([0, 0], RandomizedResponse(2, 1.0))
