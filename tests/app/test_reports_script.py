@@ -160,6 +160,18 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
 
 
 @pytest.mark.slow
+def test_all_seen_in_a_list_without_a_header(tmp_path):
+    text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
+    source = ("reports.txt", text.encode())
+    found = analysed([source], AllSeen(), has_header=False)
+    assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
+    save(tmp_path, source)
+    script = report_files.script(found)
+    assert "HEADER: bool | None = False\n" in script
+    check(run(script, tmp_path), found)
+
+
+@pytest.mark.slow
 def test_parquet(tmp_path):
     values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
     out = io.BytesIO()

@@ -6,7 +6,16 @@ import math
 
 import pytest
 
-from rr_core.figures.wording import counted, minus, practically_equal, roughly, roughly_times, times
+from rr_core.figures.wording import (
+    METRIC_NAMES,
+    MetricNames,
+    counted,
+    minus,
+    practically_equal,
+    roughly,
+    roughly_times,
+    times,
+)
 
 
 def test_counts():
@@ -65,3 +74,17 @@ def test_what_is_no_difference():
 )
 def test_signs(text, written):
     assert minus(text) == written
+
+
+def test_no_two_errors_have_one_name():
+    for field in MetricNames._fields:
+        names = [getattr(one, field) for one in METRIC_NAMES.values()]
+        assert len(set(names)) == len(names) or field == "mean_in_text", field
+    for name, words in (
+        ("tv", "total variation"),
+        ("max", "largest"),
+        ("rmse", "rmse"),
+        ("mse", "squared error"),
+    ):
+        found = METRIC_NAMES[name]
+        assert all(words in text.lower() for text in found[1:]), name
