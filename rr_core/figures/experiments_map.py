@@ -280,7 +280,6 @@ def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.
         height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
-        dragmode=False,
     )
 
 

@@ -165,7 +165,7 @@ LARGEST_MATRIX = 30
 
 
 def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
-    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q."""
+    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q; its colours end at p."""
     matrix = mechanism.matrix()
     heat = {
         "type": "heatmap",
@@ -173,7 +173,7 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         "x": names,
         "y": names,
         "zmin": 0,
-        "zmax": 1,
+        "zmax": mechanism.p,  # so that the diagonal stands out at a small epsilon too
         "colorscale": "Cividis",
         "colorbar": {"title": {"text": "probability"}, "tickformat": SHARE, "thickness": 14},
         "text": np.where(np.eye(mechanism.k, dtype=bool), percent(mechanism.p), percent(mechanism.q)),

@@ -66,7 +66,7 @@ SERIES = tuple(
 BUTTON = {
     "bgcolor": "#E8E8E8",
     "bordercolor": "#A0A0A0",
-    "font": {"size": 13, "color": "#202020"},
+    "font": {"size": 14, "color": "#202020"},
 }
 
 # Minus signs, not hyphens, and as many digits as the axis needs: significant ones, so that a small share is no zero.
@@ -79,7 +79,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis with its title and the common grid."""
     return {
         "title": {"text": title, "font": {"size": 15}},
-        "tickfont": {"size": 13},
+        "tickfont": {"size": 14},
         "gridcolor": GRID,
         "zerolinecolor": ZERO,
         "automargin": False,
@@ -116,7 +116,8 @@ def figure(
         },
         "hoverlabel": {"font": {"size": 14}, "align": "left"},
         "hovermode": "closest",
-        "dragmode": "zoom",
+        # A finger on a chart scrolls the page; the toolbar has the zoom.
+        "dragmode": False,
         "meta": {"reading": reading},
         # Nothing is left to Plotly's default template, which would be most of what is sent.
         "template": {"layout": {}},

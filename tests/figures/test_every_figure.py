@@ -34,6 +34,7 @@ def check(figure: go.Figure) -> None:
         len(trace.y) if trace.y is not None else 0 for trace in validated.data if trace.type != "box"
     )
     assert points <= MOST_POINTS
+    assert figure.layout.dragmode is False  # a finger on a chart scrolls the page
     text = reading(figure)
     assert 40 < len(text) < 320
     assert text.endswith(".")
@@ -69,6 +70,7 @@ def test_channel_matrix(k):
     figure = noisy_histogram.channel(mechanism, [str(i) for i in range(k)])
     check(figure)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z, float), mechanism.matrix())
+    assert figure.data[0].zmax == mechanism.matrix().max()  # the diagonal stands out, however small it is
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
