@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 
 from pages._ui import chart, long_run
-from pages._ui.long_run import Progress
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
@@ -19,6 +18,7 @@ from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
+from rr_core.simulate import Progress
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from rr_core.simulate import Progress
+
 T = TypeVar("T")
 # Told how much is done; True asks to stop.
-Progress = Callable[[int], bool]
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)

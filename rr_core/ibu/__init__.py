@@ -12,9 +12,10 @@
 ``from rr_core.ibu import Start``; ``import rr_core.ibu.starts as starts`` would look for ``starts`` on the function.
 """
 
-from rr_core.ibu.engine import Progress, ibu, ibu_channel, ibu_path, ibu_paths, iterates
+from rr_core.ibu.engine import ibu, ibu_channel, ibu_path, ibu_paths, iterates
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
+from rr_core.simulate import Progress
 
 __all__ = [
     "IBUPath",

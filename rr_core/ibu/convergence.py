@@ -42,15 +42,15 @@ from scipy.optimize import brentq
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.ibu.engine import Progress, ibu_paths, iterates
+from rr_core.ibu.engine import ibu_paths, iterates
 from rr_core.ibu.path import IBUPath, log_spaced, require_single, truth_odds
 from rr_core.scenario import Draw, Scenario, Users
+from rr_core.simulate import PROGRESS_SECONDS, Progress
 
 # What a person may call near enough.
 TOLERANCES = tuple(float(f"1e-{i}") for i in range(2, 13))
 _DIVERGENCE_ROUNDING = 1e-14
 _DECAY_ROUNDING = 1e-13
-_SECONDS_BETWEEN_CALLS = 0.05  # of a progress callback
 
 
 @dataclass(frozen=True)
@@ -378,7 +378,7 @@ def compare_runs(draws: Sequence[Draw], last: int, progress: Progress | None = N
         new = np.isnan(reached) & within.any(axis=-1)
         reached[new] = first + np.argmax(within, axis=-1)[new]
         curves.append(squared[:, marks[(marks >= first) & (marks <= done)] - first])
-        if progress is not None and (done == last or time.perf_counter() - called >= _SECONDS_BETWEEN_CALLS):
+        if progress is not None and (done == last or time.perf_counter() - called >= PROGRESS_SECONDS):
             called = time.perf_counter()
             if progress(done):
                 stopped = done < last

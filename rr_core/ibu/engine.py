@@ -8,7 +8,7 @@ counts), not O(k); and many histograms, each with its own mechanism, advance tog
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,8 @@ from rr_core.ibu.path import (
 )
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
+from rr_core.simulate import PROGRESS_SECONDS, Progress
 
-Progress = Callable[[int], bool]
-
-_SECONDS_BETWEEN_CALLS = 0.05  # of a progress callback
 # The clock is looked at after some 5 ms of iterations: each costs as much as this many entries, plus its own.
 _ENTRIES_PER_LOOK, _ENTRIES_PER_CALL = 2_500_000, 1250
 
@@ -277,7 +275,7 @@ def _advance_to(batch: _Batch, marks: list[int], progress: Progress | None) -> I
         while batch.done < mark:
             batch.advance(min(longest, mark - batch.done))
             last = batch.done == marks[-1]
-            if progress is None or not (last or time.perf_counter() - called >= _SECONDS_BETWEEN_CALLS):
+            if progress is None or not (last or time.perf_counter() - called >= PROGRESS_SECONDS):
                 continue
             if progress(batch.done):
                 yield batch.done

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.data import read_csv
 from rr_core.ibu.convergence import RunComparison, compare_runs
-from rr_core.ibu.engine import Progress, ibu_paths
+from rr_core.ibu.engine import ibu_paths
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.scenario import Scenario
+from rr_core.simulate import Progress
 
 K = 500
 EXPONENTS = (0.01, 1.3)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.numbers import DECIMAL
 from rr_core.io.parquet import to_text
 
 MAX_LABEL_LENGTH = 200
@@ -22,7 +23,6 @@ MAX_LABEL_LENGTH = 200
 Codes = npt.NDArray[np.int32]
 
 _CONTROLS = r"[\x00-\x1f\x7f-\x{9f}]"
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 # Padding makes a name longer; beyond this much text, names are sorted letter by letter.
 _NATURAL_SORT_BYTES = 1 << 26
 
@@ -75,7 +75,7 @@ def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
     That is without regard to case and accents, and "item 2" before "item 10". Ties keep their order.
     """
     text = pa.array(names, pa.large_string())
-    if pc.all(pc.match_substring_regex(text, _NUMBER)).as_py():
+    if pc.all(pc.match_substring_regex(text, DECIMAL)).as_py():
         return np.argsort(np.array([float(name) for name in names]), kind="stable")
     key = pc.replace_substring_regex(pc.utf8_normalize(text, "NFKD"), r"\p{Mn}", "")
     key = pc.utf8_lower(key)

@@ -26,7 +26,7 @@ MAX_COUNT = 2**53
 """The largest count, and total: every integer up to here is exact as a double."""
 
 _INTEGER = r"^[+-]?[0-9]{1,18}$"
-_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _SPACED = r"^[+-]?[0-9]{1,3}([ '\x{a0}\x{2019}\x{202f}][0-9]{3})+([.,][0-9]+)?$"
 _WITH_COMMA = r"^[+-]?[0-9.]*,[0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$"
@@ -65,7 +65,7 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     text = _without_commas(text, notes)
     if not (shares or percent or notes):
         text = _without_points(text, notes)
-    numeric = pc.or_(pc.match_substring_regex(text, _DECIMAL), pc.match_substring_regex(text, _NOT_FINITE))
+    numeric = pc.or_(pc.match_substring_regex(text, DECIMAL), pc.match_substring_regex(text, _NOT_FINITE))
     cells = pc.if_else(numeric, text, "nan").to_pylist()
     return Numbers(np.array([float(cell) for cell in cells], dtype=np.float64), tuple(notes), percent)
 

@@ -31,6 +31,7 @@ from rr_core.io import (
 )
 from rr_core.io.csv_files import csv_cell
 from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import REGISTRY
 from rr_core.reports import Analysis, analyse, fit_test, plausible_epsilon
 
 # Settings, as they were in the app.
@@ -54,7 +55,7 @@ APP_SHA256: str = ""
 # End of the settings.
 
 TOP = 20
-NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
+NAMES = {entry.name: entry.label for entry in REGISTRY}
 
 
 def main() -> None:
@@ -80,7 +81,7 @@ def main() -> None:
     print(f"reports outside the domain, left out: {collected.outside_total}")
 
     found = analyse(counts, mechanism, LEVEL, users=USERS)
-    columns = {"category": labels, **numbers(found)}
+    columns = {"category": labels, **found.columns()}
     most = np.argsort(-counts, kind="stable")[:TOP]
     print(f"the {most.size} most reported of {k}:")
     write(sys.stdout, columns, most)
@@ -112,17 +113,6 @@ def compared(k: int, n: int, sha256: str) -> str:
     if sha256 != APP_SHA256:
         return "K and N are those that the app saw, but the bytes of the files are not: compare the numbers."
     return "The files, K and N are those that the app saw."
-
-
-def numbers(found: Analysis) -> dict[str, Any]:
-    """The columns of the table, (k,) each."""
-    columns: dict[str, Any] = {"reports": found.counts, **found.estimates}
-    for ending, interval in (("", found.interval), ("_all", found.simultaneous)):
-        for kind, ends in (("", interval), ("_cut", interval.cut())):
-            columns |= {f"inv_low{ending}{kind}": ends.low, f"inv_high{ending}{kind}": ends.high}
-    columns |= {f"people_{name}": found.estimates[name] * found.n for name in NAMES}
-    above = found.above
-    return columns | {"p_value": above.p_values, "p_holm": above.adjusted, "above_zero": above.above}
 
 
 def print_fit(counts: NDArray[np.int64], mechanism: RandomizedResponse) -> bool:

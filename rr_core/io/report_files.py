@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
-from rr_core.io.report_results import ALL_ROWS, Results
+from rr_core.io.report_results import Results
+from rr_core.reports.analysis import ALL_ROWS
 from rr_core.reports.epsilon_fit import FitTest
 
 FORMAT = 2

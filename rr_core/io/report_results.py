@@ -13,16 +13,12 @@ from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
 from rr_core.io.reports import Reports
 from rr_core.mechanism import RandomizedResponse
-from rr_core.registry import ESTIMATORS
-from rr_core.reports.analysis import Analysis
+from rr_core.reports.analysis import ALL_ROWS, Analysis, Rows
 from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon
 from rr_core.reports.intervals import Interval
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
-Rows = NDArray[np.intp] | slice
-
-ALL_ROWS = slice(None)
 
 
 @dataclass(frozen=True)
@@ -153,24 +149,5 @@ class Results:
         return (self.analysis.simultaneous if simultaneous else self.analysis.interval).cut()
 
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results: named columns of these categories (by default of all), at full precision.
-
-        ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
-        the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
-        repaired estimates have no intervals of their own.
-        """
-        collected, analysis = self.used.collected, self.analysis
-        columns: dict[str, NDArray[Any]] = {
-            "category": collected.labels[rows],
-            "reports": collected.counts[rows],
-        }
-        columns |= {name: analysis.estimates[name][rows] for name in ESTIMATORS}
-        for ending, limits in (("", analysis.interval), ("_all", analysis.simultaneous)):
-            for kind, ends in (("", limits), ("_cut", limits.cut())):
-                columns[f"inv_low{ending}{kind}"] = ends.low[rows]
-                columns[f"inv_high{ending}{kind}"] = ends.high[rows]
-        columns |= {f"people_{name}": analysis.estimates[name][rows] * self.used.n for name in ESTIMATORS}
-        columns["p_value"] = analysis.above.p_values[rows]
-        columns["p_holm"] = analysis.above.adjusted[rows]
-        columns["above_zero"] = analysis.above.above[rows]
-        return columns
+        """The table of results at full precision: names of categories, then `Analysis.columns`."""
+        return {"category": self.used.collected.labels[rows], **self.analysis.columns(rows)}

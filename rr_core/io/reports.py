@@ -130,7 +130,7 @@ class Reports:
     notes
         Sentences about everything that was assumed, changed or looks odd.
     has_header
-        Whether the first line names the columns; None for Parquet.
+        Whether the first line of a text names the columns; those of Parquet have names (True).
     sha256
         One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
     """
@@ -145,7 +145,7 @@ class Reports:
     notes: tuple[str, ...]
     category_name: str
     count_name: str | None
-    has_header: bool | None
+    has_header: bool
     layout: Layout
     sha256: str
 
@@ -167,7 +167,6 @@ class ReadFile:
     name: str
     counted: Counted
     sha256: str
-    is_text: bool
     first_line: tuple[str, ...]
 
 
@@ -209,7 +208,7 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
         ),
         category_name=column,
         count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
-        has_header=shape.has_header if read[0].is_text else None,
+        has_header=shape.has_header,
         layout=shape.choice.layout,
         sha256=_sha256([file.sha256 for file in read]),
     )
@@ -386,7 +385,7 @@ def read_reports(
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             sha256 = hashlib.sha256(data).hexdigest()
             first_line = table.sample[0] if table.sample else ()
-            read.append(ReadFile(source.name, counted, sha256, isinstance(table, TextTable), first_line))
+            read.append(ReadFile(source.name, counted, sha256, first_line))
         unpacked += len(table.data)
         _check_together(unpacked, decoding.MAX_UNPACKED_BYTES, "unpack to more")
     assert shape is not None

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.estimators import Rule
@@ -30,6 +31,8 @@ from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, RULES, VALID
 from rr_core.reports.intervals import AboveZero, Counts, Interval, above_zero, checked_counts, inv_interval
 
+Rows = NDArray[np.intp] | slice
+ALL_ROWS = slice(None)
 SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
 # Expected reports of a category that nobody has, below which the estimates are not compared.
 LEAST_NOISE = 1.0
@@ -238,6 +241,25 @@ class Analysis:
     def n(self) -> int:
         """Number of reports."""
         return int(self.counts.sum())
+
+    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
+        """The table of results but for the names of categories: named columns of these categories (by default of all).
+
+        ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
+        the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
+        repaired estimates have no intervals of their own.
+        """
+        columns: dict[str, NDArray[Any]] = {"reports": self.counts[rows]}
+        columns |= {name: estimate[rows] for name, estimate in self.estimates.items()}
+        for ending, limits in (("", self.interval), ("_all", self.simultaneous)):
+            for kind, ends in (("", limits), ("_cut", limits.cut())):
+                columns[f"inv_low{ending}{kind}"] = ends.low[rows]
+                columns[f"inv_high{ending}{kind}"] = ends.high[rows]
+        columns |= {f"people_{name}": estimate[rows] * self.n for name, estimate in self.estimates.items()}
+        columns["p_value"] = self.above.p_values[rows]
+        columns["p_holm"] = self.above.adjusted[rows]
+        columns["above_zero"] = self.above.above[rows]
+        return columns
 
 
 def analyse(

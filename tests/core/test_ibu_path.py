@@ -198,7 +198,7 @@ def test_wrong_batches_are_refused():
 
 
 def test_progress_is_told_the_iterations_done_and_the_last(monkeypatch):
-    monkeypatch.setattr(MODULE, "_SECONDS_BETWEEN_CALLS", 0.0)
+    monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
     seen = []
     path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10, 9000], progress=seen.append)
     assert seen[0] == 10
@@ -225,7 +225,7 @@ def test_progress_waits_for_the_clock_each_time(monkeypatch):
 
 
 def test_a_stopped_run_keeps_what_was_reached(monkeypatch):
-    monkeypatch.setattr(MODULE, "_SECONDS_BETWEEN_CALLS", 0.0)
+    monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
     mechanism = RandomizedResponse(3, 0.5)
     path = ibu_path([5, 3, 1], mechanism, [10, 100, 10**9, 2 * 10**9], progress=lambda done: done > 100)
     assert path.stopped is True
@@ -239,7 +239,7 @@ def test_a_stopped_run_keeps_what_was_reached(monkeypatch):
 
 
 def test_a_stop_on_a_recorded_iteration_records_it_once(monkeypatch):
-    monkeypatch.setattr(MODULE, "_SECONDS_BETWEEN_CALLS", 0.0)
+    monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
     path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10, 100], progress=lambda done: True)
     assert path.iterations.tolist() == [10]
     assert path.stopped is True

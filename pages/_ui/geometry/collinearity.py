@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from pages._ui import chart, long_run
-from pages._ui.long_run import Progress
 from pages._ui.work import Work
 from rr_core.collinearity import Collinearity, Theorem2
 from rr_core.figures.geometry_line import (
@@ -23,6 +22,7 @@ from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
 from rr_core.scenario import Draw
+from rr_core.simulate import Progress
 
 
 def theorem_section(work: Work) -> None:

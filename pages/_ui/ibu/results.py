@@ -17,6 +17,7 @@ from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
 from rr_core.io.csv_files import csv_bytes
 from rr_core.scenario import Scenario
+from rr_core.simulate import Progress
 
 _NAME = "ibu_longer"
 About = tuple[Scenario, str, Start, int]
@@ -84,7 +85,7 @@ def _about(work: Work, start: Start, length: int) -> About:
     return work.draw.scenario, work.draw.population.key, start, length
 
 
-def _compute(work: Work, start: Start, length: int, progress: long_run.Progress | None = None) -> IBUPath:
+def _compute(work: Work, start: Start, length: int, progress: Progress | None = None) -> IBUPath:
     counts = work.draw.counts
     marks = log_spaced(length, records_per_decade(counts))
     return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress)

@@ -30,6 +30,7 @@ from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX
 from rr_core.metrics import Users
 from rr_core.plan import protocols, shuffling
 from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.simulate import Progress
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -177,7 +178,7 @@ def _simulate(
     fixed_value: float,
     times: int,
     users: Users,
-    progress: long_run.Progress,
+    progress: Progress,
 ) -> SimulatedCurve:
     theta, seed = work.draw.population.probabilities, work.draw.scenario.seed
     values = points if along == "epsilon" else points.astype(np.int64)

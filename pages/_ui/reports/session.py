@@ -42,6 +42,7 @@ from rr_core.plain_text import plain
 from rr_core.reports import analysis
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 from rr_core.scenario import Draw
+from rr_core.simulate import Progress
 
 REPLICATES = 1000
 _NAME = "your_reports"
@@ -108,7 +109,7 @@ def run_simulations(results: Results) -> None:
     )
 
 
-def _run(used: ReportsInUse, progress: long_run.Progress) -> Simulations:
+def _run(used: ReportsInUse, progress: Progress) -> Simulations:
     counts, mechanism = used.collected.counts, used.mechanism
     tested = fit_test(counts, mechanism, REPLICATES, progress=progress)
     plausible = None
