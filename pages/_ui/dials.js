@@ -10,7 +10,12 @@ const text = (dial, value) => dial.whole ? value.toLocaleString('en-US') : Strin
 // The figure may fill the window, with the dials at its foot.
 const isFull = () => document.body.classList.contains('rr-fills');
 const words = () => isFull() ? 'Back to the page' : 'Figure in full window';
+const FILL = 'M3 8V3h5 M12 3h5v5 M17 12v5h-5 M8 17H3v-5', CLOSE = 'M4 4l12 12 M16 4L4 16';
+const sign = path => `<svg viewBox="0 0 20 20" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2"
+  aria-hidden="true"><path d="${path}"/></svg>`;
 const fill = full => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  document.body.style.setProperty('--rr-page', getComputedStyle(app).backgroundColor);
   document.body.classList.toggle('rr-fills', full);
   for (const root of document.querySelectorAll('.rr-dials')) root.dials?.name();
   window.dispatchEvent(new Event('resize'));
@@ -89,7 +94,7 @@ class Dials {
   }
 
   name() {
-    this.button.textContent = this.compact ? (isFull() ? '✕' : '⛶') : words();
+    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : words();
     this.button.setAttribute('aria-label', words());
     this.button.title = words();
   }

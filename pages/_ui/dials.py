@@ -53,7 +53,7 @@ _DIALS = {
     "epsilon": _Dial(
         _FIELDS["epsilon"],
         "Exact ε",
-        [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)] + [limits.EPSILON_APP_MAX],
+        [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)],
         "Privacy budget: the smaller, the less one report gives away.",
         ("← more private", "more accurate →"),
     ),

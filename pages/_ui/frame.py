@@ -23,11 +23,10 @@ _STYLE = """<style>
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.25rem;}
 [data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}
-.st-key-lead {height: 470px;}
 .rr-fills .st-key-lead {
-  position: fixed; inset: 0; bottom: 104px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--st-bg, Canvas);
+  position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
 }
-.rr-fills [data-testid="stSidebar"] {display: none;}
+.rr-fills :is([data-testid="stSidebar"], [data-testid="stHeader"]) {display: none;}
 [data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
 [data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
@@ -47,9 +46,15 @@ class Page:
 
     work: Work
 
-    def lead(self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None) -> None:
-        """Show the page's first figure, then the controls; ``on_click`` as in `chart.show`."""
-        with st.container(key="lead"):
+    def place(self) -> Any:
+        """Reserve the place of the page's first figure, above the widgets that it depends on."""
+        return st.container(key="lead")
+
+    def lead(
+        self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None, place: Any = None
+    ) -> None:
+        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`."""
+        with place or self.place():
             chart.show(figure, name, on_click, height="stretch")
         self.controls()
 
