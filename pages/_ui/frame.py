@@ -78,7 +78,8 @@ class Page:
             sidebar.draw_population()
         with buttons:
             sidebar.draw_buttons()
-        link.write()
+        if not dials.moving():  # one entry of the history for a move, however long it takes
+            link.write()
 
 
 def _let_the_figure_go_first() -> None:

@@ -28,7 +28,10 @@ FRAMES = """() => { let last = null; window.seen = {pictures: 0, frames: 0, blan
 
 
 def dial(lab, name):
-    return lab.page.get_by_role("slider", name=name, exact=True)
+    """The dial beside the figure, or the one at the foot of a phone's window."""
+    size = lab.page.viewport_size
+    place = ".st-key-foot" if size["width"] < 640 else '[data-testid="stSidebar"]'
+    return lab.page.locator(place).get_by_role("slider", name=name, exact=True)
 
 
 @pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
@@ -115,7 +118,7 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
     lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth > 1200")
     assert lab.chart("lead").bounding_box()["height"] > before
     assert lab.page.evaluate(SEEN) > 0.99
-    dial(lab, "Privacy ε").focus()
+    lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").focus()
     figure = lab.figure("lead")
     with lab.rerun():
         lab.page.keyboard.press("ArrowRight")
