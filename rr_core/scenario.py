@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core import _validate, limits, parameters, sampling, streams, typed
+from rr_core import _validate, coupling, limits, parameters, streams, typed
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter
@@ -77,12 +77,14 @@ class Scenario:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
         if population.counts is not None and self.n == population.total:  # see Draw.of_table
             return Users(population, population.counts)
-        rng = self.stream(Stream.USERS)
-        return Users(population, _frozen(sampling.multinomial(self.n, population.probabilities, rng)))
+        uniforms = self.stream(Stream.USERS).random(self.k)
+        return Users(population, _frozen(coupling.multinomial(self.n, population.probabilities, uniforms)))
 
     def collect(self, users: Users) -> Draw:
         """One noisy histogram of these users' reports."""
-        counts = self.mechanism.randomize_histogram(users.counts, self.stream(Stream.NOISE))
+        # Two numbers a category, one after the other: those of a category do not depend on k.
+        uniforms = np.ascontiguousarray(self.stream(Stream.NOISE).random((self.k, 2)).T)
+        counts = coupling.noisy_histogram(users.counts, self.mechanism.keep, uniforms)
         return Draw(self, users.population, users.counts, _frozen(counts))
 
     def draw(self, population: Population | None = None) -> Draw:
