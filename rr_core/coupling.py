@@ -48,6 +48,8 @@ _EXPANSION = 4.0
 # A Poisson count of mean below 4, or a binomial one of variance below 4 and p <= 1/2, is above this with a chance
 # of less than 1e-30.
 _MOST = 100
+# A uniform number of zero, which NumPy draws with a chance of 2^-53, counts as this one: its normal score is finite.
+_LEAST = 2.0**-54
 # Entries computed together: few enough to stay in the processor's cache.
 _AT_ONCE = 1 << 15
 
@@ -264,27 +266,26 @@ class _Expansion:
     def __init__(self, mean: Array, variance: Array, p: Array, uniforms: Array) -> None:
         # With y such that F(y - 1) = u, F continued between the integers, the quantile is floor(y). The terms in z^2 and
         # z^3 are those of Cornish and Fisher; 1/2 and -z/24 correct for counts being whole.
-        z = special.ndtri(uniforms)
+        self.uniforms = np.maximum(uniforms, _LEAST)
+        z = special.ndtri(self.uniforms)
         z2 = z * z
         spread = np.sqrt(variance)
         pq = p * (1 - p)
         cubic = (1 - 6 * pq) * (z2 - 3) / 24 - (1 - 4 * pq) * (2 * z2 - 5) / 36 - 1 / 24
         self.y = mean + 0.5 + (1 - 2 * p) * (z2 - 1) / 6 + z * (spread + cubic / spread)
         self.tolerance = _tolerance(z2) / variance
-        self.uniforms = uniforms
 
     def quantile(self, upto: Callable[[Array, NDArray[np.intp]], Array]) -> Counts:
         """The quantiles, given the distribution function: from (m,) whole numbers >= 0 and the (m,) entries they are of
         to (m,) probabilities."""
         counts = np.floor(self.y)
-        doubtful = np.flatnonzero(~(np.abs(self.y - np.rint(self.y)) > self.tolerance))
+        doubtful = np.flatnonzero(np.abs(self.y - np.rint(self.y)) <= self.tolerance)
         if doubtful.size:
             counts[doubtful] = self._decided(doubtful, upto)
         return counts.astype(np.int64)
 
     def _decided(self, here: NDArray[np.intp], upto: Callable[[Array, NDArray[np.intp]], Array]) -> Array:
-        # y is infinite at u = 0, where the quantile is 0.
-        x = np.maximum(np.where(self.uniforms[here] > 0, np.rint(self.y[here]), 0.0), 0.0)
+        x = np.maximum(np.rint(self.y[here]), 0.0)
 
         def reached(x: Array, here: NDArray[np.intp]) -> NDArray[np.bool_]:
             """Whether the quantile is at least x."""
@@ -294,7 +295,7 @@ class _Expansion:
         at_least = reached(x, here)
         x -= ~at_least
         # Where the tolerance is below 1/2, y is within 1/2 of that whole number, so nothing else is possible.
-        far = np.flatnonzero(~(self.tolerance[here] < 0.5))
+        far = np.flatnonzero(self.tolerance[here] >= 0.5)
         up, down = far[at_least[far]], far[~at_least[far]]
         while up.size:
             up = up[reached(x[up] + 1, here[up])]
