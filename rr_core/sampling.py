@@ -115,8 +115,10 @@ def has_poisson_table(rate: float, size: int) -> bool:
 
 
 def poisson_by_table(rate: float, uniform: Array) -> Counts:
-    """The x with F(x - 1) <= u < F(x) for each u of ``uniform`` (m,), where F is the Poisson distribution function of mean
-    ``rate``: a search in a table of F, started from a guide table.
+    """Poisson counts of mean ``rate`` by inversion: (m,) int64.
+
+    For each u of ``uniform`` (m,), in [0, 1), the count x with F(x - 1) <= u < F(x), where F is the distribution
+    function: a search in a table of F, started from a guide table.
 
     >>> poisson_by_table(0.7, np.array([0.0, 0.5, 0.9])).tolist()  # F(0) = 0.497, F(1) = 0.844
     [0, 1, 2]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from rr_core import RandomizedResponse, coupling, streams, zipf
 from rr_core.populations import Population
@@ -115,8 +115,8 @@ def test_users_and_reports_have_the_moments_of_multinomials(k, s, epsilon, n):
     ("k", "s", "epsilon", "n"), [(60_000, 1.3, 3.0, 70_000), (60_000, 0.01, 6.0, 10**7), (40_000, 0.5, 9.0, 10**9)]
 )  # fmt: skip
 def test_many_categories_get_their_shares_and_their_spread(k, s, epsilon, n):
-    """Bins of ranks, and the sum of squares over all categories, of users and of reports. The boxes are drawn by the table
-    of Poisson probabilities, by the expansion, and by the expansion of large counts."""
+    """Bins of ranks, and the sum of squares over all categories, of users and of reports. Boxes of means 1.2, 166 and
+    21,000: by a table of Poisson probabilities, and by the expansion of quantiles."""
     draw = Scenario("zipf", k, s, epsilon, n, 3).draw()
     shares = zipf(k, s)
     for counts, law in ((draw.true_counts, shares), (draw.counts, draw.mechanism.expected(shares))):
@@ -205,7 +205,7 @@ def test_a_larger_epsilon_only_takes_reports_out_of_the_boxes(problem, other):
     more_kept, fewer_boxes = kept_and_boxes(users, high, noise_of(seed, k))
     assert (kept <= more_kept).all()
     assert (more_kept <= users).all()
-    assert (0 <= fewer_boxes).all()
+    assert (fewer_boxes >= 0).all()
     assert (fewer_boxes <= boxes).all()
     assert (more_kept - kept).sum() == (boxes - fewer_boxes).sum()
     assert (more_kept + fewer_boxes).sum() == n
@@ -245,6 +245,32 @@ def test_a_small_step_of_epsilon_changes_few_reports_and_a_new_seed_many():
     assert (one.true_counts != new.true_counts).any()
 
 
+def test_another_s_or_one_more_category_moves_few_people():
+    draw = Scenario("zipf", 200, 1.3, 1.0, 20_000, 5).draw()
+    steeper = Scenario("zipf", 200, 1.31, 1.0, 20_000, 5).draw()
+    # 134 people change, not a single one more than the expected counts do, up to rounding in each category.
+    expected = 20_000 * np.abs(zipf(200, 1.31) - zipf(200, 1.3)).sum()
+    assert np.abs(steeper.true_counts - draw.true_counts).sum() < expected + 200
+    larger = Scenario("zipf", 201, 1.3, 1.0, 20_000, 5).draw()
+    assert np.abs(larger.true_counts[:200] - draw.true_counts).sum() < 50
+    # A box is one of 201 now: about 100 of 20,000 reports go to the new one.
+    assert np.abs(larger.counts[:200] - draw.counts).sum() < 200
+
+
+def test_users_at_sizes_far_apart_are_more_alike_than_a_crowd():
+    """What the module says is not modelled: three times as many people added to n have a smaller variance than
+    independent ones, (sqrt(4) - 1)^2 n p (1 - p) instead of 3 n p (1 - p)."""
+    n = 1000
+    added = []
+    for seed in range(500):
+        uniforms = uniforms_of(seed, 3)
+        some, all_of_them = (coupling.multinomial(size, [5, 3, 2], uniforms) for size in (n, 4 * n))
+        added.append(int((all_of_them - some)[0]))
+    relative = np.var(added, ddof=1) / (n * 0.25)
+    # The standard error of a variance is sqrt(2/499) of it; whole numbers add up to 1/6 person^2.
+    assert abs(relative - 1) < 6 * math.sqrt(2 / 499)
+
+
 # --- no path --------------------------------------------------------------------------------------------
 
 
@@ -273,7 +299,9 @@ def test_people_of_a_table_stay_themselves_at_every_epsilon():
     for draw in draws:
         np.testing.assert_array_equal(draw.true_counts, draw.population.counts)
     less, more = (draw.mechanism.keep for draw in draws)
-    assert np.abs(draws[1].counts - draws[0].counts).sum() < 2 * 32_561 * (more - less) + 6 * math.sqrt(32_561)
+    assert np.abs(draws[1].counts - draws[0].counts).sum() < 2 * 32_561 * (more - less) + 6 * math.sqrt(
+        32_561
+    )
 
 
 # --- quantiles ------------------------------------------------------------------------------------------
@@ -363,6 +391,35 @@ def test_poisson_quantiles_of_large_means(mean):
     first, law = summed_law(mean, math.sqrt(mean) + 3, lambda x: np.longdouble(mean) / x)
     uniforms = np.random.default_rng(3).random(50_000)
     check_against(law, first, uniforms, coupling.poisson_quantile(np.full(uniforms.size, mean), uniforms))
+
+
+@pytest.mark.parametrize("variance", [4.0, 6.0, 15.0, 100.0])
+@pytest.mark.parametrize("p", [0.0, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99])
+def test_the_expansion_is_within_its_tolerance(variance, p):
+    """Against the quantile of the distribution function continued between the integers, found by bisection."""
+    scores = np.linspace(-6, 6, 241)
+    uniforms = special.ndtr(scores)
+    if p:
+        n = math.ceil(variance / (p * (1 - p)))
+        mean, variance, most = n * p, n * p * (1 - p), n + 1 - 1e-9
+        below = lambda y: special.betaincc(y, n - y + 1, p)  # noqa: E731
+        above = lambda y: special.betainc(y, n - y + 1, p)  # noqa: E731
+    else:
+        mean, most = variance, variance + 30 * math.sqrt(variance) + 50
+        below = lambda y: special.gammaincc(y, mean)  # noqa: E731
+        above = lambda y: special.gammainc(y, mean)  # noqa: E731
+    low, high = np.full(scores.shape, 1e-9), np.full(scores.shape, most)
+    for _ in range(90):
+        middle = (low + high) / 2
+        less = np.where(scores > 0, above(middle) > special.ndtr(-scores), below(middle) < uniforms)
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    size = np.ones(scores.shape)
+    near = coupling._Expansion(mean * size, variance * size, p * size, uniforms)
+    used = near.tolerance < 0.5
+    assert used.sum() > 100
+    # In the upper tail a uniform number itself is rounded: no closer than that.
+    assert (np.abs(near.y - low) < near.tolerance)[used & (np.abs(scores) < 5)].all()
+    assert (np.abs(near.y - low) < near.tolerance + 1e-3)[used].all()
 
 
 def test_quantiles_at_the_ends_of_the_uniform_numbers_are_finite():
