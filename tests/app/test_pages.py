@@ -402,3 +402,9 @@ def test_what_is_nothing_but_rounding_is_not_shown_as_a_number(epsilon):
     (table,) = [text.value for text in page.markdown if text.value.startswith("| Error")]
     (row,) = [line for line in table.splitlines() if line.startswith("| NLL per report")]
     assert row.split("|")[2].strip() in ("0", "≈ 0")
+
+
+def test_pandas_is_imported_before_any_figure_is_made():
+    """Plotly asks for whatever pandas there is, half imported by another session of a class that opens a link at once."""
+    code = "import sys, pages._ui.frame; assert hasattr(sys.modules['pandas'], 'Series')"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -58,7 +58,7 @@ async def _session(
         first.rerun_script.page_name, first.rerun_script.query_string = page, query
         heard = Heard()
         await socket.send(first.SerializeToString())
-        while not heard.over:
+        while not (heard.over and heard.dials):
             await _listen(socket, heard)
         await start.wait()
         end, move = time.perf_counter() + seconds, 0
@@ -85,6 +85,7 @@ async def _move(
     message = BackMsg()
     message.rerun_script.page_name, message.rerun_script.query_string = page, query
     move: dict[str, Any] = {"name": "epsilon", "text": str(value), "moving": moving, "number": number}
+    message.rerun_script.widget_states.widgets.add(id=heard.dials, json_value="{}")
     message.rerun_script.widget_states.widgets.add(
         id=_make_trigger_id(heard.dials, "events"),
         json_trigger_value=json.dumps([{"event": "moved", "value": move}]),
