@@ -1,0 +1,59 @@
+"""Films by keyboard and by name: what their buttons are called, and the keys that press them."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from rr_core.figures.film import BACK, CONTROLS, PAUSE, PLAY, START, STEP
+
+# Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
+# error, so it is not reported as one.
+_SCRIPT = """<script>
+(() => {
+  if (window.filmKeys) return;
+  window.filmKeys = true;
+  const names = %(names)s, keys = %(keys)s, chart = '[data-testid="stPlotlyChart"]', button = '.updatemenu-button';
+  const label = b => b.querySelector('.updatemenu-item-text')?.textContent;
+  const prepare = () => document.querySelectorAll(chart + ' ' + button).forEach(b => {
+    const name = names[label(b)], film = b.closest(chart), plot = b.closest('.js-plotly-plot');
+    if (b.getAttribute('aria-label') !== name) {
+      b.setAttribute('role', 'button');
+      b.setAttribute('aria-label', name);
+      const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
+      title.textContent = name;
+      b.prepend(title);
+    }
+    film.tabIndex = 0;
+    if (plot?.on && !plot.isFilm) {
+      plot.isFilm = true;
+      plot.on('plotly_animated', () => { film.dataset.playing = '' });
+    }
+  });
+  prepare();
+  new MutationObserver(prepare).observe(document.body, {subtree: true, childList: true});
+  window.addEventListener('unhandledrejection', e => { if (e.reason === undefined) e.preventDefault() });
+  document.addEventListener('click', e => {
+    const pressed = e.target.closest?.(chart + ' ' + button);
+    if (pressed) pressed.closest(chart).dataset.playing = (names[label(pressed)] || '').startsWith('Play') ? 'yes' : '';
+  }, true);
+  document.addEventListener('keydown', e => {
+    const film = e.target.closest?.(chart);
+    let wanted = keys[e.key];
+    if (!film?.querySelector(button) || !wanted || e.ctrlKey || e.altKey || e.metaKey) return;
+    if (wanted === names.play && film.dataset.playing) wanted = names.pause;
+    [...film.querySelectorAll(button)].find(b => label(b) === wanted)?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+    e.preventDefault();
+  });
+})();
+</script>"""
+_KEYS = {"ArrowRight": STEP, "ArrowLeft": BACK, "Home": START, " ": PLAY}
+
+
+def listen_for_keys() -> None:
+    """Make the films of a page operable by keyboard: arrows step, Home goes back to the start, the space bar plays and
+    pauses; and give their buttons names."""
+    names = {**CONTROLS, "play": PLAY, "pause": PAUSE}
+    script = _SCRIPT % {"names": json.dumps(names), "keys": json.dumps(_KEYS)}
+    st.html(script, unsafe_allow_javascript=True)
