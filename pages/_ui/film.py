@@ -43,7 +43,8 @@ _SCRIPT = """<script>
     let wanted = keys[e.key];
     if (!film?.querySelector(button) || !wanted || e.ctrlKey || e.altKey || e.metaKey) return;
     if (wanted === names.play && film.dataset.playing) wanted = names.pause;
-    [...film.querySelectorAll(button)].find(b => label(b) === wanted)?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+    const pressed = [...film.querySelectorAll(button)].find(b => label(b) === wanted);
+    pressed.dispatchEvent(new MouseEvent('click', {bubbles: true}));
     e.preventDefault();
   });
 })();

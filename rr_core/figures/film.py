@@ -1,7 +1,7 @@
 """Films: figures whose frames travel with them and play in the browser, without asking the server.
 
-The controls are Plotly's own buttons, in one row above the plot, and a slider below them. Where "step" and "back" lead, and
-where "play" begins, depend on the frame on screen, so every frame brings the whole row.
+The controls are Plotly's own buttons, in one row above the plot, and a slider below them. Where "step" and "back"
+lead, and where "play" begins, depend on the frame on screen, so every frame brings the whole row.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rr_core.figures.style import BUTTON, figure
 CONTROLS = {
     "❚◄◄": "Back to the start",
     "◄❚": "One frame back",
-    "►": "Play",
+    "► Play": "Play",
     "❚❚": "Pause",
     "❚►": "One frame on",
-    "Slow": "Play slowly",
-    "Fast": "Play fast",
+    "⅓×": "Play slowly",
+    "4×": "Play fast",
 }
 START, BACK, PLAY, PAUSE, STEP, SLOW, FAST = CONTROLS
-_MILLISECONDS = {SLOW: 400, PLAY: 120, FAST: 30}  # per frame
+_MILLISECONDS = {SLOW: 360, PLAY: 120, FAST: 30}  # per frame
 _TOP, _BOTTOM = 140, 62  # margins: buttons, slider and two rows of legend; axis
 _BUTTONS, _SLIDER = 102, 46  # lower edges, in pixels above the plot
 
@@ -70,7 +70,7 @@ def film(
             "name": frame.name,
             "data": frame.data,
             "traces": list(moving),
-            "layout": {"updatemenus": [_buttons(names, i)], "annotations": [_note(frame)]},
+            "layout": {"updatemenus": [_row(names, i)], "annotations": [{"text": frame.note}]},
         }
         for i, frame in enumerate(frames)
     ]
@@ -81,17 +81,17 @@ def film(
         reading,
         sent,
         sliders=[_slider(names)],
-        updatemenus=[_buttons(names, 0)],
-        annotations=[_note(frames[0])],
+        updatemenus=[_buttons(names)],
+        annotations=[_note(frames[0].note)],
         margin={"l": 84, "r": 14, "t": _TOP, "b": _BOTTOM},
         height=540,
         **layout,
     )
 
 
-def _note(frame: Frame) -> dict[str, Any]:
+def _note(text: str) -> dict[str, Any]:
     return {
-        "text": frame.note,
+        "text": text,
         "xref": "paper",
         "yref": "paper",
         "x": 0.99,
@@ -104,21 +104,25 @@ def _note(frame: Frame) -> dict[str, Any]:
     }
 
 
-def _buttons(names: Sequence[str], i: int) -> dict[str, Any]:
+def _row(names: Sequence[str], i: int) -> dict[str, Any]:
     """The row of buttons while frame ``i`` is on screen. At the last one, play begins again at the first."""
     last = len(names) - 1
     leads = {START: names[0], BACK: names[max(i - 1, 0)], PAUSE: None, STEP: names[min(i + 1, last)]}
-    still = {label: ([name], _at_once()) for label, name in leads.items()}
+    still: dict[str, list[Any]] = {label: [[name], _at_once()] for label, name in leads.items()}
     play = {
-        label: (None, {"fromcurrent": i < last, "mode": "immediate", **_timing(milliseconds)})
+        label: [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(milliseconds)}]
         for label, milliseconds in _MILLISECONDS.items()
     }
     what = still | play
+    return {"buttons": [{"method": "animate", "label": label, "args": what[label]} for label in CONTROLS]}
+
+
+def _buttons(names: Sequence[str]) -> dict[str, Any]:
     return {
         "type": "buttons",
         "direction": "right",
         "showactive": False,
-        "buttons": [{"method": "animate", "label": label, "args": list(what[label])} for label in CONTROLS],
+        **_row(names, 0),
         "x": 0,
         "xanchor": "left",
         "y": 1,
@@ -142,6 +146,7 @@ def _slider(names: Sequence[str]) -> dict[str, Any]:
         "font": {"size": 14},
         "bgcolor": BUTTON["bgcolor"],
         "bordercolor": BUTTON["bordercolor"],
+        "tickcolor": BUTTON["bordercolor"],
         "transition": {"duration": 0},
     }
 
