@@ -30,8 +30,8 @@ def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
     if _wanted(
         work,
-        "The estimates from the first reports alone: one by one at first, then in larger and larger steps. What leaves "
-        "the picture is larger than it.",
+        "The same estimates from the first reports alone: one report at first, then more and more of them. What is not "
+        "in the picture lies above or below it.",
     ):
         view = _view(work)
         figure = arriving_estimates(_estimates(work, target, view), truth_of(work.draw, target), view)

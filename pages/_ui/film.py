@@ -10,7 +10,11 @@ from rr_core.figures.film import BACK, CONTROLS, PAUSE, PLAY, START, STEP
 
 # Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
 # error, so it is not reported as one.
-_SCRIPT = """<script>
+_SCRIPT = """<style>
+/* At the top Plotly's toolbar would lie on a film's buttons. */
+[data-testid="stPlotlyChart"]:has(.updatemenu-button) .modebar-container {top: auto !important; bottom: 1.9rem;}
+</style>
+<script>
 (() => {
   if (window.filmKeys) return;
   window.filmKeys = true;
@@ -54,7 +58,7 @@ _KEYS = {"ArrowRight": STEP, "ArrowLeft": BACK, "Home": START, " ": PLAY}
 
 def listen_for_keys() -> None:
     """Make the films of a page operable by keyboard: arrows step, Home goes back to the start, the space bar plays and
-    pauses; and give their buttons names."""
+    pauses; give their buttons names, and keep Plotly's toolbar off them."""
     names = {**CONTROLS, "play": PLAY, "pause": PAUSE}
     script = _SCRIPT % {"names": json.dumps(names), "keys": json.dumps(_KEYS)}
     st.html(script, unsafe_allow_javascript=True)

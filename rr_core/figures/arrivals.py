@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.arrivals import EstimatesSoFar, ReportsSoFar
-from rr_core.figures.estimators import hatched, hover, truth_marks
+from rr_core.figures.estimators import GROUPED_UP_TO, estimate_bars, hatched, hover
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, SHARE, axis, number, percent
 from rr_core.figures.view import Bars, Order, bars, natural_order
 from rr_core.figures.wording import counted
 from rr_core.mechanism import RandomizedResponse
-from rr_core.registry import ESTIMATORS
+from rr_core.registry import ESTIMATORS, VALID
 
 MOST_DRAWN = 60  # categories
-_GROUPED_UP_TO = 15  # categories for which four bars side by side can be told apart while they move
-_HEADROOM = 1.6  # the early frames reach higher than the last
+# The range of the axis, which no frame changes: how much higher than the last frame it reaches, how high at most, how
+# far below zero as a part of that, and from what multiple of the reports on the truth counts as too high.
+_HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.6, 1.05, 0.35, 8
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
 
@@ -53,7 +54,7 @@ def arriving_reports(
     traces = [
         {
             "type": "bar",
-            "name": "True users",
+            "name": "Truth",
             "y": truth,
             "marker": {"color": TRUTH.colour},
             "hovertemplate": hover("true share", truth),
@@ -61,7 +62,7 @@ def arriving_reports(
         },
         {
             "type": "bar",
-            "name": "Reports so far",
+            "name": "Reports",
             "y": seen.shares[0].astype(np.float32),
             "marker": {"color": OBSERVED.colour},
             "hovertemplate": hover("share of the reports so far", seen.shares),
@@ -70,7 +71,7 @@ def arriving_reports(
         {
             "type": "scatter",
             "mode": "markers",
-            "name": "Expected reports",
+            "name": "Expected",
             "marker": {
                 "symbol": EXPECTED.symbol,
                 "size": 9 if view.x.size <= 30 else 6,
@@ -91,8 +92,10 @@ def arriving_reports(
         )
         for i, n in enumerate(seen.n)
     ]
-    top = _HEADROOM * max(truth.max(), expected.max(), seen.shares[-1].max())
-    y = axis("Share", tickformat=SHARE, range=[0, min(top, 1.05)])
+    highest = max(expected.max(), seen.shares[-1].max())
+    if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
+        highest = max(highest, truth.max())
+    y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
     layout = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
     return film(traces, view.axis(), y, _reports_reading(seen), frames, [1], **layout)
 
@@ -110,9 +113,9 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Fig
         truth: (k,) what is estimated.
         view: the categories of ``seen``.
     """
-    true_shares = view.pick(truth)
-    grouped = view.x.size <= _GROUPED_UP_TO
-    traces = [_estimate(name, seen.estimates[name], view, grouped) for name in ESTIMATORS]
+    first, last = ({name: seen.estimates[name][i] for name in ESTIMATORS} for i in (0, -1))
+    traces = estimate_bars(view, first, view.pick(truth))
+    grouped = view.categories.size <= GROUPED_UP_TO
     frames = [
         Frame(
             f"{n:,}",
@@ -121,48 +124,17 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Fig
         )
         for i, n in enumerate(seen.n)
     ]
-    last = [seen.estimates[name][-1] for name in ESTIMATORS]
-    top = min(_HEADROOM * max(true_shares.max(), *(values.max() for values in last[1:])), 1.05)
-    y = axis(
-        "Share of users", tickformat=SHARE, range=[max(1.3 * min(last[0].min(), 0.0), -top) - 0.1 * top, top]
-    )
+    highest = max(view.pick(truth).max(), *(last[name].max() for name in VALID))
+    top = min(_HEADROOM * highest, _MOST)
+    y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
     layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
-    moving = range(1, len(traces) + 1)
-    return film(
-        [truth_marks(view, true_shares), *traces],
-        view.axis(),
-        y,
-        _estimates_reading(seen),
-        frames,
-        moving,
-        **layout,
-    )
-
-
-def _estimate(name: str, values: Array, view: Bars, grouped: bool) -> dict[str, Any]:
-    quantity = QUANTITIES[name]
-    trace = {
-        "name": quantity.name,
-        "x": view.x,
-        "customdata": view.names,
-        "hovertemplate": hover(quantity.name, values),
-        **_picture(name, values[0], grouped),
-    }
-    if not grouped:
-        return {
-            **trace,
-            "mode": "markers",
-            "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 7},
-        }
-    return {**trace, "marker": {"color": quantity.colour, **trace.get("marker", {})}}
+    return film(traces, view.axis(), y, _estimates_reading(seen), frames, range(1, len(traces)), **layout)
 
 
 def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:
     """What a frame changes of an estimator's trace."""
-    if not grouped:
-        return {"type": "scatter", "y": values.astype(np.float32)}
-    hatching = {"marker": {"color": QUANTITIES[name].colour, **hatched(values)}} if name == "inv" else {}
-    return {"type": "bar", "y": values.astype(np.float32), **hatching}
+    picture = {"type": "bar" if grouped else "scatter", "y": values.astype(np.float32)}
+    return {**picture, "marker": hatched(values)} if grouped and name == "inv" else picture
 
 
 def _estimates_reading(seen: EstimatesSoFar) -> str:

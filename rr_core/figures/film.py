@@ -26,8 +26,8 @@ CONTROLS = {
 }
 START, BACK, PLAY, PAUSE, STEP, SLOW, FAST = CONTROLS
 _MILLISECONDS = {SLOW: 360, PLAY: 120, FAST: 30}  # per frame
-_TOP, _BOTTOM = 140, 62  # margins: buttons, slider and two rows of legend; axis
-_BUTTONS, _SLIDER = 102, 46  # lower edges, in pixels above the plot
+_TOP, _BOTTOM = 160, 62  # margins: buttons, slider and two rows of legend; axis
+_BUTTONS, _SLIDER = 122, 64  # lower edges, in pixels above the plot
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def film(
         updatemenus=[_buttons(names)],
         annotations=[_note(frames[0].note)],
         margin={"l": 84, "r": 14, "t": _TOP, "b": _BOTTOM},
-        height=540,
+        height=550,
         **layout,
     )
 
@@ -100,7 +100,8 @@ def _note(text: str) -> dict[str, Any]:
         "yanchor": "top",
         "align": "right",
         "showarrow": False,
-        "font": {"size": 14},
+        "borderpad": 4,
+        **BUTTON,
     }
 
 
@@ -127,7 +128,7 @@ def _buttons(names: Sequence[str]) -> dict[str, Any]:
         "xanchor": "left",
         "y": 1,
         "yanchor": "bottom",
-        "pad": {"l": -76, "b": _BUTTONS},
+        "pad": {"l": -80, "b": _BUTTONS},
         **BUTTON,
     }
 
