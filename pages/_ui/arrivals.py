@@ -45,7 +45,11 @@ def _wanted(work: Work, about: str) -> bool:
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
         return False
-    return st.toggle("Show the film", key="arrivals_shown")
+    return st.toggle(
+        "Show the film",
+        key="arrivals_shown",
+        help="By keyboard, Tab to the film: the space bar plays and pauses, arrows step, Home goes back to the start.",
+    )
 
 
 def _show(figure: go.Figure, name: str) -> None:

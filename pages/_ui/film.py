@@ -24,12 +24,14 @@ _SCRIPT = """<style>
     const name = names[label(b)], film = b.closest(chart), plot = b.closest('.js-plotly-plot');
     if (b.getAttribute('aria-label') !== name) {
       b.setAttribute('role', 'button');
+      b.setAttribute('tabindex', '0');
       b.setAttribute('aria-label', name);
       const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
       title.textContent = name;
       b.prepend(title);
     }
     film.tabIndex = 0;
+    film.setAttribute('aria-keyshortcuts', Object.keys(keys).map(key => key.replace(' ', 'Space')).join(' '));
     if (plot?.on && !plot.isFilm) {
       plot.isFilm = true;
       plot.on('plotly_animated', () => { film.dataset.playing = '' });
@@ -44,10 +46,11 @@ _SCRIPT = """<style>
   }, true);
   document.addEventListener('keydown', e => {
     const film = e.target.closest?.(chart);
-    let wanted = keys[e.key];
-    if (!film?.querySelector(button) || !wanted || e.ctrlKey || e.altKey || e.metaKey) return;
-    if (wanted === names.play && film.dataset.playing) wanted = names.pause;
-    const pressed = [...film.querySelectorAll(button)].find(b => label(b) === wanted);
+    if (!film?.querySelector(button) || e.ctrlKey || e.altKey || e.metaKey) return;
+    const wanted = e.key === ' ' && film.dataset.playing ? %(pause)s : keys[e.key];
+    const pressed = e.key === 'Enter' || (e.key === ' ' && e.target.closest(button))
+      ? e.target.closest(button) : [...film.querySelectorAll(button)].find(b => label(b) === wanted);
+    if (!pressed) return;
     pressed.dispatchEvent(new MouseEvent('click', {bubbles: true}));
     e.preventDefault();
   });
@@ -59,6 +62,5 @@ _KEYS = {"ArrowRight": STEP, "ArrowLeft": BACK, "Home": START, " ": PLAY}
 def listen_for_keys() -> None:
     """Make the films of a page operable by keyboard: arrows step, Home goes back to the start, the space bar plays and
     pauses; give their buttons names, and keep Plotly's toolbar off them."""
-    names = {**CONTROLS, "play": PLAY, "pause": PAUSE}
-    script = _SCRIPT % {"names": json.dumps(names), "keys": json.dumps(_KEYS)}
+    script = _SCRIPT % {"names": json.dumps(CONTROLS), "keys": json.dumps(_KEYS), "pause": json.dumps(PAUSE)}
     st.html(script, unsafe_allow_javascript=True)
