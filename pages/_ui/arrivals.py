@@ -18,9 +18,7 @@ _WAIT = "The reports come in…"
 
 def reports_section(work: Work) -> None:
     """The film of the histogram: shares among the reports so far."""
-    if _wanted(
-        work, "These very reports in a random order, one by one at first, then in larger and larger steps."
-    ):
+    if _wanted(work, "These very reports in a random order, from the first to the last."):
         view = _view(work)
         figure = arriving_reports(_reports(work, view), work.draw.theta, work.draw.mechanism, view)
         _show(figure, "arriving_reports")
@@ -28,11 +26,7 @@ def reports_section(work: Work) -> None:
 
 def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
-    if _wanted(
-        work,
-        "The same estimates from the first reports alone: one report at first, then more and more of them. What is not "
-        "in the picture lies above or below it.",
-    ):
+    if _wanted(work, "The same estimates while the reports come in, from the first report to the last."):
         view = _view(work)
         figure = arriving_estimates(_estimates(work, target, view), truth_of(work.draw, target), view)
         _show(figure, "arriving_estimates")
@@ -40,7 +34,7 @@ def estimates_section(work: Work, target: Target) -> None:
 
 def _wanted(work: Work, about: str) -> bool:
     """Draw the head of the section; whether the film is to be shown."""
-    st.markdown(f"### Watch it come in\n\n{about}")
+    st.markdown(f"### Watch it come in\n\n{about} What leaves the picture lies beyond it.")
     k = work.draw.scenario.k
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
