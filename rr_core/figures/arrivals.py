@@ -80,7 +80,7 @@ def arriving_reports(
             },
             "hovertemplate": hover("expected share", expected),
             **common,
-            "x": view.x + 0.2,
+            "x": view.x + 0.2,  # on the bars of the reports
             "y": expected,
         },
     ]
@@ -115,6 +115,8 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Fig
     """
     first, last = ({name: seen.estimates[name][i] for name in ESTIMATORS} for i in (0, -1))
     traces = estimate_bars(view, first, view.pick(truth))
+    for name, trace in zip(ESTIMATORS, traces[1:], strict=True):
+        trace["hovertemplate"] = hover(QUANTITIES[name].name, seen.estimates[name])
     grouped = view.categories.size <= GROUPED_UP_TO
     frames = [
         Frame(
