@@ -9,6 +9,7 @@ from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario
+place = page.place()
 with view_picker.row():
     target = pick_target()
     view = view_picker.pick(page.work)
@@ -16,7 +17,7 @@ with view_picker.row():
 
 result = page.work.comparison(target)
 figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom)
-page.lead(figure, "estimators")
+page.lead(figure, "estimators", place=place)
 error_table(
     result,
     draw,

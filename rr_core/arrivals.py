@@ -134,7 +134,7 @@ def follow_estimates(draw: Draw, truth: Array, categories: NDArray[np.intp]) -> 
     >>> draw = Scenario(n=2000).draw()
     >>> seen = follow_estimates(draw, draw.theta, np.arange(3))
     >>> seen.squared_error["mle_star"][[0, -1]].round(4).tolist()
-    [1.1981, 0.0076]
+    [1.1101, 0.0191]
     """
     n, parts = _arrivals(draw)
     estimates = {name: np.empty((n.size, categories.size)) for name in RULES}

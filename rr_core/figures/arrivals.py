@@ -97,7 +97,7 @@ def arriving_reports(
         highest = max(highest, truth.max())
     y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
     layout = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
-    return film(traces, view.axis(), y, _reports_reading(seen), frames, [1], **layout)
+    return film(traces, view.axis(), y, _reports_reading(seen), frames, [1], legend_rows=2, **layout)
 
 
 def _reports_reading(seen: ReportsSoFar) -> str:
@@ -130,7 +130,8 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Fig
     top = min(_HEADROOM * highest, _MOST)
     y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
     layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
-    return film(traces, view.axis(), y, _estimates_reading(seen), frames, range(1, len(traces)), **layout)
+    moving = range(1, len(traces))
+    return film(traces, view.axis(), y, _estimates_reading(seen), frames, moving, legend_rows=2, **layout)
 
 
 def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:

@@ -26,8 +26,9 @@ CONTROLS = {
 }
 START, BACK, PLAY, PAUSE, STEP, SLOW, FAST = CONTROLS
 _MILLISECONDS = {SLOW: 360, PLAY: 120, FAST: 30}  # per frame
-_TOP, _BOTTOM = 160, 62  # margins: buttons, slider and two rows of legend; axis
-_BUTTONS, _SLIDER = 122, 64  # lower edges, in pixels above the plot
+# In pixels: the plot, the axis below it, a row of the legend above it, and the slider and the buttons above that.
+_PLOT, _AXIS, _ROW, _SLIDER, _BUTTONS = 328, 62, 20, 58, 38
+_GAP = 24  # between the legend and the plot
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def film(
     reading: str,
     frames: Sequence[Frame],
     moving: Sequence[int],
+    legend_rows: int = 1,
     **layout: Any,
 ) -> go.Figure:
     """A figure that plays.
@@ -62,9 +64,12 @@ def film(
         reading: the film in one sentence.
         frames: in order, at least one.
         moving: which traces the data of a frame belong to.
+        legend_rows: how many rows the legend takes on a phone.
         layout: what else the layout has.
     """
     names = [frame.name for frame in frames]
+    legend = _GAP + _ROW * legend_rows
+    top = legend + _SLIDER + _BUTTONS
     sent = [
         {
             "name": frame.name,
@@ -80,11 +85,11 @@ def film(
         y,
         reading,
         sent,
-        sliders=[_slider(names)],
-        updatemenus=[_buttons(names)],
+        sliders=[_slider(names, legend)],
+        updatemenus=[_buttons(names, legend + _SLIDER)],
         annotations=[_note(frames[0].note)],
-        margin={"l": 84, "r": 14, "t": _TOP, "b": _BOTTOM},
-        height=550,
+        margin={"l": 84, "r": 14, "t": top, "b": _AXIS},
+        height=top + _PLOT + _AXIS,
         **layout,
     )
 
@@ -118,7 +123,8 @@ def _row(names: Sequence[str], i: int) -> dict[str, Any]:
     return {"buttons": [{"method": "animate", "label": label, "args": what[label]} for label in CONTROLS]}
 
 
-def _buttons(names: Sequence[str]) -> dict[str, Any]:
+def _buttons(names: Sequence[str], above: int) -> dict[str, Any]:
+    """The row of buttons, this many pixels above the plot."""
     return {
         "type": "buttons",
         "direction": "right",
@@ -128,12 +134,12 @@ def _buttons(names: Sequence[str]) -> dict[str, Any]:
         "xanchor": "left",
         "y": 1,
         "yanchor": "bottom",
-        "pad": {"l": -80, "b": _BUTTONS},
+        "pad": {"l": -80, "b": above},
         **BUTTON,
     }
 
 
-def _slider(names: Sequence[str]) -> dict[str, Any]:
+def _slider(names: Sequence[str], above: int) -> dict[str, Any]:
     return {
         "active": 0,
         "steps": [{"method": "animate", "label": name, "args": [[name], _at_once()]} for name in names],
@@ -143,7 +149,7 @@ def _slider(names: Sequence[str]) -> dict[str, Any]:
         "len": 1,
         "y": 1,
         "yanchor": "bottom",
-        "pad": {"t": 0, "b": _SLIDER},
+        "pad": {"t": 0, "b": above},
         "font": {"size": 14},
         "bgcolor": BUTTON["bgcolor"],
         "bordercolor": BUTTON["bordercolor"],

@@ -292,7 +292,7 @@ def animation(path: IBUPath, view: View) -> go.Figure:
     if view.is_curve:
         reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])
-    layout = {"hovermode": view.hovermode, "bargap": 0.25}
+    layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
     return film(_traces(data, view), view.axis(), y, reading, frames, [1], **layout)
 
 

@@ -61,7 +61,7 @@ def _click_on_the_map(lab):
     lab.settle()
     cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000"}
     assert {name: lab.query.get(name) for name in cell} == cell
-    assert lab.sidebar()["Exact N"] == "10000"
+    assert lab.sidebar()["Exact N"] == "10,000"
     assert lab.chart("estimators").count() == 1
     lab.back()  # the map stays as it was; the scenario on its page is the cell's now
     assert lab.path == "/experiments"
