@@ -50,7 +50,7 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     np.testing.assert_allclose(film.drawn(1), 1 / 30, rtol=1e-6)
     assert (film.sent, film.heard) == before  # no message in either direction
     keyboard = film.lab.page.keyboard
-    film.lab.slider("Near enough").focus()
+    film.lab.page.get_by_role("button", name="New draw").focus()
     film.tab_to_it()
     for key, iteration in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
         keyboard.press(key)
