@@ -68,13 +68,15 @@ def film(
         layout: what else the layout has.
     """
     names = [frame.name for frame in frames]
+    # Traces that no frame names would leave the screen for a moment at every frame.
+    still = [i for i in range(len(traces)) if i not in moving]
     legend = _GAP + _ROW * legend_rows
     top = legend + _SLIDER + _BUTTONS
     sent = [
         {
             "name": frame.name,
-            "data": frame.data,
-            "traces": list(moving),
+            "data": [*frame.data, *({"type": traces[i]["type"]} for i in still)],
+            "traces": [*moving, *still],
             "layout": {"updatemenus": [_row(names, i)], "annotations": [{"text": frame.note}]},
         }
         for i, frame in enumerate(frames)
