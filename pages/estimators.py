@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import downloads, view_picker
+from pages._ui import arrivals, downloads, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
 from rr_core.figures.estimators import estimates
@@ -25,6 +25,8 @@ error_table(
     "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
 )
 downloads.row(page.work, figure, "estimators")
+
+arrivals.estimates_section(page.work, target)
 
 repeated_section(page.work, target)
 

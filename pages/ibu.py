@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, view_picker
+from pages._ui import chart, film, view_picker
 from pages._ui.frame import open_page
 from pages._ui.ibu import controls, results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -25,7 +25,7 @@ reached = results.iterations_to_tolerance(work, start, path, tolerance)
 sections.show_answer(reached, path)
 figure = animation(path, view)
 page.lead(figure, "ibu", place=place)
-sections.listen_for_keys()
+film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import downloads, view_picker
+from pages._ui import arrivals, downloads, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
 from rr_core.figures.noisy_histogram import noisy_histogram
@@ -40,6 +40,8 @@ st.markdown(
     "bands?"
 )
 downloads.row(page.work, figure, "noisy_histogram")
+
+arrivals.reports_section(page.work)
 
 person_section(page.work)
 
