@@ -105,6 +105,8 @@ def figure(
         "xaxis": x,
         "yaxis": y,
         "height": 430,
+        # The smallest text: what is to be read from the back of a room.
+        "font": {"size": 14},
         # Margins by hand: letting Plotly find them makes it lay out every figure twice.
         "margin": {"l": 84, "r": 14, "t": 56, "b": 62},
         "legend": {

@@ -302,8 +302,10 @@ def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:
 def _chosen_cell(drawn: WinnerMap, scenario: Scenario) -> None:
     """What the clicked cell is, and the link that opens it; nothing when no cell of this map was clicked, or none that
     the sidebar can show."""
-    cell = st.session_state.get(_CHOSEN)
-    fields = _scenario_fields(cell) if any(cell == one.cell for one in drawn.map_cells) else None
+    cell: Cell | None = st.session_state.get(_CHOSEN)
+    if cell is None or all(cell != one.cell for one in drawn.map_cells):
+        return
+    fields = _scenario_fields(cell)
     if fields is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="exp_map_chosen"):
