@@ -84,12 +84,12 @@ def _privacy(scenario: Scenario) -> None:
         "Privacy ε",
         _stops("epsilon", _EPSILONS, scenario.epsilon),
         format_func="{:.6g}".format,
-        help="Privacy budget. One report changes the odds between any two answers by at most e^ε.",
+        help="Privacy budget. One report changes the odds between any two answers by at most eᵋ.",
         **_widget_arguments("epsilon", scenario.epsilon, slot="slider"),
     )
     st.caption(
         "← more private · more accurate →  \n"
-        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · e^ε = {number(math.exp(scenario.epsilon), 4)}"
+        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
     )
     st.number_input(
         "Exact ε",

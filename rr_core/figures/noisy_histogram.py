@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
@@ -265,11 +265,11 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = number(math.exp(answers * epsilon), 4)
     if answers == 1:
         return (
-            f"The report is at most **e^ε = {limit} times** as likely under one truth as under another, so an onlooker's "
+            f"The report is at most **eᵋ = {limit} times** as likely under one truth as under another, so an onlooker's "
             "odds between any two answers change by no more than that."
         )
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "
-        f"they are at most **e^({answers}ε) = {limit} times** as likely under one truth as under another, and an "
+        f"they are at most **e{raised(answers)}ᵋ = {limit} times** as likely under one truth as under another, and an "
         "onlooker's odds can change by as much."
     )

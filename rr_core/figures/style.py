@@ -138,8 +138,12 @@ def number(value: float, digits: int = 3) -> str:
     mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
     if not exponent:
         return mantissa
-    raised = exponent.replace("−0", "−").lstrip("+0").translate(_RAISED)
-    return f"{mantissa}·10{raised}"
+    return f"{mantissa}·10{raised(exponent.replace('−0', '−').lstrip('+0'))}"
+
+
+def raised(exponent: object) -> str:
+    """A whole number as an exponent: -12 -> ⁻¹²."""
+    return str(exponent).replace("-", "−").translate(_RAISED)
 
 
 def whole(values: Any) -> Any:

@@ -29,7 +29,7 @@ def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
     p, q = math.exp(2) / (math.exp(2) + 999), 1 / (math.exp(2) + 999)
     for words in ("more private", "more accurate", f"p = {percent(p)} ", f"q = {percent(q)} "):
         assert words in side
-    assert f"e^ε = {math.exp(2):.4g}" in side
+    assert f"eᵋ = {math.exp(2):.4g}" in side
     ends = lab.page.get_by_role("group", name="Privacy ε").get_by_test_id("stSliderTickBar").inner_text()
     assert ends.split() == ["0.01", "20"]
     lab.type("Exact ε", 0.7)

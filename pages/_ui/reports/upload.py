@@ -149,7 +149,7 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
             placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
             key=f"reports_privacy_{kind}",
             help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
-            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private. Forced response: with "
+            "given other category. ε is the privacy: p/q = eᵋ, the smaller the more private. Forced response: with "
             "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
             "then q = r/K.",
             width=160,
