@@ -14,6 +14,17 @@ NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slide
   .filter(e => e.offsetParent && e.tabIndex >= 0 && !e.innerText.trim() && !e.getAttribute('aria-label')
     && !e.getAttribute('aria-labelledby') && !e.title && !(e.labels && e.labels.length))
   .map(e => e.outerHTML.slice(0, 160))"""
+# Labels of one row that are not in line with each other.
+ASKEW = """() => {
+  const labels = [...document.querySelectorAll('[data-testid="stMain"] [data-testid="stWidgetLabel"]')]
+    .filter(e => e.offsetParent && e.innerText.trim() && !e.closest('[data-testid="stCheckbox"]'));
+  return labels.slice(1).map((e, i) => [labels[i], e])
+    .filter(pair => { const off = Math.abs(pair[0].getBoundingClientRect().top - pair[1].getBoundingClientRect().top);
+      return off > 1 && off < 24 }).map(pair => pair.map(e => e.innerText)) }"""
+# Buttons whose words do not fit in one line.
+CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] button')].filter(e => e.offsetParent
+    && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(part => part.scrollWidth > part.clientWidth + 1
+      && part.clientWidth && getComputedStyle(part).overflowX !== 'visible'))).map(e => e.innerText)"""
 # What is still folded, one press each; the sidebar has no formulas.
 UNFOLD = """() => document.querySelectorAll('[data-testid="stMain"] details:not([open]) > summary')
   .forEach(fold => fold.click())"""
@@ -60,6 +71,8 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
             lab.must_be_fine()
             assert lab.page.evaluate(UNNAMED) == 0, page
             assert lab.page.evaluate(NAMELESS) == [], page
+            assert lab.page.evaluate(ASKEW) == [], page
+            assert lab.page.evaluate(CUT) == [], page
         assert lab.page.evaluate(TOO_WIDE) == [0, 0, 0], page
         lab.page.set_viewport_size(wide)
         if formulas(lab):

@@ -239,7 +239,7 @@ def _keep_in_link(query: dict[str, str | None]) -> None:
 def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
     sweep = view.result.sweep
     offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         if len(offered) > 1:
             st.segmented_control(
                 "Map of",
@@ -258,7 +258,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
                     AXIS_LABELS[one.axis],
                     one.options,
                     format_func=partial(value_in_words, one.axis, populations=names),
-                    width=200 if one.axis == "population" else 120,
+                    width=170 if one.axis == "population" else 120,
                     **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),
                 )
         if len(metrics) > 1:

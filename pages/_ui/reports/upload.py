@@ -57,11 +57,12 @@ def panel() -> None:
     """The panel when it is open, else one line about the reports in use."""
     used = session.in_use()
     if used is not None and not session.is_open():
-        left, right = st.columns([4, 1], vertical_alignment="center")
-        left.caption(
-            f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged."
-        )
-        right.button("Other reports or settings", on_click=session.open_panel, width="stretch")
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.caption(
+                f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged.",
+                width="content",
+            )
+            st.button("Other reports or settings", on_click=session.open_panel)
         return
     with st.container(border=True):
         _open_panel()
