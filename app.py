@@ -37,11 +37,11 @@ columns[1].metric(
 columns[2].metric("The estimate is off by", percent(closeness.estimate), help="The same, for the green bars.")
 
 st.subheader("Where to go")
-with st.container(horizontal=True):
-    for path, label, icon, promise in (*LAB, *PRACTICE):
-        with st.container(border=True, width=308):
-            link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query())
-            st.caption(promise)
+cards = st.grid(2, border=True)
+for path, label, icon, promise in (*LAB, *PRACTICE):
+    with cards.cell():
+        link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query())
+        st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar holds the scenario; copy it, and a whole class opens the same numbers "
     "(a file of your own stays with you). **Try:** in the sidebar, drag **Privacy ε**, press **New draw**, or choose a "

@@ -8,7 +8,6 @@ from pages._ui.frame import open_page
 
 SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
-winner_map.go_to_estimators()
 
 answer = st.container()
 scenario = page.work.draw.scenario

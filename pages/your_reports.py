@@ -25,7 +25,7 @@ estimates_chart = results.estimates_chart(analysed, choice, order)
 simulate_now = session.offer_simulations(analysed)
 progress = st.container()
 results.left_out(analysed)
-with row():
+with st.container(horizontal=True, gap="medium"):
     results.search_box(analysed)
     results.chart_size()
 results.table(analysed, choice, order)

@@ -84,7 +84,7 @@ def multinomial(n: int, weights: ArrayLike, uniforms: Array) -> Counts:
     weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
     weights = _validate.histogram(weights, weights.shape[-1])
     rates = weights / weights.sum()
-    return _when_sum_is(n, lambda time, where: poisson_quantile(time * rates[where], uniforms[where]))
+    return _counts_with_sum(n, lambda time, where: poisson_quantile(time * rates[where], uniforms[where]))
 
 
 def noisy_histogram(true_counts: Counts, keep: float, uniforms: Array) -> Counts:
@@ -110,7 +110,7 @@ def noisy_histogram(true_counts: Counts, keep: float, uniforms: Array) -> Counts
     kept[occupied] = binomial_quantile(true_counts[occupied], keep, uniforms[0, occupied])
     thrown = int(true_counts.sum() - kept.sum())
     boxes = uniforms[1]
-    kept += _when_sum_is(thrown, lambda time, where: _equal_poisson_quantile(time / k, boxes[where]))
+    kept += _counts_with_sum(thrown, lambda time, where: _equal_poisson_quantile(time / k, boxes[where]))
     return kept
 
 
@@ -132,11 +132,11 @@ def poisson_quantile(means: Array, uniforms: Array) -> Counts:
     def block(means: Array, uniforms: Array) -> Counts:
         counts = np.zeros(means.shape, dtype=np.int64)
         small = means < _EXPANSION
-        some = _places(small)
+        some = _where(small)
         if some is not None:
             mean = means[some]
-            counts[some] = _added_up(np.exp(-mean), uniforms[some], lambda x, here: mean[here] / x)
-        some = _places(~small)
+            counts[some] = _by_summation(np.exp(-mean), uniforms[some], lambda x, here: mean[here] / x)
+        some = _where(~small)
         if some is not None:
             mean = means[some]
             near = _Expansion(mean, mean, np.zeros_like(mean), uniforms[some])
@@ -170,17 +170,17 @@ def binomial_quantile(n: Counts, p: float, uniforms: Array) -> Counts:
         counts = np.zeros(n.shape, dtype=np.int64)
         trials = n.astype(np.float64)
         small = trials * (p * (1 - p)) < _EXPANSION
-        some = _places(small)
+        some = _where(small)
         if some is not None:
             # The rarer outcome is counted: its number has a mean of at most 8.
             rare = min(p, 1 - p)
             left, odds = trials[some], rare / (1 - rare)
             u = uniforms[some] if p <= 0.5 else 1 - uniforms[some]
             none = np.exp(left * np.log1p(-rare))
-            number = _added_up(none, u, lambda x, here: np.maximum(left[here] - (x - 1), 0) * (odds / x))
+            number = _by_summation(none, u, lambda x, here: np.maximum(left[here] - (x - 1), 0) * (odds / x))
             number = np.minimum(number, n[some])
             counts[some] = number if p <= 0.5 else n[some] - number
-        some = _places(~small)
+        some = _where(~small)
         if some is not None:
             large = trials[some]
             variance = large * (p * (1 - p))
@@ -204,7 +204,7 @@ def _equal_poisson_quantile(mean: float, uniforms: Array) -> Counts:
     return poisson_quantile(np.full(uniforms.shape, mean), uniforms)
 
 
-def _when_sum_is(n: int, counts_at: CountsAt) -> Counts:
+def _counts_with_sum(n: int, counts_at: CountsAt) -> Counts:
     """The counts at the time when they sum to ``n``.
 
     Args:
@@ -242,7 +242,8 @@ def _when_sum_is(n: int, counts_at: CountsAt) -> Counts:
         if not early < middle < late:
             middle = early + (late - early) / 2
             if not early < middle < late:
-                # Several change within the rounding of the time, about once in 10^7 draws: the first of them do.
+                # Several change within the rounding of the time, which happens about once in 10^7 draws of 10^9
+                # people: the first of them do.
                 room = np.cumsum(high - low)
                 low += np.diff(np.minimum(room, missing), prepend=0)
                 break
@@ -315,7 +316,7 @@ def _tolerance(z2: Array) -> Array:
     return bound
 
 
-def _added_up(none: Array, uniforms: Array, ratio: Callable[[int, NDArray[np.intp]], Array]) -> Counts:
+def _by_summation(none: Array, uniforms: Array, ratio: Callable[[int, NDArray[np.intp]], Array]) -> Counts:
     """Quantiles by adding up probabilities.
 
     Args:
@@ -338,7 +339,7 @@ def _added_up(none: Array, uniforms: Array, ratio: Callable[[int, NDArray[np.int
     return counts
 
 
-def _places(chosen: NDArray[np.bool_]) -> Where | None:
+def _where(chosen: NDArray[np.bool_]) -> Where | None:
     """Where it is true: a slice for everywhere, None for nowhere."""
     number = np.count_nonzero(chosen)
     if number == 0:

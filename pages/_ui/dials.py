@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -135,7 +136,8 @@ def wait_for_the_hand() -> None:
 
 
 def _moved(key: str) -> None:
-    move: Any = st.session_state[key].get("moved")
+    held: Any = st.session_state.get(key)
+    move = held.get("moved") if isinstance(held, Mapping) else None
     if not isinstance(move, dict) or move.get("name") not in _DIALS:
         return
     hand, name = _hand(), str(move["name"])

@@ -54,7 +54,7 @@ def row(
             "text/x-python",
         ),
     )
-    with st.container(horizontal=True):
+    with st.grid(3):
         for label, make, ending, mime in files:
             st.download_button(
                 label,

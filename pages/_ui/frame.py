@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -17,9 +18,13 @@ from rr_core.populations import UPLOAD
 
 _HEAD_START = 0.05  # seconds
 
-# Streamlit leaves six empty lines above a title; a figure below it should not need scrolling.
+# Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
+# its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
+[data-testid="stCaptionContainer"] {opacity: 0.75;}
+[data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
+[data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.25rem;}
 [data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}

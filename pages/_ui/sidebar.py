@@ -69,9 +69,7 @@ def _more(scenario: Scenario) -> None:
     )
     mechanism = scenario.mechanism
     st.caption(
-        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · e<sup>ε</sup> = "
-        f"{number(math.exp(scenario.epsilon), 4)}",
-        unsafe_allow_html=True,
+        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
     )
     st.button("Reset", on_click=_reset, width="stretch", help="Back to the first scenario.")
 

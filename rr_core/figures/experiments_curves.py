@@ -126,8 +126,7 @@ class Scale:
 
     def axis(self, title: str) -> dict[str, Any]:
         shared = axis(title, range=[self.low, self.high], zeroline=False)
-        shared["title"] = {"text": title, "font": {"size": 13}, "standoff": 6}
-        shared["tickfont"] = {"size": 12}
+        shared["title"] = {"text": title, "font": {"size": 14}, "standoff": 6}
         if not self.logarithmic:
             return {**shared, "nticks": 5}
         if self.zero is None and self.high - self.low > _MARKED_BY_POWERS:
@@ -203,8 +202,7 @@ def ranks_axis(rows: tuple[PanelRow, ...], grid: PanelGrid) -> dict[str, Any]:
 def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     largest = float(row.shares[0]) if row.shares.size else 1.0
     shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
-    shared["title"] = {"text": "Share", "font": {"size": 13}, "standoff": 2}
-    shared["tickfont"] = {"size": 11}
+    shared["title"] = {"text": "Share", "font": {"size": 14}, "standoff": 2}
     return {**shared, "domain": grid.row_domain(index), "anchor": f"x{grid.of_histograms}"}
 
 
@@ -303,7 +301,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
             "y": 1 + (grid.top - 58) / grid.inner,
             "x": 0,
             "xanchor": "left",
-            "font": {"size": 13},
+            "font": {"size": 14},
         },
     )
 

@@ -221,9 +221,9 @@ AXIS_TITLES: dict[SweepAxis, str] = {
     "k": "Categories K",
     "s": "Zipf exponent s (0 is uniform)",
 }
-_INK, _PAPER = "#141414", "#FFFFFF"
+_INK, _PAPER = "#000000", "#FFFFFF"
 _NAME_PAPER = "rgba(255,255,255,0.88)"
-_DARK = 0.25  # luminance below which words are white
+_DARK = 0.179  # luminance below which white words stand out more than black ones
 _EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
 # Margin from which a win has its full colour, and how much of it a win by a hair has.
 _FULL, _PALEST = 3.0, 0.2
@@ -239,8 +239,8 @@ _STRIP_HEIGHT = 84  # pixels of a single row
 _ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
 _COLOURS = "Smallest error; the paler, the closer the win"
 _LINES = "<br>Lines: MLE*'s error over the smallest, where settled"
-_SMALL = {"size": 13}
-_STEADY = {"marker": {"opacity": 1}}  # a click must not fade the cells that were not clicked
+_SMALL = {"size": 14}
+_STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click must not fade the other cells
 
 
 def why_no_map(sweep: Sweep) -> str:
@@ -365,12 +365,17 @@ def _cells(drawn: WinnerMap) -> dict[str, Any]:
                 "fgopacity": 0.4,
             },
         },
-        text=[cell_text(map_cell) for map_cell in map_cells.values()] if words else None,
+        text=[
+            _inked(cell_text(map_cell), colour)
+            for map_cell, colour in zip(map_cells.values(), colours, strict=True)
+        ]
+        if words
+        else None,
         textposition="inside" if words else "none",
         insidetextanchor="middle",
         textangle=0,
         constraintext="inside",
-        insidetextfont={"size": 15, "color": [_ink(colour) for colour in colours]},
+        insidetextfont={"size": 15, "color": _INK},
         hovertext=[hover_text(drawn, map_cell) for map_cell in map_cells.values()],
         hoverinfo="text",
     )
@@ -394,9 +399,11 @@ def mixed(colour: str, part: float) -> str:
     return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in _rgb(colour))
 
 
-def _ink(ground: str) -> str:
-    """Colour of text on this background, with a contrast of at least 3.5 : 1 by WCAG 2."""
-    return _PAPER if _luminance(ground) < _DARK else _INK
+def _inked(words: str, ground: str) -> str:
+    """Words in black, or in white where that stands out more: a contrast of at least 4.5 : 1 by WCAG 2.
+
+    The colour is part of the text: Plotly gives all the cells that were not clicked one colour."""
+    return f'<span style="color:{_PAPER}">{words}</span>' if _luminance(ground) < _DARK else words
 
 
 def _luminance(colour: str) -> float:
@@ -478,7 +485,7 @@ def _name(place: Point, level: float) -> dict[str, Any]:
         "y": place[1],
         "text": times_sign(level),
         "showarrow": False,
-        "font": {"size": 12, "color": _INK},
+        "font": {"size": 14, "color": _INK},
         "bgcolor": _NAME_PAPER,
         "borderpad": 1,
     }
@@ -509,6 +516,7 @@ def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
+        "unselected": {"marker": {"opacity": 1}},
         "cliponaxis": False,
         "hoverinfo": "skip",
     }

@@ -162,7 +162,7 @@ def _of_fall(found: tuple[Slopes, ...]) -> str:
 def _of_growth(found: tuple[Slopes, ...], count: Count) -> str:
     rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.undecided, "not settled"))
     return (
-        f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above e^ε. Of "
+        f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above eᵋ. Of "
         f"{counted(count.total, 'slope')} between the two largest K (1: in proportion), above {1 + SLOPE_TOLERANCE:g}: "
         f"{', '.join(f'{words} in {number}' for number, words in rest if number)}. By the means, the middle one first: "
         f"{_slopes(found)}."

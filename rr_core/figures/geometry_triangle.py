@@ -94,13 +94,13 @@ def triangle(
     return figure(traces, x, y, _triangle_reading(reports), annotations=notes, **TRIANGLE_LAYOUT)
 
 
-# The triangle leaves the upper corners of its picture empty: points are named on the left, lines on the right.
-_LEGEND = {"x": 0, "y": 1, "font": {"size": 13}, "bgcolor": "rgba(0,0,0,0)"}
 TRIANGLE_LAYOUT: dict[str, Any] = {
     "height": 540,
-    "margin": {"l": 34, "r": 8, "t": 8, "b": 40},
-    "legend": _LEGEND,
-    "legend2": {**_LEGEND, "x": 1, "xanchor": "right"},
+    "margin": {"l": 34, "r": 8, "t": 60, "b": 40},
+    # Above the picture, whose lines would cross it.
+    "legend": {"orientation": "h", "yanchor": "bottom", "y": 1, "x": 0, "font": {"size": 14}},
+    # A click anywhere, outside the triangle too, takes the point nearest to it.
+    "hoverdistance": -1,
 }
 
 
@@ -198,10 +198,11 @@ def _repairs_line(reports: ThreeEstimates) -> list[dict[str, Any]]:
     line = _lines(
         "InvP to InvN", np.stack([near - reach, far + reach]), color=QUANTITIES["truth"].colour, width=3
     )
-    return [{**line, **_IN_LEGEND_OF_LINES, "name": "from InvP to InvN"}]
+    return [{**line, **_IN_LEGEND}]
 
 
-_IN_LEGEND_OF_LINES = {"showlegend": True, "legend": "legend2"}
+# Lines are named after the points.
+_IN_LEGEND = {"showlegend": True, "legendrank": 1001}
 
 
 def contour_traces(contours: Contours | None, quantity: Quantity, name: str) -> list[dict[str, Any]]:
@@ -215,10 +216,10 @@ def contour_traces(contours: Contours | None, quantity: Quantity, name: str) -> 
     if touching is not None:
         others = np.delete(others, touching, axis=0)
     thin = _lines(name, others.reshape(-1, 2), color=quantity.faded(0.55), width=1.2, shape="spline")
-    traces = [{**thin, **(_IN_LEGEND_OF_LINES if touching is None else {})}]
+    traces = [{**thin, **(_IN_LEGEND if touching is None else {})}]
     if touching is not None:
         bold = _lines(name, curves[touching], color=quantity.colour, width=2.5, shape="spline")
-        traces.append({**bold, **_IN_LEGEND_OF_LINES})
+        traces.append({**bold, **_IN_LEGEND})
     return traces
 
 
@@ -237,7 +238,7 @@ def _region_names(layers: Layers) -> list[dict[str, Any]]:
     for region in layers.regions:
         where = to_plane(region.corners)
         if _area(where) > _SMALLEST_NAMED:
-            notes.append(_note(where.mean(axis=0), _ZEROS[region.zeros], size=13))
+            notes.append(_note(where.mean(axis=0), _ZEROS[region.zeros], size=14))
     return notes
 
 
@@ -256,7 +257,7 @@ def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
     edge = CENTRE + 0.97 * (view.edge_towards(raw) - CENTRE)
     pull = (CENTRE - edge) / np.linalg.norm(CENTRE - edge)
     return {
-        **_note(edge, "", size=13),
+        **_note(edge, "", size=14),
         "showarrow": True,
         "ax": 34 * pull[0],
         "ay": -34 * pull[1],

@@ -16,7 +16,7 @@ from rr_core.figures import geometry_triangle as triangle
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
 from rr_core.figures.view import Bars, View
-from rr_core.geometry.simplex import ThreeEstimates, frame_around, likelihood_curves, to_plane
+from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
 
@@ -375,9 +375,8 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
     """
     shares = path.thetas[:, path.level_of]
     points = to_plane(shares)
-    view = frame_around(to_plane(reports.estimates["mle_star"]))
     traces = [
-        *triangle.contour_traces(likelihood_curves(reports, view), MLE, "Same likelihood"),
+        *triangle.contour_traces(likelihood_curves(reports, FRAME), MLE, "Same likelihood"),
         triangle.triangle_outline(),
         _triangle_trace(path, points, shares, names),
         _triangle_marker("Start", points[0], "circle-open", IBU, 14),
@@ -387,7 +386,7 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
         f"IBU's way from its start, across the curves of equal likelihood: after {path.iterations[-1]:,} iterations it "
         f"is {number(float(path.squared_distance[-1] ** 0.5))} away from MLE*."
     )
-    x, y = triangle.triangle_axes(names, view)
+    x, y = triangle.triangle_axes(names, FRAME)
     notes = triangle.corner_labels(names)
     return figure(traces, x, y, reading, annotations=notes, **triangle.TRIANGLE_LAYOUT)
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
@@ -162,10 +162,13 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
 
 
 LARGEST_MATRIX = 30
+_RIM = {"color": "#000000", "width": 2}  # on the bright end of the colours, in a light and a dark theme
 
 
 def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
-    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q; its colours end at p."""
+    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q; its colours end at p.
+
+    The diagonal has a rim: at a small epsilon p and q are nearly equal, and so are their colours."""
     matrix = mechanism.matrix()
     heat = {
         "type": "heatmap",
@@ -173,9 +176,9 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         "x": names,
         "y": names,
         "zmin": 0,
-        "zmax": mechanism.p,  # so that the diagonal stands out at a small epsilon too
+        "zmax": mechanism.p,
         "colorscale": "Cividis",
-        "colorbar": {"title": {"text": "probability"}, "tickformat": SHARE, "thickness": 14},
+        "showscale": False,  # there are two values, and the reading has both
         "text": np.where(np.eye(mechanism.k, dtype=bool), percent(mechanism.p), percent(mechanism.q)),
         "hovertemplate": "truth %{y} → report %{x}<br>probability %{text}<extra></extra>",
         "texttemplate": "%{text}" if mechanism.k <= 12 else "",
@@ -186,7 +189,11 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
     )
     x = axis("Report", type="category", showgrid=False, automargin=True)
     y = axis("Truth", type="category", autorange="reversed", showgrid=False, automargin=True)
-    return figure([heat], x, y, reading, height=440)
+    rims = [
+        {"type": "rect", "x0": i - 0.5, "x1": i + 0.5, "y0": i - 0.5, "y1": i + 0.5, "line": _RIM}
+        for i in range(mechanism.k)
+    ]
+    return figure([heat], x, y, reading, height=440, shapes=rims)
 
 
 def belief(
@@ -258,11 +265,11 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = number(math.exp(answers * epsilon), 4)
     if answers == 1:
         return (
-            f"The report is at most **e^ε = {limit} times** as likely under one truth as under another, so an onlooker's "
+            f"The report is at most **eᵋ = {limit} times** as likely under one truth as under another, so an onlooker's "
             "odds between any two answers change by no more than that."
         )
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "
-        f"they are at most **e^({answers}ε) = {limit} times** as likely under one truth as under another, and an "
+        f"they are at most **e{raised(answers)}ᵋ = {limit} times** as likely under one truth as under another, and an "
         "onlooker's odds can change by as much."
     )

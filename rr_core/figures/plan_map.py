@@ -164,7 +164,7 @@ def _name(landscape: Landscape, value: float, users: Array, along: float) -> dic
         "y": math.log10(users[at]),
         "text": percent(value),
         "showarrow": False,
-        "font": {"size": 12, "color": _INK},
+        "font": {"size": 14, "color": _INK},
         "bgcolor": _PAPER,
         "borderpad": 1,
     }

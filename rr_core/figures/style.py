@@ -105,6 +105,8 @@ def figure(
         "xaxis": x,
         "yaxis": y,
         "height": 430,
+        # The smallest text: what is to be read from the back of a room.
+        "font": {"size": 14},
         # Margins by hand: letting Plotly find them makes it lay out every figure twice.
         "margin": {"l": 84, "r": 14, "t": 56, "b": 62},
         "legend": {
@@ -136,8 +138,12 @@ def number(value: float, digits: int = 3) -> str:
     mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
     if not exponent:
         return mantissa
-    raised = exponent.replace("−0", "−").lstrip("+0").translate(_RAISED)
-    return f"{mantissa}·10{raised}"
+    return f"{mantissa}·10{raised(exponent.replace('−0', '−').lstrip('+0'))}"
+
+
+def raised(exponent: object) -> str:
+    """A whole number as an exponent: -12 -> ⁻¹²."""
+    return str(exponent).replace("-", "−").translate(_RAISED)
 
 
 def whole(values: Any) -> Any:

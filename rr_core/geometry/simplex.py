@@ -34,8 +34,7 @@ PLANE = CORNERS - CENTRE
 STEPS = 50  # a click lands on a multiple of 1/50
 PERCENT = 100 // STEPS
 _MARGIN = 0.13  # around the triangle, for the names of the corners
-_REACH = 0.8  # the picture grows to show a point no further out than this
-_PAD = 0.1
+_ROOM_BELOW = 0.45  # for a share of Inv down to about −30%
 
 
 def to_plane(shares: ArrayLike) -> Array:
@@ -116,13 +115,12 @@ class Frame:
         return crossing
 
 
-def frame_around(point: Array) -> Frame:
-    """The rectangle around the whole triangle, and around ``point`` (2,) too unless that is so far out that the triangle
-    would become small."""
-    low, high = CORNERS.min(axis=0) - _MARGIN, CORNERS.max(axis=0) + _MARGIN
-    if (point >= low - _REACH).all() and (point <= high + _REACH).all():
-        low, high = np.minimum(low, point - _PAD), np.maximum(high, point + _PAD)
-    return Frame((float(low[0]), float(high[0])), (float(low[1]), float(high[1])))
+# The rectangle around the triangle, with room for the names of the corners and, below, for a negative share: the same for
+# all reports and every epsilon, so that the triangle stays where it is while they change.
+FRAME = Frame(
+    (float(CORNERS[:, 0].min()) - _MARGIN, float(CORNERS[:, 0].max()) + _MARGIN),
+    (float(CORNERS[:, 1].min()) - _ROOM_BELOW, float(CORNERS[:, 1].max()) + _MARGIN),
+)
 
 
 @dataclass(frozen=True, eq=False)

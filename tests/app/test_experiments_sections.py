@@ -17,7 +17,7 @@ from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.figures.experiments_map import map_figure
 from rr_core.populations import Population
-from rr_core.scenario import WORST_AVERAGE
+from rr_core.scenario import WORST_AVERAGE, Scenario
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
@@ -175,23 +175,35 @@ def test_what_a_click_sets(monkeypatch):
         assert fields(mine) == expected
 
 
-def test_a_click_makes_the_cell_the_scenario_and_leaves(monkeypatch):
-    changed = []
-    monkeypatch.setattr(map_section.link, "change", lambda **fields: changed.append(fields))
+def link_offered(monkeypatch, drawn, scenario):
+    """Label and scenario of the link below the map; None where there is none."""
+    offered = []
+    monkeypatch.setattr(map_section.navigation, "link_to", lambda path, *link: offered.append((path, *link)))
+    map_section._chosen_cell(drawn, scenario)
+    return offered[0] if offered else None
+
+
+def test_a_click_offers_the_cell_and_changes_nothing_else(monkeypatch):
+    """The scenario stays until the link is followed, and so does the address that Back returns to."""
+    session = {}
+    monkeypatch.setattr(map_section.st, "session_state", session)
+    scenario = Scenario("uniform", 7, seed=3)
     drawn = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
-    map_section._clicked(drawn, 3, 2.475)
-    assert changed == [{"dist": "zipf", "k": 1000, "s": 2.5, "epsilon": 4.0, "n": 10_000}]
-    gone = []
-    monkeypatch.setattr(map_section.st, "switch_page", lambda page, query_params: gone.append(page))
-    map_section.go_to_estimators()
-    map_section.go_to_estimators()
-    assert gone == ["pages/estimators.py"]
+    assert link_offered(monkeypatch, drawn, scenario) is None
+    map_section._choose_cell(drawn, 3, 2.475)
+    assert len(session) == 1
+    path, label, _, query = link_offered(monkeypatch, drawn, scenario)
+    assert (path, label) == ("pages/estimators.py", "Open this cell in Estimators")
+    assert query == Scenario("zipf", 1000, 2.5, 4.0, 10_000, 3).to_query()
+    other_map = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "0.01"})
+    assert link_offered(monkeypatch, other_map, scenario) is None
     point = winner_map(made(over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=(10, 20)), []), "eps-n", "mse", {})
-    map_section._clicked(point, 0, 0.475)
+    map_section._choose_cell(point, 0, 0.475)
+    assert link_offered(monkeypatch, point, scenario) is None
     holed = winner_map(made(over(s=1.0, k=5, epsilon=(1.0, 2.0), n=(10, 20))[:3], []), "eps-n", "mse", {})
-    map_section._clicked(holed, 1, 1.475)
-    map_section.go_to_estimators()
-    assert len(changed) == len(gone) == 1
+    before = dict(session)
+    map_section._choose_cell(holed, 1, 1.475)
+    assert session == before
 
 
 def test_no_line_is_looked_for_that_is_not_drawn():
@@ -257,18 +269,18 @@ def test_one_collection_settles_nothing_and_is_one():
     assert "No cell of this sweep is computed yet." in words(with_claims(0))
 
 
-def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there():
-    """The exact means are those of tests/core/test_misprints_paper.py; the button opens that very scenario."""
+def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there(monkeypatch):
+    """The exact means are those of tests/core/test_misprints_paper.py; the link opens that very scenario."""
+    links = []
+    monkeypatch.setattr(map_section.navigation, "link_to", lambda *link: links.append(link))
     page = with_claims(3)
     said = words(page)
     assert "“Never the worst” is false, though no cell of the paper's grid contradicts it." in said
     assert "(8, 1, 1, 0) and ε = 2.13" in said
     assert "InvN 0.06947, InvP 0.06944, MLE* 0.07025" in said
     assert "| MLE* is never the worst of the three on average. | ○ not contradicted" in said
-    (button,) = (one for one in page.button if one.key == "exp_worst_average")
-    button.click().run()
-    assert page.session_state["_exp_map_jump"]
-    assert page.session_state["_link"].scenario == WORST_AVERAGE
+    (to_ten_users,) = (link for link in links if "ten users" in link[1])
+    assert (to_ten_users[0], to_ten_users[3]) == ("pages/estimators.py", WORST_AVERAGE.to_query())
 
 
 def test_a_sweep_without_the_three_says_nothing_of_it():

@@ -48,22 +48,29 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, ope
     assert lab.figure("exp_map") == figure
     lab.choose("Compare with", "Main grid: 600 settings · Run 1: 100 collections, seed 1")
     assert "The same, bit for bit: 600 cells in common" in lab.words()
-    _click_on_the_map(lab)
 
 
-def _click_on_the_map(lab):
+def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_before(open_lab):
+    lab = open_lab("/experiments?dist=uniform&k=7&eps=1.5&n=50&seed=3")
     chart = lab.chart("exp_map")
     chart.scroll_into_view_if_needed()
-    own = {name: lab.query[name] for name in ("sweep", "map", "metric", "at_s", "at_k")}
-    seen = reading(lab, "exp_map")
-    lab.page.mouse.click(*chart.evaluate(CENTRE, [3, 2]))  # the fourth ε, the third N
+    before, seen = lab.query, reading(lab, "exp_map")
+    with lab.rerun():
+        lab.page.mouse.click(*chart.evaluate(CENTRE, [3, 2]), delay=60)  # the fourth ε, the third N
+    assert (lab.path, lab.query) == ("/experiments", before)
+    assert lab.sidebar()["Exact N"] == "50"
+    assert "Zipf s = 1.3, K = 1,000, ε = 4, N = 10,000." in lab.words()
+    with lab.rerun():
+        lab.page.get_by_role("link", name="Open this cell in Estimators").click(delay=80)
     lab.page.wait_for_url(lambda url: urlsplit(url).path == "/estimators")
     lab.settle()
-    cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000"}
+    cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000", "seed": "3"}
     assert {name: lab.query.get(name) for name in cell} == cell
     assert lab.sidebar()["Exact N"] == "10,000"
     assert lab.chart("estimators").count() == 1
-    lab.back()  # the map stays as it was; the scenario on its page is the cell's now
-    assert lab.path == "/experiments"
-    assert lab.query == lab.query | own | cell
+    lab.back()
+    assert (lab.path, lab.query) == ("/experiments", before)
+    assert lab.sidebar()["Exact N"] == "50"
     assert reading(lab, "exp_map") == seen
+    lab.forward()
+    assert {name: lab.query.get(name) for name in cell} == cell

@@ -21,6 +21,7 @@ _AT = """(plot, [second, third]) => {
     + layout.yaxis.d2p(y)] }"""
 _POINTS = """(plot) => JSON.stringify(Object.fromEntries(plot._fullData
   .filter(t => t.mode === 'markers' && t.x.length === 1).map(t => [t.name, [t.x[0], t.y[0]]])))"""
+_TOP = "(plot) => plot.getBoundingClientRect().top + plot._fullLayout._size.t + 1"
 _OPACITIES = """(plot) => [...plot.querySelectorAll('.scatterlayer .points path')]
   .map(p => Number(p.style.opacity || 1)).filter(o => o < 0.25).length"""
 
@@ -60,7 +61,7 @@ def expected(reports) -> dict[str, list[str]]:
 def test_clicking_a_point_moves_every_estimate_and_back_takes_it_along(open_lab):
     lab = open_lab(LINK)
     before, own = points(lab), rows(lab)
-    for reports in ((70, 26, 4), (20, 30, 50)):
+    for reports in ((66, 24, 10), (20, 30, 50)):
         with lab.rerun():
             lab.page.mouse.click(*where(lab, *(share / 100 for share in reports)), delay=60)
         after = points(lab)
@@ -80,7 +81,24 @@ def test_clicking_a_point_moves_every_estimate_and_back_takes_it_along(open_lab)
     assert rows(lab) == own
     assert "phi" not in lab.query
     lab.forward()
-    assert rows(lab)["Observed φ"] == ["70%", "26%", "4%"]
+    assert rows(lab)["Observed φ"] == ["66%", "24%", "10%"]
+
+
+def test_the_triangle_stays_where_it_is_and_a_click_outside_takes_the_nearest_point(open_lab):
+    lab = open_lab(LINK)
+    corners = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    at = [where(lab, *corner) for corner in corners]
+    (left, floor), (right, _), _ = at
+    for x, y, reports in (
+        ((left + right) / 2, floor + 40, ["50%", "50%", "0%"]),
+        (left - 25, floor + 20, ["100%", "0%", "0%"]),
+    ):
+        with lab.rerun():
+            lab.page.mouse.click(x, y, delay=60)
+        assert rows(lab)["Observed φ"] == reports
+        assert [where(lab, *corner) for corner in corners] == [pytest.approx(point) for point in at]
+    legend = lab.chart("geometry").locator(".legend").bounding_box()
+    assert legend["y"] + legend["height"] <= lab.chart("geometry").evaluate(_TOP)
 
 
 def test_a_link_is_the_first_thing_a_fresh_server_sees_and_restores_the_point(fresh_server, open_lab):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PAGES, SCENARIO_PAGES
 from tests.browser.test_links import ADDRESSES, QUESTIONS, title
@@ -14,6 +16,35 @@ NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slide
   .filter(e => e.offsetParent && e.tabIndex >= 0 && !e.innerText.trim() && !e.getAttribute('aria-label')
     && !e.getAttribute('aria-labelledby') && !e.title && !(e.labels && e.labels.length))
   .map(e => e.outerHTML.slice(0, 160))"""
+# Labels of one row that are not in line with each other.
+ASKEW = """() => {
+  const labels = [...document.querySelectorAll('[data-testid="stMain"] [data-testid="stWidgetLabel"]')]
+    .filter(e => e.offsetParent && e.innerText.trim() && !e.closest('[data-testid="stCheckbox"]'));
+  return labels.slice(1).map((e, i) => [labels[i], e])
+    .filter(pair => { const off = Math.abs(pair[0].getBoundingClientRect().top - pair[1].getBoundingClientRect().top);
+      return off > 1 && off < 24 }).map(pair => pair.map(e => e.innerText)) }"""
+# Buttons whose words do not fit in one line.
+CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] button')].filter(e => e.offsetParent
+    && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(part => part.scrollWidth > part.clientWidth + 1
+      && part.clientWidth && getComputedStyle(part).overflowX !== 'visible'))).map(e => e.innerText)"""
+# Contrasts by WCAG 2 of captions, axis titles and the words of primary buttons against the page or the button.
+CONTRASTS = r"""() => {
+  const parts = colour => colour.match(/[\d.]+/g).map(Number);
+  const light = rgb => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => { const c = rgb[i] / 255;
+    return sum + weight * (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4) }, 0);
+  const all = selector => [...document.querySelectorAll(selector)].filter(e => e.getBoundingClientRect().width);
+  return Object.fromEntries(Object.entries({
+    caption: '[data-testid="stMain"] [data-testid="stCaptionContainer"]',
+    axis: '.js-plotly-plot .xtitle',
+    button: '[data-testid="stBaseButton-primary"]:not(:disabled)',
+  }).map(([name, selector]) => [name, Math.min(...all(selector).map(e => {
+    const style = getComputedStyle(e);
+    const page = parts(getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor);
+    const ground = name === 'button' ? parts(style.backgroundColor) : page;
+    const ink = parts(name === 'axis' ? style.fill : style.color);
+    const seen = [0, 1, 2].map(i => ink[i] * style.opacity + ground[i] * (1 - style.opacity));
+    const [low, high] = [light(seen), light(ground)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05) }))])) }"""
 # What is still folded, one press each; the sidebar has no formulas.
 UNFOLD = """() => document.querySelectorAll('[data-testid="stMain"] details:not([open]) > summary')
   .forEach(fold => fold.click())"""
@@ -60,6 +91,8 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
             lab.must_be_fine()
             assert lab.page.evaluate(UNNAMED) == 0, page
             assert lab.page.evaluate(NAMELESS) == [], page
+            assert lab.page.evaluate(ASKEW) == [], page
+            assert lab.page.evaluate(CUT) == [], page
         assert lab.page.evaluate(TOO_WIDE) == [0, 0, 0], page
         lab.page.set_viewport_size(wide)
         if formulas(lab):
@@ -86,3 +119,10 @@ def test_dark_and_light_are_different_and_charts_follow(open_lab):
         chart = lab.page.locator(".js-plotly-plot .main-svg").first
         assert chart.evaluate("e => e.style.background") in (grounds[theme], "rgba(0, 0, 0, 0)")
     assert grounds["light"] != grounds["dark"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_stand_out_from_their_ground(open_lab, theme):
+    lab = open_lab(f"/ibu?{LINK}", color_scheme=theme)
+    contrasts = lab.page.evaluate(CONTRASTS)
+    assert min(contrasts.values()) >= 4.5, contrasts

@@ -31,7 +31,7 @@ def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
     lab.more("Seed")
     p, q = math.exp(2) / (math.exp(2) + 999), 1 / (math.exp(2) + 999)
     rest = lab.page.get_by_test_id("stPopoverBody").inner_text()
-    for words in (f"p = {percent(p)} ", f"q = {percent(q)} ", f"= {math.exp(2):.4g}"):
+    for words in (f"p = {percent(p)} ", f"q = {percent(q)} ", f"eᵋ = {math.exp(2):.4g}"):
         assert words in rest
     lab.page.keyboard.press("Escape")
     lab.type("Exact ε", 0.7)

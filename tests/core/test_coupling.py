@@ -95,6 +95,24 @@ def test_the_reports_of_fixed_users_have_their_exact_law(truth, epsilon):
         assert chi_square_p(reports[:, category], law) > 1e-6
 
 
+def test_the_noise_is_independent_of_who_the_users_are():
+    """The joint law of true counts and reports of four users in two categories, at the second of two epsilons."""
+    n, share = 4, 0.6
+    population = Population.from_weights([share, 1 - share])
+    draws = []
+    for seed in range(6000):
+        users = Scenario("upload", k=2, epsilon=0.7, n=n, seed=seed).users(population)
+        draw = Scenario("upload", k=2, epsilon=1.2, n=n, seed=seed).collect(users)
+        draws.append((int(draw.true_counts[0]), int(draw.counts[0])))
+    mechanism = RandomizedResponse(2, 1.2)
+    joint = {
+        (truth, reports): stats.binom.pmf(truth, n, share) * chance
+        for truth in range(n + 1)
+        for reports, chance in enumerate(law_of_one_count(truth, n - truth, mechanism))
+    }
+    check_law(draws, joint)
+
+
 @pytest.mark.parametrize(
     ("k", "s", "epsilon", "n"),
     [(2, 0.0, 1.0, 10**9), (5, 1.0, 0.05, 3000), (5, 1.0, 4.0, 10**9), (6, 2.5, 20.0, 40), (12, 1.5, 1.0, 2000),

@@ -14,13 +14,13 @@ from rr_core import Population, RandomizedResponse, Scenario, collinearity, inv,
 from rr_core.geometry.simplex import (
     CENTRE,
     CORNERS,
+    FRAME,
     PERCENT,
     STEPS,
     category_names,
     distance_circles,
     estimate_three,
     example_with_a_negative,
-    frame_around,
     from_plane,
     lattice,
     likelihood_curves,
@@ -76,17 +76,17 @@ def check_click(x, y):
         assert np.abs(percents / 100 - from_plane([x, y])).max() <= 1 / STEPS
 
 
-def test_the_frame_grows_to_show_a_point_but_not_for_one_far_out():
-    usual = frame_around(CENTRE)
-    assert usual.contains(CENTRE)
-    assert all(usual.contains(corner) for corner in CORNERS)
-    near = np.array([0.3, -0.6])
-    assert not usual.contains(near)
-    assert frame_around(near).contains(near)
+def test_the_frame_holds_the_triangle_and_its_edge_is_on_the_way_to_a_point_outside():
+    assert FRAME.contains(CENTRE)
+    assert all(FRAME.contains(corner) for corner in CORNERS)
+    for epsilon in (0.01, 0.5, 1.0, 2.0, 5.0):
+        mechanism = RandomizedResponse(3, epsilon)
+        example = estimate_three(example_with_a_negative(mechanism), mechanism)
+        assert FRAME.contains(to_plane(example.estimates["inv"]))
     far = np.array([0.3, -40.0])
-    assert frame_around(far) == usual
-    edge = usual.edge_towards(far)
-    assert edge[1] == pytest.approx(usual.y[0])
+    assert not FRAME.contains(far)
+    edge = FRAME.edge_towards(far)
+    assert edge[1] == pytest.approx(FRAME.y[0])
     across = (far - CENTRE)[0] * (edge - CENTRE)[1] - (far - CENTRE)[1] * (edge - CENTRE)[0]
     assert across == pytest.approx(0, abs=1e-12)
 
@@ -253,7 +253,7 @@ EVERY = pytest.mark.parametrize(("reports", "epsilon"), CASES)
 
 def drawn(reports, epsilon):
     found = estimate_three(reports, RandomizedResponse(3, epsilon))
-    return found, frame_around(to_plane(found.estimates["inv"]))
+    return found, FRAME
 
 
 @EVERY

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -42,6 +44,16 @@ def check(figure: go.Figure) -> None:
     for axis in ("xaxis", "yaxis"):
         assert len(sent["layout"][axis]["title"]["text"]) > 3
     assert "$" not in json.dumps(sent["layout"])  # MathJax would have to be loaded
+    assert min(font_sizes(sent)) >= 14  # to be read from the back of the room
+
+
+def font_sizes(part: Any) -> Iterator[float]:
+    """Every size of text in a figure's spec. What has none of its own takes the layout's."""
+    for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+        if isinstance(name, str) and name.endswith("font") and "size" in inner:
+            yield inner["size"]
+        if isinstance(inner, dict | list):
+            yield from font_sizes(inner)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +82,11 @@ def test_channel_matrix(k):
     figure = noisy_histogram.channel(mechanism, [str(i) for i in range(k)])
     check(figure)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z, float), mechanism.matrix())
-    assert figure.data[0].zmax == mechanism.matrix().max()  # the diagonal stands out, however small it is
+    assert figure.data[0].zmax == mechanism.matrix().max()
+    corners = [(rim.x0, rim.x1, rim.y0, rim.y1) for rim in figure.layout.shapes]
+    assert corners == [
+        (i - 0.5, i + 0.5) * 2 for i in range(k)
+    ]  # the diagonal stands out, however small it is
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 
 import numpy as np
@@ -76,14 +77,31 @@ def test_colour_is_the_winner_and_shade_the_margin():
     assert mixed("#0072B2", 0) == "#FFFFFF"
 
 
+WHITE = re.compile(r'<span style="color:#FFFFFF">(.*)</span>')
+
+
+def strip(text):
+    """A cell's words without their colour."""
+    return WHITE.sub(r"\1", text)
+
+
+def ink(text):
+    return "#FFFFFF" if WHITE.fullmatch(text) else "#000000"
+
+
 def test_words_say_the_same_as_colours():
     cells = named(map_figure(seen()), "cells")
-    words = by_place(cells, cells.text)
+    words = {place: strip(text) for place, text in by_place(cells, cells.text).items()}
     said = ["InvN<br>2×", "InvP<br>20×", "InvP?<br>MLE*?", "equal", "?", "InvN<br>∞×", "InvP<br>MLE*"]
     assert [words[place] for place in PLACES] == said
-    inks = by_place(cells, cells.insidetextfont.color)
+    inks = {place: ink(text) for place, text in by_place(cells, cells.text).items()}
     assert inks[0, 1] == "#FFFFFF"  # on full blue
-    assert inks[2, 1] == inks[1, 0] == "#141414"  # on orange, and on what is pale
+    assert inks[2, 1] == inks[1, 0] == "#000000"  # on orange, and on what is pale
+    assert cells.insidetextfont.color == "#000000"
+    for state in (cells.selected, cells.unselected):  # a click fades neither ground nor words
+        assert (state.marker.opacity, state.textfont.color) == (1, "#000000")
+    mark = named(map_figure(seen(), here=(2.0, 1000.0)), "your ε, N")
+    assert mark.unselected.marker.opacity == 1
 
 
 def test_every_ground_has_words_that_stand_out():
@@ -95,9 +113,9 @@ def test_every_ground_has_words_that_stand_out():
     means = [m for i in range(60) for m in [(1, 1.03**i, 9), (1.03**i, 1, 9), (9, 1.03**i, 1)]]
     cells = over(s=1.0, k=10, epsilon=np.linspace(1, 2, 18), n=range(10, 20))
     drawn = named(map_figure(seen(means, cells=cells)), "cells")
-    for ground, ink in zip(drawn.marker.color, drawn.insidetextfont.color, strict=True):
-        low, high = sorted((luminance(ground), luminance(ink)))
-        assert (high + 0.05) / (low + 0.05) > 3.5
+    for ground, text in zip(drawn.marker.color, drawn.text, strict=True):
+        low, high = sorted((luminance(ground), luminance(ink(text))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
 def test_what_the_seeds_do_not_settle_is_hatched():

@@ -26,10 +26,10 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import (
+    FRAME,
     STEPS,
     distance_circles,
     estimate_three,
-    frame_around,
     from_plane,
     lattice,
     likelihood_curves,
@@ -49,7 +49,7 @@ LEVEL = pytest.mark.parametrize("level", [False, True])
 
 def built(reports, epsilon, zeros_of="mle_star"):
     found = estimate_three(reports, RandomizedResponse(3, epsilon))
-    shown = frame_around(to_plane(found.estimates["inv"]))
+    shown = FRAME
     layers = Layers(
         distance_circles(found, shown),
         likelihood_curves(found, shown),
@@ -68,7 +68,7 @@ def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon):
 
 
 def test_triangle_draws_every_estimate_where_it_is():
-    found, shown, layers = built((62, 33, 5), 1.0)
+    found, shown, layers = built((62, 28, 10), 1.0)
     figure = triangle(found, THETA, NAMES, shown, layers)
     points = {"observed": found.phi, "truth": THETA, **found.estimates}
     for name, shares in points.items():

@@ -26,7 +26,7 @@ from rr_core.geometry.replicates import (
     count_alignment,
     simulate_clouds,
 )
-from rr_core.geometry.simplex import estimate_three, frame_around, to_plane
+from rr_core.geometry.simplex import FRAME, estimate_three
 from tests.core.test_geometry_push_down import by_hand, levelled
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
@@ -128,11 +128,7 @@ def test_the_triangle_says_where_mle_star_is():
         if mechanism.k != 3:
             continue
         found = estimate_three(counts, mechanism)
-        said = reading(
-            triangle(
-                found, np.full(3, 1 / 3), "abc", frame_around(to_plane(found.estimates["inv"])), Layers()
-            )
-        )
+        said = reading(triangle(found, np.full(3, 1 / 3), "abc", FRAME, Layers()))
         length, off = off_the_line(counts, mechanism)
         negative = (counts / counts.sum() < mechanism.q - 1e-15).any()
         if "nothing to repair" in said:
@@ -292,7 +288,7 @@ def test_one_report_is_not_told_as_several():
 
 def test_a_single_category_that_is_left_is_not_told_as_equal_ones():
     found = estimate_three([9, 0, 0], RandomizedResponse(3, 1.0))
-    drawn = frame_around(to_plane(found.estimates["inv"]))
+    drawn = FRAME
     assert (found.estimates["inv_n"] > 0).sum() == 1
     said = reading(triangle(found, np.full(3, 1 / 3), "abc", drawn, Layers()))
     assert "every category that is left has the same share" in said

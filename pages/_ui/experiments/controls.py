@@ -254,7 +254,7 @@ def settings_fields() -> tuple[int, int]:
     seeds = _number_field(
         SEEDS,
         SEEDS.label,
-        130,
+        150,
         "Every setting is collected this many times with new noise, and all estimators see the same reports. "
         "The paper's text says 100.",
         _number_in_session("seeds", MAIN_SETTINGS.seeds),

@@ -145,13 +145,7 @@ def _counterexample() -> None:
             "with few users."
         )
     )
-    st.button(
-        "Open these ten users",
-        on_click=winner_map.open_scenario,
-        args=(WORST_AVERAGE,),
-        key="exp_worst_average",
-        help="On the page Estimators, where the collection can be repeated 1,000 times.",
-    )
+    winner_map.link_to_estimators("Open these ten users in Estimators", WORST_AVERAGE)
 
 
 def _exceptions(claim: PaperClaim) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, link, state
+from pages._ui import chart, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
@@ -146,7 +146,7 @@ def _parse_value(axis: FixedName, text: str) -> AxisValue:
 
 
 _NOT_IN_MAP = "The link's {label} “{text}” is not in this sweep's map; “{used}” is used instead."
-_GO_TO_ESTIMATORS = "_exp_map_jump"
+_CHOSEN = "_exp_map_cell"
 _SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
 _FOLLOWS = (
     "**Try:** point at the cells and find those where MLE\\*'s error is twice the smallest or more. Which estimate wins "
@@ -203,20 +203,14 @@ def _selection(view: SweepView) -> MapSelection:
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
 
 
-def go_to_estimators() -> None:
-    """Switch to the page of estimators if a cell was clicked; the rest of the page is then not drawn."""
-    if st.session_state.pop(_GO_TO_ESTIMATORS, False):
-        st.switch_page("pages/estimators.py", query_params=link.current().to_query())
-
-
-def open_scenario(scenario: Scenario) -> None:
-    """Make this the current scenario and switch to the page of estimators; for callbacks."""
-    _open(asdict(scenario))
+def link_to_estimators(label: str, scenario: Scenario) -> None:
+    """Draw a link that opens a scenario on the page of estimators. The page that it leaves keeps its address, so that
+    Back returns to the scenario from before."""
+    navigation.link_to("pages/estimators.py", label, ":material/balance:", scenario.to_query())
 
 
 def section(view: SweepView, scenario: Scenario) -> None:
     """The question, the widgets, the map, and what to do with it."""
-    go_to_estimators()
     st.subheader("Who wins, and by how much?")
     sweep = view.result.sweep
     reason = why_no_map(sweep)
@@ -230,7 +224,8 @@ def section(view: SweepView, scenario: Scenario) -> None:
     _keep_in_link(to_query(selection, taken))
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     here = _scenario_point(drawn, scenario)
-    chart.show(map_figure(drawn, here), "exp_map", partial(_clicked, drawn))
+    chart.show(map_figure(drawn, here), "exp_map", partial(_choose_cell, drawn))
+    _chosen_cell(drawn, scenario)
     lines = (_click_help(drawn), _mark_help(drawn, here, scenario), _task(drawn, taken))
     st.markdown("\n\n".join(filter(None, lines)))
 
@@ -244,7 +239,7 @@ def _keep_in_link(query: dict[str, str | None]) -> None:
 def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
     sweep = view.result.sweep
     offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         if len(offered) > 1:
             st.segmented_control(
                 "Map of",
@@ -263,7 +258,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
                     AXIS_LABELS[one.axis],
                     one.options,
                     format_func=partial(value_in_words, one.axis, populations=names),
-                    width=200 if one.axis == "population" else 120,
+                    width=170 if one.axis == "population" else 120,
                     **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),
                 )
         if len(metrics) > 1:
@@ -296,19 +291,30 @@ def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float]
     return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
 
 
-def _clicked(drawn: WinnerMap, x: float, y: float) -> None:
-    """Make the clicked cell the scenario, where a link can show it; the next run goes there."""
+def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:
+    """Offer the clicked cell below the map; nothing else changes."""
     column, row = column_and_row(x, y)
     map_cell = drawn.rows[row][column]
-    fields = None if map_cell is None else _scenario_fields(map_cell.cell)
-    if fields is not None:
-        _open(fields)
+    if map_cell is not None:
+        st.session_state[_CHOSEN] = map_cell.cell
 
 
-def _open(fields: dict[str, Any]) -> None:
-    state.close_upload()
-    link.change(**fields)
-    st.session_state[_GO_TO_ESTIMATORS] = True
+def _chosen_cell(drawn: WinnerMap, scenario: Scenario) -> None:
+    """What the clicked cell is, and the link that opens it; nothing when no cell of this map was clicked, or none that
+    the sidebar can show."""
+    cell: Cell | None = st.session_state.get(_CHOSEN)
+    if cell is None or all(cell != one.cell for one in drawn.map_cells):
+        return
+    fields = _scenario_fields(cell)
+    if fields is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="exp_map_chosen"):
+        st.markdown(
+            f"**{markdown(', '.join(_words(cell).values()))}.** Opening this cell changes the sidebar's scenario to it; "
+            "the browser's Back brings yours again.",
+            width="content",
+        )
+        link_to_estimators("Open this cell in Estimators", replace(scenario, **fields))
 
 
 def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
@@ -335,7 +341,7 @@ def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
 def _click_help(drawn: WinnerMap) -> str:
     cell = drawn.map_cells[0].cell
     if _scenario_fields(cell) is not None:
-        return "**Click a cell** (on a touch screen tap it twice) to open it on the page **Estimators**."
+        return "**Click a cell** (on a touch screen tap it twice) to choose it, and open it on the page **Estimators**."
     if cell.dist == POINT:
         return "These cells cannot be opened on another page: the sidebar has no such population."
     return (
@@ -349,12 +355,7 @@ def _mark_help(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Sce
     if here is None or drawn.position(*here) is None:
         return ""
     mine, cell = _scenario_cell(scenario), drawn.map_cells[0].cell
-    words = {
-        "population": population_name(mine),
-        "k": f"K = {mine.k:,}",
-        "epsilon": f"ε = {mine.epsilon:g}",
-        "n": f"N = {mine.n:,}",
-    }
+    words = _words(mine)
     other = [words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)]
     if not other:
         return ""
@@ -362,6 +363,16 @@ def _mark_help(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Sce
         f"The white circle is the sidebar's scenario, which has {' and '.join(other)} and not what this map holds fixed: "
         "there another may win."
     )
+
+
+def _words(cell: Cell) -> dict[FixedName, str]:
+    """A cell's settings as text for the screen."""
+    return {
+        "population": population_name(cell),
+        "k": f"K = {cell.k:,}",
+        "epsilon": f"ε = {cell.epsilon:g}",
+        "n": f"N = {cell.n:,}",
+    }
 
 
 def _scenario_cell(scenario: Scenario) -> Cell:

@@ -25,20 +25,18 @@ from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import display
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
-    Frame,
+    FRAME,
     ThreeEstimates,
     ThreeReports,
     category_names,
     distance_circles,
     estimate_three,
     example_with_a_negative,
-    frame_around,
     likelihood_curves,
     parse_reports,
     percents_at,
     set_share,
     slider_percent,
-    to_plane,
     zero_regions,
 )
 from rr_core.plain_text import plain
@@ -135,12 +133,11 @@ def section(page: Page) -> go.Figure:
         reports = example_with_a_negative(three.mechanism)
     result = estimate_three(three.counts if reports is None else reports, three.mechanism)
     names = category_names(three)
-    view = frame_around(to_plane(result.estimates["inv"]))
     left, right = st.columns([5, 2], gap="medium")
     with left:
         place = page.place()
-    layers = _pick_layers(result, view)
-    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
+    layers = _pick_layers(result)
+    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
     page.lead(figure, "geometry", _pick_at, place)
     with right:
         _numbers(result)
@@ -156,7 +153,7 @@ def _needs_an_example(draw: Draw, three: Draw) -> bool:
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
-def _pick_layers(result: ThreeEstimates, view: Frame) -> Layers:
+def _pick_layers(result: ThreeEstimates) -> Layers:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         layers = st.pills(
             "Show",
@@ -172,8 +169,8 @@ def _pick_layers(result: ThreeEstimates, view: Frame) -> Layers:
             key="triangle_zeros",
         )
     return Layers(
-        distance_circles(result, view) if _CIRCLES in layers else None,
-        likelihood_curves(result, view) if _CURVES in layers else None,
+        distance_circles(result, FRAME) if _CIRCLES in layers else None,
+        likelihood_curves(result, FRAME) if _CURVES in layers else None,
         zero_regions(zeros_of, result.mechanism) if zeros_of else (),
         zeros_of or "",
     )
@@ -203,7 +200,7 @@ def _move_reports(
         if example
         else ""
     )
-    st.markdown(f"{what}**Move the reports φ:** click in the triangle (on a touch screen, tap twice), or")
+    st.markdown(f"{what}**Move the reports φ:** click in the picture (on a touch screen, tap twice), or")
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
         st.slider(

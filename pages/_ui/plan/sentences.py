@@ -41,7 +41,7 @@ _RANDOMNESS = {
 }
 # Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
 # simple law.
-_LARGER = " For a larger ε a bit costs about four times the users while e^ε is well below K, and twice the users beyond."
+_LARGER = " For a larger ε a bit costs about four times the users while eᵋ is well below K, and twice the users beyond."
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 _BOUND_POINTS = 61
 
@@ -96,7 +96,7 @@ def price_sentence(plan: Plan) -> str:
     larger_known = (plan.settings.kind, plan.settings.users) == ("rmse", "fixed")
     return (
         f"**{name[0].upper()}{name[1:]}** (ε = {lower} rather than {budget(plan.epsilon)}) "
-        f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: e^ε halves. While ε is "
+        f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: eᵋ halves. While ε is "
         f"small the users grow as 1/ε².{_LARGER if larger_known else ''}"
     )
 
@@ -164,7 +164,7 @@ def protocol_sentence(plan: Plan) -> str:
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
         f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "
-        f"K = {plan.k:,} it is so {from_epsilon}. (The known rule K < 3e^ε + 2 compares k-RR with unary encoding only, "
+        f"K = {plan.k:,} it is so {from_epsilon}. (The known rule K < 3eᵋ + 2 compares k-RR with unary encoding only, "
         "and for a category that hardly anybody has.)"
     )
 
@@ -203,7 +203,7 @@ def protocol_notes(plan: Plan) -> str:
     sets = (
         "Subset selection is best with 1 category per report here: that is k-RR."
         if size == 1
-        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is e^ε "
+        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is eᵋ "
         "times as likely as one that does not."
     )
     equal = "" if plan.settings.users == "fixed" else ", when all shares are equal"
@@ -257,7 +257,7 @@ def bounds_table(curves: BoundCurves) -> str:
 def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
     """The guarantee after shuffling and its condition, as markdown."""
     condition = (
-        f"Condition: N ≥ 16 ln(2/δ) e^ε = {now.users_needed:,}; with N = {plan.n:,} it "
+        f"Condition: N ≥ 16 ln(2/δ) eᵋ = {now.users_needed:,}; with N = {plan.n:,} it "
         f"**{'holds' if now.holds else 'does not hold'}**."
     )
     if not now.holds:

@@ -114,9 +114,9 @@ SETTINGS = Binding(
 
 
 def controls(k: int, settings: PlanSettings) -> None:
-    """The widgets in two rows."""
+    """The widgets, as many in a row as fit."""
     kind, promised = settings.about, KIND_TEXTS[settings.kind].promised
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         st.segmented_control(
             "I want to find",
             list(FINDS),
@@ -129,7 +129,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             "What is wanted",
             list(KINDS),
             format_func=lambda key: f"{KIND_TEXTS[key].label}: {KIND_TEXTS[key].scope}",
-            width=330,
+            width=310,
             **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
         )
         if settings.kind == "share":
@@ -159,7 +159,6 @@ def controls(k: int, settings: PlanSettings) -> None:
                     "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
                 ),
             )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.segmented_control(
             "Guess of the population",
             list(GUESSES),

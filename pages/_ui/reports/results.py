@@ -379,7 +379,7 @@ def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) ->
         ("Script (Python)", lambda: report_files.script(results), "recompute.py", "text/x-python"),
         ("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt", "text/plain"),
     )
-    with st.container(horizontal=True):
+    with st.grid(3, min_column_width=150):
         for label, make, name, mime in buttons:
             st.download_button(
                 label, make, name, mime, on_click="ignore", key=f"reports_{name}", width="stretch"

@@ -57,11 +57,12 @@ def panel() -> None:
     """The panel when it is open, else one line about the reports in use."""
     used = session.in_use()
     if used is not None and not session.is_open():
-        left, right = st.columns([4, 1], vertical_alignment="center")
-        left.caption(
-            f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged."
-        )
-        right.button("Other reports or settings", on_click=session.open_panel, width="stretch")
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.caption(
+                f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged.",
+                width="content",
+            )
+            st.button("Other reports or settings", on_click=session.open_panel)
         return
     with st.container(border=True):
         _open_panel()
@@ -149,7 +150,7 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
             placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
             key=f"reports_privacy_{kind}",
             help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
-            "given other category. ε is the privacy: p/q = e^ε, the smaller the more private. Forced response: with "
+            "given other category. ε is the privacy: p/q = eᵋ, the smaller the more private. Forced response: with "
             "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
             "then q = r/K.",
             width=160,
