@@ -1,10 +1,11 @@
 // Dials that answer while the hand moves. At most one run of the page is under way: what was set meanwhile is remembered,
 // the newest value alone, and sent when the server has answered and the figure is on screen. So a busy server makes the
 // dial slower, and never lets moves pile up.
-const GIVE_UP = 8000, PAINT = 400;  // milliseconds: until an answer counts as lost; until a figure counts as painted
+// Milliseconds until an answer counts as lost; until a figure counts as painted; that an old picture stays at most.
+const GIVE_UP = 8000, PAINT = 400, LONGEST = 3000;
 
-const lead = () => document.querySelector('.st-key-lead .svg-container');
-const figure = () => document.querySelector('.st-key-lead [data-testid="stPlotlyChart"] .main-svg');
+const chart = () => document.querySelector('.st-key-lead [data-testid="stPlotlyChart"]');  // the newest comes first
+const figure = () => chart()?.querySelector('.main-svg');
 const text = (dial, value) => dial.whole ? value.toLocaleString('en-US') : String(Number(value.toPrecision(6)));
 
 // The figure may fill the window, with the dials at its foot.
@@ -23,32 +24,39 @@ const fill = full => {
 };
 window.rrLeave ??= addEventListener('keydown', event => { if (event.key === 'Escape' && isFull()) fill(false) }) ?? true;
 
-// Streamlit puts a new chart in the place of the old one, and for a moment there is neither. Until the new one is drawn,
-// the old picture stays where it was.
+// Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays in the page,
+// hidden, until a run comes to its end. While the hand moves, the old picture stays on screen until the new one is drawn,
+// and is then thrown away: else a long drag would pile up hundreds of them.
 class Picture {
   constructor() {
     new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
   }
 
-  // From now on, for a moment, a picture that goes is kept.
+  // From now on, for a while, a picture that goes is kept.
   keep() {
     this.until = performance.now() + GIVE_UP;
-    this.current = lead();
-    this.place = this.current?.getBoundingClientRect();
+    this.chart = chart();
+    this.picture = this.chart?.querySelector('.svg-container');
+    this.place = this.picture?.getBoundingClientRect();
   }
 
   look() {
-    const now = lead(), drawn = now?.querySelector('.main-svg .plot');
+    if (!(performance.now() < this.until) && !this.ghost) return;
+    const now = chart(), drawn = now?.querySelector('.main-svg .plot path, .main-svg .xtick');
+    if (now && now !== this.chart && this.picture) {
+      if (!drawn && !this.ghost) this.put(this.picture);
+      this.chart = this.picture = null;
+    }
     if (this.ghost && drawn) {
       const ghost = this.ghost;
       this.ghost = null;
-      requestAnimationFrame(() => ghost.remove());
+      requestAnimationFrame(() => requestAnimationFrame(() => ghost.remove()));
     }
-    if (this.current && !this.current.isConnected && performance.now() < this.until) {
-      if (!drawn && !this.ghost) this.put(this.current);
-      this.current = null;
+    if (drawn) {
+      for (const old of document.querySelectorAll('.st-key-lead [data-stale="true"] .svg-container')) {
+        if (!now.contains(old)) old.remove();
+      }
     }
-    if (drawn) this.current = now;
   }
 
   put(picture) {
@@ -59,7 +67,7 @@ class Picture {
     ghost.append(picture);
     document.body.append(ghost);
     this.ghost = ghost;
-    setTimeout(() => { ghost.remove(); if (this.ghost === ghost) this.ghost = null }, 500);
+    setTimeout(() => { ghost.remove(); if (this.ghost === ghost) this.ghost = null }, LONGEST);
   }
 }
 
@@ -104,6 +112,7 @@ class Dials {
     if ((now && now !== before) || performance.now() - since > PAINT || (now && !this.hand && !this.wanted)) {
       clearTimeout(this.waiting);
       this.waiting = null;
+      if (!this.hand && !this.wanted && window.rrPicture) window.rrPicture.until = 0;
       this.next();
     } else {
       requestAnimationFrame(() => this.painted(before, since));
