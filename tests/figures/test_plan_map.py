@@ -67,14 +67,8 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
     wide = landscape(target, 200, zipf(200, 1.3), epsilons=np.geomspace(0.1, 10, 41), n=USERS)
     figure = plan_map(wide, target, None, HERE, None)
     assert np.isfinite(values(named(figure, "0.0001%"))).mean() < 0.15
-    assert [note.text for note in figure.layout.annotations] == [
-        "100%",
-        "10%",
-        "1%",
-        "0.1%",
-        "0.01%",
-        "0.001%",
-    ]
+    names = {note.text for note in figure.layout.annotations}
+    assert names == {"100%", "10%", "1%", "0.1%", "0.01%", "0.001%"}
 
 
 @EVERY
