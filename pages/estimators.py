@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pages._ui import downloads, view_picker
+from pages._ui import arrivals, downloads, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
 from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario
+place = page.place()
 with view_picker.row():
     target = pick_target()
     view = view_picker.pick(page.work)
@@ -16,7 +17,7 @@ with view_picker.row():
 
 result = page.work.comparison(target)
 figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom)
-page.lead(figure, "estimators")
+page.lead(figure, "estimators", place=place)
 error_table(
     result,
     draw,
@@ -24,6 +25,8 @@ error_table(
     "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
 )
 downloads.row(page.work, figure, "estimators")
+
+arrivals.estimates_section(page.work, target)
 
 repeated_section(page.work, target)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, view_picker
+from pages._ui import chart, film, view_picker
 from pages._ui.frame import open_page
 from pages._ui.ibu import controls, results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -14,6 +14,7 @@ st.markdown(
     "**IBU** (iterative Bayesian update) starts from a guess, and no pass over the reports makes it fit them "
     "worse. From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step."
 )
+place = page.place()
 with view_picker.row():
     start = controls.pick_start(work)
     length = controls.pick_length()
@@ -23,8 +24,8 @@ path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
 sections.show_answer(reached, path)
 figure = animation(path, view)
-page.lead(figure, "ibu")
-sections.listen_for_keys()
+page.lead(figure, "ibu", place=place)
+film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 

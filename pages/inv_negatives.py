@@ -16,12 +16,13 @@ st.markdown(
     "Linear inversion (**Inv**) subtracts the expected noise and rescales. It is right on average, but a "
     "category that received fewer reports than the noise alone would bring comes out **below zero**."
 )
+place = page.place()
 with view_picker.row():
     view = view_picker.pick(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = view_picker.zoom("inv", on=view.is_curve)
 figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
-page.lead(figure, "inv_negatives")
+page.lead(figure, "inv_negatives", place=place)
 
 negative = negatives(inv, draw.true_counts, draw.mechanism)
 columns = st.columns(4)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import downloads, view_picker
+from pages._ui import arrivals, downloads, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
 from rr_core.figures.noisy_histogram import noisy_histogram
@@ -16,11 +16,12 @@ st.markdown(
     "Every user reports one category: a private coin decides whether the true one or any at random. **Grey** is the "
     "truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
 )
+place = page.place()
 with view_picker.row():
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
 figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view, zoom)
-page.lead(figure, "noisy_histogram")
+page.lead(figure, "noisy_histogram", place=place)
 
 summary = page.work.noise
 columns = st.columns(4)
@@ -39,6 +40,8 @@ st.markdown(
     "bands?"
 )
 downloads.row(page.work, figure, "noisy_histogram")
+
+arrivals.reports_section(page.work)
 
 person_section(page.work)
 

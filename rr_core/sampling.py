@@ -103,20 +103,36 @@ def poissonised_multinomial(totals: Counts, k: int, rng: np.random.Generator) ->
 
 def poisson(rate: float, shape: tuple[int, int], rng: np.random.Generator) -> Counts:
     """Independent Poisson counts of mean ``rate``, int64 of this shape. Many counts of a moderate rate are
-    drawn by inversion: a search in a table of the distribution function, started from a guide table."""
-    if rate > _TABLE_RATE or shape[0] * shape[1] < _TABLE_DRAWS:
+    drawn by inversion, see `poisson_by_table`."""
+    if not has_poisson_table(rate, shape[0] * shape[1]):
         return rng.poisson(rate, shape)
+    return poisson_by_table(rate, rng.random(shape[0] * shape[1])).reshape(shape)
+
+
+def has_poisson_table(rate: float, size: int) -> bool:
+    """Whether `poisson_by_table` is the quicker way to draw ``size`` Poisson counts of mean ``rate``."""
+    return rate <= _TABLE_RATE and size >= _TABLE_DRAWS
+
+
+def poisson_by_table(rate: float, uniform: Array) -> Counts:
+    """Poisson counts of mean ``rate`` by inversion: (m,) int64.
+
+    For each u of ``uniform`` (m,), in [0, 1), the count x with F(x - 1) <= u < F(x), where F is the distribution
+    function: a search in a table of F, started from a guide table.
+
+    >>> poisson_by_table(0.7, np.array([0.0, 0.5, 0.9])).tolist()  # F(0) = 0.497, F(1) = 0.844
+    [0, 1, 2]
+    """
     most = int(rate + 12 * np.sqrt(rate) + 40)
     upto = special.pdtr(np.arange(most + 1), rate)
     upto[-1] = 1.0
     guide = np.searchsorted(upto, np.arange(_GUIDE) / _GUIDE, side="right")
-    uniform = rng.random(shape[0] * shape[1])
     counts = guide[(uniform * _GUIDE).astype(np.intp)]
     short = np.flatnonzero(uniform >= upto[counts])
     while short.size:
         counts[short] += 1
         short = short[uniform[short] >= upto[counts[short]]]
-    return counts.reshape(shape)
+    return counts
 
 
 def noisy_histogram(true_counts: ArrayLike, keep: float, rng: np.random.Generator) -> Counts:

@@ -30,6 +30,7 @@ class Stream(Enum):
     PLAN = (7,)  # the simulated curves of a plan (number of the point; first collection of the block)
     START = (8,)  # a random start of IBU
     MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
+    ARRIVALS = (12,)  # the order in which the reports of a collection arrive
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

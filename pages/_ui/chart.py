@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -14,12 +14,18 @@ from rr_core.figures.style import reading
 OnClick = Callable[[float, float], None]
 
 
-def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
+def show(
+    chart: go.Figure,
+    name: str,
+    on_click: OnClick | None = None,
+    height: Literal["content", "stretch"] = "content",
+) -> None:
     """Draw a chart with its one-sentence reading below it, which is also its text alternative.
 
     Args:
         chart: the figure.
         name: the key of the chart on the page and the file name of the PNG from its toolbar.
+        height: "stretch" fills the container, which must have a height; else as the figure says.
         on_click: called with the x and y of a clicked point, before the page reruns.
     """
     config: dict[str, Any] = {
@@ -28,13 +34,19 @@ def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
         "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
     }
     if on_click is None:
-        st.plotly_chart(chart, key=name, config=config, alt=reading(chart))
+        st.plotly_chart(chart, key=name, config=config, height=height, alt=reading(chart))
     else:
         # A second click in a row would count as a double click, which takes the first one back.
         config["doubleClickDelay"] = 0
         tell = partial(_clicked, name, on_click)
         st.plotly_chart(
-            chart, key=name, config=config, alt=reading(chart), on_select=tell, selection_mode="points"
+            chart,
+            key=name,
+            config=config,
+            height=height,
+            alt=reading(chart),
+            on_select=tell,
+            selection_mode="points",
         )
     st.caption(reading(chart))
 

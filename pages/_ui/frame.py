@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link, messages, navigation, sidebar, state, upload
+from pages._ui import chart, dials, link, messages, navigation, sidebar, state, upload
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD
@@ -25,7 +26,18 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
+[data-testid="stSidebarUserContent"] .st-key-links {gap: 0.25rem;}
+[data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}
+.rr-fills .st-key-lead {
+  position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
+}
+.rr-fills :is([data-testid="stSidebar"], [data-testid="stHeader"]) {display: none;}
+[data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
+.rr-fills [data-testid="stBottom"] {z-index: 1001;}
 [data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
+@media (min-width: 641px) {
+  body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
+}
 @media (max-width: 640px) {
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
   [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
@@ -39,15 +51,40 @@ class Page:
 
     work: Work
 
-    def lead(self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None) -> None:
-        """Show the page's first figure, then the controls; ``on_click`` as in `chart.show`."""
-        chart.show(figure, name, on_click)
+    def place(self) -> Any:
+        """Reserve the place of the page's first figure, above the widgets that it depends on."""
+        return st.container(key="lead")
+
+    def lead(
+        self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None, place: Any = None
+    ) -> None:
+        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`."""
+        with place or self.place():
+            chart.show(figure, name, on_click, height="stretch")
         self.controls()
 
     def controls(self) -> None:
-        """Draw navigation and sidebar, once the first figure is on its way."""
-        _let_the_figure_go_first()
-        _controls(scenario=True)
+        """Draw navigation and sidebar, once the first figure is on its way.
+
+        The dials come first: all the rest can wait while a hand moves them.
+        """
+        if not dials.moving():
+            _let_the_figure_go_first()
+        with st.sidebar:
+            links, population = st.container(key="links"), st.container()
+            sidebar.draw_dials()
+            buttons = st.container()
+        with st.bottom, st.container(key="foot"):
+            dials.draw("dials_at_the_foot", "epsilon", "n", compact=True)
+        dials.wait_for_the_hand()
+        with links:
+            navigation.draw()
+        with population:
+            sidebar.draw_population()
+        with buttons:
+            sidebar.draw_buttons()
+        if not dials.moving():  # one entry of the history for a move, however long it takes
+            link.write()
 
 
 def _let_the_figure_go_first() -> None:
@@ -88,7 +125,9 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
     _open(name, question, settings)
     messages.show(link.own_notes())
-    _controls(scenario=False)
+    with st.sidebar, st.container(key="links"):
+        navigation.draw()
+    link.write()
 
 
 def _open(name: str, question: str, settings: tuple[Binding[Any], ...]) -> None:
@@ -97,11 +136,3 @@ def _open(name: str, question: str, settings: tuple[Binding[Any], ...]) -> None:
     st.html(_STYLE)
     link.read(name, settings)
     st.title(question)
-
-
-def _controls(*, scenario: bool) -> None:
-    with st.sidebar:
-        navigation.draw()
-        if scenario:
-            sidebar.draw()
-    link.write()

@@ -21,7 +21,7 @@ from rr_core.repeats import Repeats
 
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
-_GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
+GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
 
 
 def estimates(
@@ -43,7 +43,8 @@ def estimates(
         zoom: limit the axis to the values that an empty category can take.
     """
     if isinstance(view, Bars):
-        traces = _estimate_bars(view, by_name, truth)
+        values = {name: view.pick(by_name[name]) for name in ESTIMATORS}
+        traces = estimate_bars(view, values, view.pick(truth))
     else:
         traces = _estimate_curves(view, by_name, truth)
     layout: dict[str, Any] = {
@@ -137,18 +138,20 @@ def band(view: Curve, name: str, low: Any, high: Any, colour: str, pattern: str 
     ]
 
 
-def _estimate_bars(view: Bars, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
-    few = view.categories.size <= _GROUPED_UP_TO
+def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
+    """The truth and the four estimates (m,) of the categories of a view: bars side by side where they are few, else
+    estimates as marks on the bars of the truth."""
+    few = view.categories.size <= GROUPED_UP_TO
     bars = {
         "type": "bar",
         "name": "Truth",
         "x": view.x,
-        "y": view.pick(truth),
+        "y": truth,
         "customdata": view.names,
         "marker": {"color": TRUTH.colour},
-        "hovertemplate": hover("truth", view.pick(truth)),
+        "hovertemplate": hover("truth", truth),
     }
-    return [bars, *(_one_estimate(view, name, view.pick(by_name[name]), few) for name in ESTIMATORS)]
+    return [bars, *(_one_estimate(view, name, values[name], few) for name in ESTIMATORS)]
 
 
 def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[str, Any]:

@@ -1,10 +1,5 @@
 """IBU's way to MLE*: an animation that plays in the browser, error curves, which categories come last, and the way
-through a triangle.
-
-All frames of the animation travel with the figure, and the browser plays it without asking the server. Play, pause, step,
-back and speed are Plotly's own buttons; what "step" and "back" lead to depends on the frame on screen, so every frame
-brings its own two buttons.
-"""
+through a triangle."""
 
 from __future__ import annotations
 
@@ -18,7 +13,8 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
-from rr_core.figures.style import BUTTON, QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
+from rr_core.figures.film import Frame, film
+from rr_core.figures.style import QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
 from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
@@ -286,27 +282,18 @@ def animation(path: IBUPath, view: View) -> go.Figure:
         view: which categories are drawn.
     """
     data = _animation_data(path, view)
-    names = [f"{t:,}" for t in data.iterations]
+    kind = "scatter" if view.is_curve else "bar"
+    frames = [_animation_frame(data, i, kind) for i in range(len(data.iterations))]
     highest = max(float(data.estimates.max()), float(data.best.max()))
-    layout = {
-        "sliders": [_slider(names)],
-        "updatemenus": [_speeds(), _steps(names, 0)],
-        "annotations": [_numbers(data, 0)],
-        "margin": {"l": 84, "r": 14, "t": 56, "b": 232},
-        "height": 580,
-        "hovermode": view.hovermode,
-        "bargap": 0.25,
-    }
     reading = (
-        f"Bars: what IBU believes, played from iteration {names[0]} to {names[-1]}; dots: MLE*. At the end the squared "
-        f"distance between the two is {number(data.squared_distance[-1])}."
+        f"Bars: what IBU believes, played from iteration {frames[0].name} to {frames[-1].name}; dots: MLE*. At the end "
+        f"the squared distance between the two is {number(data.squared_distance[-1])}."
     )
     if view.is_curve:
         reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])
-    kind = "scatter" if view.is_curve else "bar"
-    frames = [_animation_frame(data, names, i, kind) for i in range(len(names))]
-    return figure(_traces(data, view), view.axis(), y, reading, frames, **layout)
+    layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
+    return film(_traces(data, view), view.axis(), y, reading, frames, [1], **layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,91 +357,12 @@ def _size(view: Bars) -> int:
     return 11 if view.categories.size <= 40 else 6
 
 
-def _animation_frame(data: _AnimationData, names: Sequence[str], i: int, kind: str) -> dict[str, Any]:
-    return {
-        "name": names[i],
-        "data": [{"type": kind, "y": data.estimates[i]}],
-        "traces": [1],
-        "layout": {"updatemenus": [{}, _steps(names, i)], "annotations": [_numbers(data, i)]},
-    }
-
-
-def _numbers(data: _AnimationData, i: int) -> dict[str, Any]:
-    """Annotation with the iteration and the distances of a frame, in the upper corner."""
-    return {
-        "text": (
-            f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
-            f"<br>certificate max m<sub>i</sub> − 1: {number(data.certificate[i])}"
-        ),
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0.99,
-        "y": 0.98,
-        "xanchor": "right",
-        "yanchor": "top",
-        "align": "right",
-        "showarrow": False,
-        "font": {"size": 14},
-    }
-
-
-def _slider(names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "active": 0,
-        "steps": [{"method": "animate", "label": name, "args": [[name], _at_once()]} for name in names],
-        "currentvalue": {"prefix": "Iteration ", "font": {"size": 15}},
-        "pad": {"t": 60, "b": 4},
-        "x": 0,
-        "len": 1,
-        "y": 0,
-        "font": {"size": 14},
-        "bgcolor": BUTTON["bgcolor"],
-        "bordercolor": BUTTON["bordercolor"],
-        "transition": {"duration": 0},
-    }
-
-
-def _speeds() -> dict[str, Any]:
-    return _menu([_play("Slow ▶", 400), _play("Play ▶", 120), _play("Fast ▶▶", 30)], 152)
-
-
-def _steps(names: Sequence[str], i: int) -> dict[str, Any]:
-    before, after = names[max(i - 1, 0)], names[min(i + 1, len(names) - 1)]
-    still = {"Pause": None, "◀ Back": before, "Step ▶": after, "Start over": names[0]}
-    return _menu([_button(label, [name], _at_once()) for label, name in still.items()], 190)
-
-
-def _play(label: str, milliseconds: int) -> dict[str, Any]:
-    """A button that plays the animation from the current frame, with this duration per frame."""
-    return _button(label, None, {"fromcurrent": True, "mode": "immediate", **_timing(milliseconds)})
-
-
-def _menu(buttons: list[dict[str, Any]], down: int) -> dict[str, Any]:
-    """A row of buttons, ``down`` pixels below the axis."""
-    return {
-        "type": "buttons",
-        "direction": "right",
-        "showactive": False,
-        "buttons": buttons,
-        "x": 0,
-        "xanchor": "left",
-        "y": 0,
-        "yanchor": "top",
-        "pad": {"t": down},
-        **BUTTON,
-    }
-
-
-def _button(label: str, frames: Any, options: dict[str, Any]) -> dict[str, Any]:
-    return {"method": "animate", "label": label, "args": [frames, options]}
-
-
-def _timing(milliseconds: int) -> dict[str, Any]:
-    return {"frame": {"duration": milliseconds, "redraw": True}, "transition": {"duration": 0}}
-
-
-def _at_once() -> dict[str, Any]:
-    return {"mode": "immediate", **_timing(0)}
+def _animation_frame(data: _AnimationData, i: int, kind: str) -> Frame:
+    note = (
+        f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
+        f"<br>certificate max m<sub>i</sub> − 1: {number(data.certificate[i])}"
+    )
+    return Frame(f"{data.iterations[i]:,}", note, [{"type": kind, "y": data.estimates[i]}])
 
 
 def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) -> go.Figure:

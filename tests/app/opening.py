@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
@@ -39,17 +40,50 @@ def checked(page: AppTest) -> AppTest:
     return page
 
 
+class Dial:
+    """A dial of the sidebar, which Streamlit's harness does not know: what it shows, and a move of the hand."""
+
+    def __init__(self, page: AppTest, proto: Any, dial: dict[str, Any], answered: int) -> None:
+        self.page, self.proto, self.dial, self.number = page, proto, dial, answered + 1
+        self.label, self.value, self.text = dial["label"], dial["value"], ""
+        self.error, self.stops = dial["error"], dial["stops"]
+
+    def set_value(self, value: object) -> Dial:
+        self.text = str(value)
+        return self
+
+    def run(self, *, moving: bool = False) -> AppTest:
+        move = {"name": self.dial["name"], "text": self.text, "moving": moving, "number": self.number}
+        states = self.page._tree.get_widget_states()
+        states.widgets.add(
+            id=_make_trigger_id(self.proto.id, "events"),
+            json_trigger_value=json.dumps([{"event": "moved", "value": move}]),
+        )
+        return self.page._run(states)
+
+
+def dials(page: AppTest) -> list[Dial]:
+    """The dials of the sidebar."""
+    found = []
+    for element in page.get("bidi_component"):
+        data = json.loads(element.proto.json or element.proto.mixed.json)
+        if not data["compact"]:
+            found += [Dial(page, element.proto, dial, data["answered"]) for dial in data["dials"]]
+    return found
+
+
 def widget(page: AppTest | Block, label: str) -> Any:
     """The one widget with this visible label, on a page or in a part of it."""
     kinds = (page.selectbox, page.number_input, page.slider, page.select_slider, page.button, page.toggle)
-    (found,) = [one for kind in kinds for one in kind if one.label == label]
+    turned = dials(page) if isinstance(page, AppTest) else []
+    (found,) = [one for kind in (*kinds, turned) for one in kind if one.label == label]
     return found
 
 
 def labels(page: AppTest) -> list[str]:
     """Visible labels of the sidebar's widgets."""
     side = page.sidebar
-    kinds = (side.selectbox, side.number_input, side.slider, side.select_slider, side.button)
+    kinds = (side.selectbox, side.number_input, side.slider, side.select_slider, side.button, dials(page))
     return [one.label for kind in kinds for one in kind]
 
 

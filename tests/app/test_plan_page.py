@@ -90,7 +90,7 @@ def test_each_kind_answers_a_question():
 def test_the_answer_follows_the_sidebar_and_can_be_put_there():
     page, target = opened("plan", f"{LINK}&target=max&value=2.5"), Target("max", 0.025)
     for label, value, scenario in (
-        ("Exact ε", 3.0, Scenario("zipf", 40, 1.2, 3.0)),
+        ("Privacy ε", 3.0, Scenario("zipf", 40, 1.2, 3.0)),
         ("Categories K", 60, Scenario("zipf", 60, 1.2, 3.0)),
         ("Zipf exponent s", 0.5, Scenario("zipf", 60, 0.5, 3.0)),
     ):
@@ -100,14 +100,14 @@ def test_the_answer_follows_the_sidebar_and_can_be_put_there():
         (shown,) = [trace for trace in charts(page)[0]["data"] if trace["name"].startswith("the plan")]
         assert f"N = {users:,}" in shown["name"]
     checked(widget(page, "Use this N").click().run())
-    assert widget(page, "Exact N").value == users_in(page) == users
+    assert widget(page, "Users N").value == users_in(page) == users
     checked(page.button_group(key="plan_find").set_value("eps").run())
     for n in (users, 500_000):
-        checked(widget(page, "Exact N").set_value(n).run())
+        checked(widget(page, "Users N").set_value(n).run())
         shown = rounded_up(required_epsilon(target, 60, n, scenario.population().probabilities))
         assert number_in(answer(page), r"\*\*ε = ([\d.]+) is enough") == shown
     checked(widget(page, "Use this ε").click().run())
-    assert widget(page, "Exact ε").value == shown
+    assert widget(page, "Privacy ε").value == shown
 
 
 @pytest.mark.slow

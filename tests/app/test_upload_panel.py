@@ -33,7 +33,7 @@ def test_accepted_file_is_drawn_with_its_names(name):
     assert all(name in str(layout) for name in fruit)
     assert widget(page, "Categories K").value == 3
     assert widget(page, "Categories K").disabled
-    assert widget(page, "Exact N").value == 1000
+    assert widget(page, "Users N").value == 1000
     assert widget(page, "Distribution").value == "upload"
     assert any("fruit" in caption.value for caption in page.caption)
     assert LEAD[name]
@@ -58,11 +58,11 @@ def test_more_people_than_users_are_drawn_only_where_the_link_gave_no_number():
     assert page.text[0].value.endswith("apple: 5,000,000,000  ·  plum: 3,000,000,000  ·  fig: 1,234,567")
     assert "N is limited to 1,000,000,000" in " ".join(text.value for text in page.markdown).replace("\\", "")
     checked(widget(page, "Use this distribution").click().run())
-    assert widget(page, "Exact N").value == 10**9
+    assert widget(page, "Users N").value == 10**9
     page = give(opened("noisy_histogram", "dist=upload&n=5000"), many)
     assert "N is limited" not in " ".join(text.value for text in page.markdown)
     checked(widget(page, "Use this distribution").click().run())
-    assert widget(page, "Exact N").value == 5000
+    assert widget(page, "Users N").value == 5000
     assert not page.warning
 
 
@@ -99,7 +99,7 @@ def test_shares_leave_the_number_of_users_alone_and_dropped_rows_are_told():
     assert "Left out: 1 row (" in told
     assert "line 3" in told
     checked(widget(page, "Use this distribution").click().run())
-    assert widget(page, "Exact N").value == 777
+    assert widget(page, "Users N").value == 777
     assert widget(page, "A person whose truth is").options == ["apple", "plum"]  # nobody has a fig
 
 

@@ -1,90 +1,117 @@
-"""Sessions without a browser: each moves the slider back to back over its own websocket."""
+"""Sessions without a browser: each drags the dial of epsilon over its own websocket, a move as soon as the last one's
+picture is there."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass
 from typing import Any
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-LABEL = "Privacy ε"
-
 
 @dataclass
-class Run:
-    """One run of the page as a session saw it: seconds until the first figure, its slider, its page."""
+class Heard:
+    """What a session heard of the page: the id of its dials and what they show, and whether a figure came."""
 
-    to_figure: float | None = None
-    slider: Any = None
-    page_hash: str = ""
+    dials: str = ""
+    answered: int = 0
+    epsilon: float = 0.0
+    figure: bool = False
+    over: bool = False  # the run has ended
 
 
-def move(address: str, path: str, sessions: int, moves: int) -> list[float]:
-    """Seconds from each move to its first figure, all sessions moving at once.
+def drag(address: str, path: str, sessions: int, seconds: float) -> tuple[list[float], int]:
+    """Seconds from each move to its figure, all sessions dragging at once; and how many of them ended on another value
+    than their last.
 
     Args:
         address: the server, http://127.0.0.1:port.
         path: the page with its query, without a slash.
+        sessions: how many.
+        seconds: that each drags.
     """
-    return asyncio.run(_all(address, path, sessions, moves))
+    return asyncio.run(_all(address, path, sessions, seconds))
 
 
-async def _all(address: str, path: str, sessions: int, moves: int) -> list[float]:
+async def _all(address: str, path: str, sessions: int, seconds: float) -> tuple[list[float], int]:
     start = asyncio.Barrier(sessions)  # nobody moves before everybody has the page
-    every = [_session(address, path, number, moves, start) for number in range(sessions)]
-    return [seconds for one in await asyncio.gather(*every) for seconds in one]
+    every = await asyncio.gather(
+        *(_session(address, path, number, seconds, start) for number in range(sessions))
+    )
+    return [one for times, _ in every for one in times], sum(lost for _, lost in every)
 
 
-async def _session(address: str, path: str, number: int, moves: int, start: asyncio.Barrier) -> list[float]:
+async def _session(
+    address: str, path: str, number: int, seconds: float, start: asyncio.Barrier
+) -> tuple[list[float], bool]:
     url = address.replace("http", "ws") + "/_stcore/stream"
     page, _, query = path.partition("?")
-    times = []
+    times: list[float] = []
     async with connect(url, max_size=None, subprotocols=["streamlit"], origin=address) as socket:  # type: ignore[list-item, arg-type]
         first = BackMsg()
         first.rerun_script.page_name, first.rerun_script.query_string = page, query
-        run = await _run(socket, first)
+        heard = Heard()
+        await socket.send(first.SerializeToString())
+        while not (heard.over and heard.dials):
+            await _listen(socket, heard)
         await start.wait()
-        for i in range(moves):
-            message = BackMsg()
-            message.rerun_script.page_name = page
-            message.rerun_script.query_string = query
-            _set(message.rerun_script.widget_states.widgets.add(), run.slider, number * 7 + i * 3 + 5)
-            slider, run = run.slider, await _run(socket, message)
-            run.slider = run.slider or slider
-            if run.to_figure is None:
-                raise RuntimeError(f"a move on /{page} brought no figure")
-            times.append(run.to_figure)
-    return times
+        end, move = time.perf_counter() + seconds, 0
+        while time.perf_counter() < end:
+            move += 1
+            times.append(await _move(socket, heard, page, query, move, epsilon(number, move), moving=True))
+        last = epsilon(number, move + 1)
+        await _move(socket, heard, page, query, move + 1, last, moving=False)
+        heard.over = False
+        while not heard.over:
+            await _listen(socket, heard)
+        return times, heard.epsilon != last
 
 
-def _set(widget: Any, slider: Any, step: int) -> None:
-    """Move to one of some dozens of positions, another one each time."""
-    widget.id = slider.id
-    if slider.options:
-        widget.string_array_value.data.append(slider.options[step % len(slider.options)])
-    else:
-        widget.double_array_value.data.append((step % 99) / 10 + 0.1)
+def epsilon(number: int, move: int) -> float:
+    """Back and forth between 0.5 and 4.5, each session from another value on."""
+    return round(0.5 + abs((number * 0.37 + move * 0.11) % 8 - 4), 2)
 
 
-async def _run(socket: ClientConnection, message: BackMsg) -> Run:
-    """Send a message and listen until the run that it starts is over."""
-    begin, run = time.perf_counter(), Run()
+async def _move(
+    socket: ClientConnection, heard: Heard, page: str, query: str, number: int, value: float, *, moving: bool
+) -> float:
+    """Send a move and listen until its figure and the dials' answer have come: seconds."""
+    message = BackMsg()
+    message.rerun_script.page_name, message.rerun_script.query_string = page, query
+    move: dict[str, Any] = {"name": "epsilon", "text": str(value), "moving": moving, "number": number}
+    message.rerun_script.widget_states.widgets.add(id=heard.dials, json_value="{}")
+    message.rerun_script.widget_states.widgets.add(
+        id=_make_trigger_id(heard.dials, "events"),
+        json_trigger_value=json.dumps([{"event": "moved", "value": move}]),
+    )
+    begin, heard.figure = time.perf_counter(), False
     await socket.send(message.SerializeToString())
-    while True:
-        raw = await socket.recv()
-        heard = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
-        kind = heard.WhichOneof("type")
-        if kind == "new_session":
-            run.page_hash = heard.new_session.page_script_hash
-        elif kind == "delta":
-            element = heard.delta.new_element
-            if element.WhichOneof("type") == "slider" and element.slider.label == LABEL:
-                run.slider = element.slider
-            if element.WhichOneof("type") == "plotly_chart" and run.to_figure is None:
-                run.to_figure = time.perf_counter() - begin
-        elif kind == "script_finished":
-            return run
+    while heard.answered < number or not heard.figure:
+        await _listen(socket, heard)
+    return time.perf_counter() - begin
+
+
+async def _listen(socket: ClientConnection, heard: Heard) -> None:
+    """Take in one message."""
+    raw = await socket.recv()
+    message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
+    kind = message.WhichOneof("type")
+    if kind == "new_session":
+        heard.figure = False
+    elif kind == "script_finished":
+        heard.over = message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+    elif kind == "delta":
+        element = message.delta.new_element
+        if element.WhichOneof("type") == "plotly_chart":
+            heard.figure = True
+        elif element.WhichOneof("type") == "bidi_component":
+            data = json.loads(element.bidi_component.json or element.bidi_component.mixed.json)
+            if not data["compact"]:
+                heard.dials, heard.answered = element.bidi_component.id, data["answered"]
+                (heard.epsilon,) = (dial["value"] for dial in data["dials"] if dial["name"] == "epsilon")

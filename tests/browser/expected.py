@@ -13,15 +13,14 @@ LINK = "dist=zipf&k=1000&s=1.3&eps=2&n=100000&seed=7"
 SCENARIO = Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7)
 QUERY = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "2", "n": "100000", "seed": "7"}
 SIDEBAR = {
-    "Preset": "",
     "Distribution": "Zipf",
     "Categories K": "1000",
-    "Zipf exponent s": "1.30",
+    "Zipf exponent s": "1.3",
+    "Exact s": "1.3",
     "Privacy ε": "2",
     "Exact ε": "2",
-    "Users N": "10⁵",
-    "Exact N": "100000",
-    "Seed": "7",
+    "Users N": "100,000",
+    "Exact N": "100,000",
 }
 ORDER = ("inv", "inv_n", "inv_p", "mle_star")
 

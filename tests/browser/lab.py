@@ -152,12 +152,20 @@ class Lab:
 
     # Using the widgets
 
+    def more(self, name: str) -> None:
+        """Open the rest of the scenario's widgets, where this one is among them."""
+        if name in ("Preset", "Seed", "Reset") and not self.page.get_by_test_id("stPopoverBody").count():
+            self.page.get_by_role("button", name="More").click(delay=80)
+            self.page.get_by_test_id("stPopoverBody").wait_for()
+
     def press(self, name: str) -> None:
+        self.more(name)
         with self.rerun():
             self.page.get_by_role("button", name=name, exact=True).click(delay=80)
 
     def choose(self, label: str, option: str) -> None:
         """Pick an option of a selection box."""
+        self.more(label)
         box = self.page.get_by_role("combobox", name=label, exact=True)
         box.click(delay=80)
         with self.rerun():
@@ -170,13 +178,14 @@ class Lab:
 
     def type(self, label: str, value: object) -> None:
         """Type a number into its box and press Enter."""
+        self.more(label)
         box = self.page.get_by_role("spinbutton", name=label, exact=True)
         box.fill(str(value))
         with self.rerun():
             box.press("Enter")
 
     def slider(self, label: str) -> Locator:
-        return self.page.get_by_role("group", name=label, exact=True).get_by_role("slider")
+        return self.page.get_by_role("slider", name=label, exact=True)
 
     def slide(self, label: str, key: str = "ArrowRight") -> None:
         with self.rerun():

@@ -8,53 +8,15 @@ import numpy as np
 import pytest
 
 from rr_core import Scenario, ibu_path
+from tests.browser.film import Film
 
 LINK = "dist=zipf&k=30&s=1.2&eps=1&n=5000&seed=3"
 SCENARIO = Scenario("zipf", 30, 1.2, 1.0, 5000, 3)
-BARS = "plot => Array.from(plot._fullData[1].y)"
-
-
-class Film:
-    """The film on screen, and what the browser said to the server meanwhile."""
-
-    def __init__(self, lab):
-        self.lab, self.sent, self.heard = lab, 0, 0
-        self.chart = lab.chart("ibu")
-
-    def press(self, label):
-        self.chart.locator(".updatemenu-button", has_text=label).click()
-
-    @property
-    def iteration(self):
-        text = self.chart.locator(".annotation-text").first.text_content() or ""
-        return int(re.search(r"iteration ([\d,]+?)squared", text)[1].replace(",", ""))
-
-    @property
-    def bars(self):
-        return np.array(self.chart.evaluate(BARS), dtype=float)
-
-    def wait_for(self, wanted):
-        """Until the iteration on screen is the one wanted."""
-        for _ in range(300):
-            if wanted(self.iteration):
-                return
-            self.lab.page.wait_for_timeout(50)
-        raise AssertionError(f"still at iteration {self.iteration}")
 
 
 @pytest.fixture
 def film(open_lab):
-    """The page of one scenario, listening to its websocket."""
-    lab = open_lab()
-    found = Film(lab)
-
-    def listen(socket):
-        socket.on("framesent", lambda _: setattr(found, "sent", found.sent + 1))
-        socket.on("framereceived", lambda _: setattr(found, "heard", found.heard + 1))
-
-    lab.page.on("websocket", listen)
-    lab.open(f"/ibu?{LINK}")
-    return found
+    return Film(open_lab(), f"/ibu?{LINK}", "ibu", r"iteration ([\d,]+?)squared")
 
 
 def estimate(iteration):
@@ -63,36 +25,33 @@ def estimate(iteration):
 
 
 def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_slider(film):
-    assert film.iteration == 0
-    np.testing.assert_allclose(film.bars, 1 / 30, rtol=1e-6)
+    assert film.moment == 0
+    np.testing.assert_allclose(film.drawn(1), 1 / 30, rtol=1e-6)
     before = film.sent, film.heard
-    film.press("Step ▶")
+    film.press("One frame on")
     film.wait_for(lambda t: t == 1)
-    np.testing.assert_allclose(film.bars, estimate(1), rtol=1e-5, atol=1e-9)
-    film.press("Step ▶")
+    np.testing.assert_allclose(film.drawn(1), estimate(1), rtol=1e-5, atol=1e-9)
+    film.press("One frame on")
     film.wait_for(lambda t: t == 2)
-    film.press("◀ Back")
+    film.press("One frame back")
     film.wait_for(lambda t: t == 1)
-    film.press("Slow ▶")
+    film.press("Play slowly")
     film.wait_for(lambda t: t > 2)
     film.press("Pause")
     film.lab.page.wait_for_timeout(300)
-    paused = film.iteration
+    paused = film.moment
     film.lab.page.wait_for_timeout(900)
-    assert film.iteration == paused < 10_000
-    film.press("Fast ▶▶")
+    assert film.moment == paused < 10_000
+    film.press("Play fast")
     film.wait_for(lambda t: t == 10_000)
-    np.testing.assert_allclose(film.bars, estimate(10_000), rtol=1e-5, atol=1e-9)
-    film.press("Start over")
+    np.testing.assert_allclose(film.drawn(1), estimate(10_000), rtol=1e-5, atol=1e-9)
+    film.press("Back to the start")
     film.wait_for(lambda t: t == 0)
-    np.testing.assert_allclose(film.bars, 1 / 30, rtol=1e-6)
+    np.testing.assert_allclose(film.drawn(1), 1 / 30, rtol=1e-6)
     assert (film.sent, film.heard) == before  # no message in either direction
     keyboard = film.lab.page.keyboard
-    film.lab.slider("Near enough").focus()
-    for _ in range(30):
-        keyboard.press("Tab")
-        if film.lab.page.evaluate("() => !!document.activeElement.closest('.st-key-ibu')"):
-            break
+    film.lab.page.get_by_role("button", name="New draw").focus()
+    film.tab_to_it()
     for key, iteration in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
         keyboard.press(key)
         film.wait_for(lambda t, wanted=iteration: t == wanted)
@@ -100,15 +59,15 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     film.wait_for(lambda t: t > 3)
     keyboard.press("Space")
     film.lab.page.wait_for_timeout(300)
-    paused = film.iteration
+    paused = film.moment
     film.lab.page.wait_for_timeout(500)
-    assert film.iteration == paused < 10_000
+    assert film.moment == paused < 10_000
     keyboard.press("Home")
     film.wait_for(lambda t: t == 0)
     box = film.chart.locator(".slider-rail-touch-rect").bounding_box()
     film.lab.page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
     film.wait_for(lambda t: 20 < t < 500)  # the middle of a log scale from 1 to 10,000
-    np.testing.assert_allclose(film.bars, estimate(film.iteration), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(film.drawn(1), estimate(film.moment), rtol=1e-5, atol=1e-9)
     assert film.sent == before[0]  # no message to the server
 
 

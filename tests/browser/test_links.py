@@ -129,4 +129,4 @@ def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
     lab.go("Estimators")
     lab.page.wait_for_url(lambda url: "n=77777" in url)
     lab.settle()
-    assert lab.sidebar() == {**SIDEBAR, "Exact N": "77777", "Users N": "77,777"}
+    assert lab.sidebar() == {**SIDEBAR, "Exact N": "77,777", "Users N": "77,777"}

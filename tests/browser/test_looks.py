@@ -77,7 +77,7 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
     wide, narrow = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
     lab = open_lab(f"/?{LINK}", color_scheme="dark", viewport=wide)
     lab.type("Seed", 8)
-    query, sidebar, with_formulas = {**QUERY, "seed": "8"}, {**SIDEBAR, "Seed": "8"}, set()
+    query, sidebar, with_formulas = {**QUERY, "seed": "8"}, SIDEBAR, set()
     for label, page in PAGES.items():
         if label != "Home":
             lab.go(label)

@@ -19,7 +19,7 @@ def test_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(open_l
     assert lab.query == dict(pair.split("=") for pair in LINK.split("&"))
     lab.press("Use this N")
     assert lab.query["n"] == str(users)
-    assert lab.sidebar()["Exact N"] == str(users)
+    assert lab.sidebar()["Exact N"] == f"{users:,}"
     lab.pick("The sidebar's")
     assert lab.query["guess"] == "sidebar"
     needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2), users="sampled")

@@ -170,7 +170,7 @@ def test_an_estimate_that_passes_its_limit_has_not_settled():
 
 @pytest.mark.slow
 def test_the_last_to_settle_are_at_the_border_of_the_support():
-    draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 1).draw()
+    draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 2).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(400_000))
     found = settling_times(path, 1e-5)
     assert np.isfinite(found.iterations).all()

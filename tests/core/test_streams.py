@@ -32,6 +32,7 @@ FOLLOW = {
     Stream.PLAN: (2, 0),
     Stream.START: (0, 0),
     Stream.MISPRINTS: (0, 0),
+    Stream.ARRIVALS: (0, 0),
 }
 SEEDS = (0, 1, 2, 3, 5, 7, 2**32 - 1)
 NUMBERS = (0, 1, 2, 3, 7, 63, 1_499_999)

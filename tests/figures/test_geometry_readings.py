@@ -179,8 +179,8 @@ def test_the_default_scenario_leaves_the_line_twice():
     draw = Scenario().draw()
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
     found = push_down(draw.counts, category, draw.mechanism, equalize=True)
-    assert found.off_line_ranges == [(0, 59), (146, 151)]
-    assert "off the line from 0 to 59 and from 146 to 151 reports" in reading(push_down_curves(found, 0))
+    assert found.off_line_ranges == [(0, 68), (146, 152)]
+    assert "off the line from 0 to 68 and from 146 to 152 reports" in reading(push_down_curves(found, 0))
 
 
 def test_with_two_categories_nothing_is_ever_off_the_line():

@@ -22,7 +22,7 @@ from rr_core.figures.ibu import (
     settling_by_reports,
     triangle_path,
 )
-from rr_core.figures.style import reading
+from rr_core.figures.style import number, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import ibu_path
@@ -96,21 +96,14 @@ def test_view_from_levels_is_the_view_of_the_categories():
         np.testing.assert_allclose(view.from_levels(path.thetas[[0, -1]], path.level_of), direct, rtol=1e-12)
 
 
-def test_each_frame_brings_its_own_step_and_back():
-    sent = spec(film(12))
-    names = [frame["name"] for frame in sent["frames"]]
-    last = len(names) - 1
-    for i, frame in enumerate(sent["frames"]):
-        speeds, steps = frame["layout"]["updatemenus"]
-        assert speeds == {}  # unchanged
-        leads = {button["label"].strip("◀▶ "): button["args"][0] for button in steps["buttons"]}
-        assert leads["Back"] == [names[max(i - 1, 0)]]
-        assert leads["Step"] == [names[min(i + 1, last)]]
-        assert leads["Start over"] == [names[0]]
-        assert leads["Pause"] == [None]
-        (numbers,) = frame["layout"]["annotations"]
-        assert f"iteration <b>{names[i]}</b>" in numbers["text"]
-    assert sent["layout"]["updatemenus"][1] == sent["frames"][0]["layout"]["updatemenus"][1]
+def test_each_frame_tells_its_iteration_and_distances():
+    figure, path = film(12), run(12)
+    for frame in figure.frames:
+        (note,) = frame.layout.annotations
+        (at,) = np.flatnonzero(path.iterations == int(frame.name.replace(",", "")))
+        assert f"iteration <b>{frame.name}</b>" in note.text
+        assert f"to MLE*: {number(path.squared_distance[at])}<br>" in note.text
+        assert note.text.endswith(number(path.certificate[at]))
 
 
 def test_certificate_is_drawn_above_the_gap():

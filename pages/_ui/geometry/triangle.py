@@ -133,11 +133,12 @@ def section(page: Page) -> go.Figure:
         reports = example_with_a_negative(three.mechanism)
     result = estimate_three(three.counts if reports is None else reports, three.mechanism)
     names = category_names(three)
-    layers = _pick_layers(result)
-    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        page.lead(figure, "geometry", _pick_at)
+        place = page.place()
+    layers = _pick_layers(result)
+    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
+    page.lead(figure, "geometry", _pick_at, place)
     with right:
         _numbers(result)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)

@@ -1,5 +1,5 @@
-"""Sections of the IBU page around its main run: keys for the animation, what the run shows, the way through a triangle,
-several runs side by side, and what each way to the estimate costs."""
+"""Sections of the IBU page around its main run: what the run shows, the way through a triangle, several runs side by
+side, and what each way to the estimate costs."""
 
 from __future__ import annotations
 
@@ -24,37 +24,6 @@ from rr_core.scenario import Scenario
 
 _QUICK = 10  # iterations per digit
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration
-# Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
-# error, so it is not reported as one.
-_KEYS_SCRIPT = """<script>
-(() => {
-  const chart = '.st-key-ibu [data-testid="stPlotlyChart"]';
-  const reachable = () => document.querySelectorAll(chart + ':not([tabindex])').forEach(e => { e.tabIndex = 0 });
-  reachable();
-  if (window.filmKeys) return;
-  window.filmKeys = true;
-  let playing = false;
-  new MutationObserver(reachable).observe(document.body, {subtree: true, childList: true});
-  window.addEventListener('unhandledrejection', e => { if (e.reason === undefined) e.preventDefault() });
-  document.addEventListener('keydown', e => {
-    const film = e.target.closest && e.target.closest(chart);
-    if (!film) return;
-    const press = word => [...film.querySelectorAll('.updatemenu-button')]
-      .filter(b => b.textContent.includes(word)).forEach(b => b.dispatchEvent(new MouseEvent('click')));
-    if (e.key === 'ArrowRight') { press('Step'); playing = false }
-    else if (e.key === 'ArrowLeft') { press('Back'); playing = false }
-    else if (e.key === 'Home') { press('Start over'); playing = false }
-    else if (e.key === ' ') { press(playing ? 'Pause' : 'Play'); playing = !playing }
-    else return;
-    e.preventDefault();
-  });
-})();
-</script>"""
-
-
-def listen_for_keys() -> None:
-    """Make the animation operable by keyboard: right and left step, the space bar plays and pauses."""
-    st.html(_KEYS_SCRIPT, unsafe_allow_javascript=True)
 
 
 def triangle_section(work: Work, path: IBUPath) -> None:

@@ -1,0 +1,83 @@
+"""The section "Watch it come in": films of the scenario's own reports, built only while they are shown."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import chart, film, state
+from pages._ui.work import Work
+from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
+from rr_core.comparison import Target, truth_of
+from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
+from rr_core.figures.view import Bars
+from rr_core.scenario import Scenario
+
+_WAIT = "The reports come in…"
+
+
+def reports_section(work: Work) -> None:
+    """The film of the histogram: shares among the reports so far."""
+    if _wanted(work, "These very reports in a random order, from the first to the last."):
+        view = _view(work)
+        figure = arriving_reports(_reports(work, view), work.draw.theta, work.draw.mechanism, view)
+        _show(figure, "arriving_reports")
+
+
+def estimates_section(work: Work, target: Target) -> None:
+    """The film of the estimates: the truth, and the four estimators on the reports so far."""
+    if _wanted(work, "The same estimates while the reports come in, from the first report to the last."):
+        view = _view(work)
+        figure = arriving_estimates(_estimates(work, target, view), truth_of(work.draw, target), view)
+        _show(figure, "arriving_estimates")
+
+
+def _wanted(work: Work, about: str) -> bool:
+    """Draw the head of the section; whether the film is to be shown."""
+    st.markdown(f"### Watch it come in\n\n{about} What leaves the picture lies beyond it.")
+    k = work.draw.scenario.k
+    if k > LARGEST_K:
+        st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
+        return False
+    return st.toggle(
+        "Show the film",
+        key="arrivals_shown",
+        help="By keyboard, Tab to the film: the space bar plays and pauses, arrows step, Home goes back to the start.",
+    )
+
+
+def _show(figure: go.Figure, name: str) -> None:
+    chart.show(figure, name)
+    film.listen_for_keys()
+
+
+def _view(work: Work) -> Bars:
+    return drawn_categories(work.by_truth, work.draw.population.labels)
+
+
+def _reports(work: Work, view: Bars) -> ReportsSoFar:
+    if work.is_shared:
+        return _shared_reports(work.draw.scenario, work, view)
+    about = (work.draw.scenario, work.draw.population.key)
+    return state.cached("arriving_reports", about, lambda: follow_reports(work.draw, view.categories))
+
+
+def _estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
+    if work.is_shared:
+        return _shared_estimates(work.draw.scenario, target, work, view)
+    about = (work.draw.scenario, work.draw.population.key, target)
+    return state.cached("arriving_estimates", about, lambda: _follow_estimates(work, target, view))
+
+
+def _follow_estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
+    return follow_estimates(work.draw, truth_of(work.draw, target), view.categories)
+
+
+@st.cache_resource(max_entries=64, show_spinner=_WAIT)
+def _shared_reports(scenario: Scenario, _work: Work, _view: Bars) -> ReportsSoFar:
+    return follow_reports(_work.draw, _view.categories)
+
+
+@st.cache_resource(max_entries=64, show_spinner=_WAIT)
+def _shared_estimates(scenario: Scenario, target: Target, _work: Work, _view: Bars) -> EstimatesSoFar:
+    return _follow_estimates(_work, target, _view)

@@ -1,0 +1,221 @@
+// Dials that answer while the hand moves. At most one run of the page is under way: what was set meanwhile is remembered,
+// the newest value alone, and sent when the server has answered and the figure is on screen. So a busy server makes the
+// dial slower, and never lets moves pile up.
+const GIVE_UP = 8000, PAINT = 400;  // milliseconds: until an answer counts as lost; until a figure counts as painted
+
+const lead = () => document.querySelector('.st-key-lead .svg-container');
+const figure = () => document.querySelector('.st-key-lead [data-testid="stPlotlyChart"] .main-svg');
+const text = (dial, value) => dial.whole ? value.toLocaleString('en-US') : String(Number(value.toPrecision(6)));
+
+// The figure may fill the window, with the dials at its foot.
+const isFull = () => document.body.classList.contains('rr-fills');
+const words = () => isFull() ? 'Back to the page' : 'Figure in full window';
+const FILL = 'M3 8V3h5 M12 3h5v5 M17 12v5h-5 M8 17H3v-5', CLOSE = 'M4 4l12 12 M16 4L4 16';
+const sign = path => `<svg viewBox="0 0 20 20" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2"
+  aria-hidden="true"><path d="${path}"/></svg>`;
+const fill = full => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  document.body.style.setProperty('--rr-page', getComputedStyle(app).backgroundColor);
+  document.body.classList.toggle('rr-fills', full);
+  for (const root of document.querySelectorAll('.rr-dials')) root.dials?.name();
+  window.dispatchEvent(new Event('resize'));
+  if (full) document.querySelector('.st-key-foot .rr-range')?.focus();
+};
+window.rrLeave ??= addEventListener('keydown', event => { if (event.key === 'Escape' && isFull()) fill(false) }) ?? true;
+
+// Streamlit puts a new chart in the place of the old one, and for a moment there is neither. Until the new one is drawn,
+// the old picture stays where it was.
+class Picture {
+  constructor() {
+    new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
+  }
+
+  // From now on, for a moment, a picture that goes is kept.
+  keep() {
+    this.until = performance.now() + GIVE_UP;
+    this.current = lead();
+    this.place = this.current?.getBoundingClientRect();
+  }
+
+  look() {
+    const now = lead(), drawn = now?.querySelector('.main-svg .plot');
+    if (this.ghost && drawn) {
+      const ghost = this.ghost;
+      this.ghost = null;
+      requestAnimationFrame(() => ghost.remove());
+    }
+    if (this.current && !this.current.isConnected && performance.now() < this.until) {
+      if (!drawn && !this.ghost) this.put(this.current);
+      this.current = null;
+    }
+    if (drawn) this.current = now;
+  }
+
+  put(picture) {
+    const {left, top, width, height} = this.place;
+    const ghost = document.createElement('div');
+    ghost.className = 'rr-ghost';
+    Object.assign(ghost.style, {left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px`});
+    ghost.append(picture);
+    document.body.append(ghost);
+    this.ghost = ghost;
+    setTimeout(() => { ghost.remove(); if (this.ghost === ghost) this.ghost = null }, 500);
+  }
+}
+
+class Dials {
+  constructor(root) {
+    this.root = root;
+    this.rows = new Map();
+    this.sent = 0;
+    this.waiting = null;   // timer of the answer that is awaited
+    this.wanted = null;    // the newest move that has not been sent
+    this.hand = null;      // the dial that is being moved
+    this.button = document.createElement('button');
+    this.button.className = 'rr-full';
+    this.button.type = 'button';
+    this.button.addEventListener('click', () => fill(!isFull()));
+  }
+
+  show(data, send) {
+    this.send = send;
+    const names = data.dials.map(dial => dial.name).join();
+    if (names !== this.names) {
+      this.names = names;
+      this.rows.clear();
+      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.button);
+    }
+    this.compact = data.compact;
+    this.name();
+    const answered = this.waiting && data.answered >= this.sent;
+    this.sent = Math.max(this.sent, data.answered);
+    for (const dial of data.dials) this.update(dial);
+    if (answered) this.painted(this.drawn, performance.now());
+  }
+
+  name() {
+    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : words();
+    this.button.setAttribute('aria-label', words());
+    this.button.title = words();
+  }
+
+  painted(before, since) {
+    const now = figure();
+    if ((now && now !== before) || performance.now() - since > PAINT || (now && !this.hand && !this.wanted)) {
+      clearTimeout(this.waiting);
+      this.waiting = null;
+      this.next();
+    } else {
+      requestAnimationFrame(() => this.painted(before, since));
+    }
+  }
+
+  next() {
+    if (this.waiting || !this.wanted) return;
+    const move = {...this.wanted, number: ++this.sent};
+    this.wanted = null;
+    this.drawn = figure();
+    (window.rrPicture ??= new Picture()).keep();
+    this.waiting = setTimeout(() => { this.waiting = null; this.next() }, GIVE_UP);
+    this.send('moved', move);
+  }
+
+  row(dial) {
+    const row = document.createElement('div');
+    row.className = 'rr-dial';
+    row.innerHTML = `<div class="rr-head"><label></label><input class="rr-box" type="text" role="spinbutton"
+      inputmode="decimal" autocomplete="off" spellcheck="false"></div><input class="rr-range" type="range" min="0" step="any">
+      <div class="rr-ends" aria-hidden="true"><span></span><span></span></div><div class="rr-error" role="alert"></div>`;
+    const part = name => row.querySelector(name);
+    const of = {dial, label: part('label'), box: part('.rr-box'), range: part('.rr-range'), error: part('.rr-error')};
+    of.range.id = `rr-${dial.name}-${Math.random().toString(36).slice(2)}`;
+    of.label.htmlFor = of.range.id;
+    of.label.textContent = dial.label;
+    of.label.title = dial.help;
+    of.range.max = dial.stops.length - 1;
+    of.range.setAttribute('aria-label', dial.label);
+    of.range.setAttribute('aria-description', dial.help);
+    of.box.setAttribute('aria-label', dial.exact);
+    [...part('.rr-ends').children].forEach((end, i) => { end.textContent = dial.ends[i] });
+    part('.rr-ends').hidden = !dial.ends.join('');
+    of.range.addEventListener('input', () => this.move(of, of.dial.stops[Math.round(of.range.valueAsNumber)]));
+    for (const end of ['change', 'pointerup', 'pointercancel', 'blur']) of.range.addEventListener(end, () => this.release(of));
+    of.range.addEventListener('keydown', event => this.key(of, event));
+    of.range.addEventListener('keyup', () => this.release(of));
+    of.box.addEventListener('keydown', event => {
+      if (event.key === 'Enter') this.commit(of);
+      if (event.key === 'Escape') { of.typing = false; this.display(of, of.value) }
+    });
+    of.box.addEventListener('input', () => { of.typing = true });
+    of.box.addEventListener('blur', () => this.commit(of));
+    this.rows.set(dial.name, of);
+    return row;
+  }
+
+  update(dial) {
+    const of = this.rows.get(dial.name);
+    of.dial = dial;
+    of.error.textContent = dial.error;
+    // What the hand has set since is newer than what the server knows.
+    if (this.hand !== of && this.wanted?.name !== dial.name) this.display(of, dial.value);
+  }
+
+  display(of, value) {
+    of.value = value;
+    of.range.value = place(of.dial.stops, value);
+    const words = text(of.dial, value);
+    of.range.setAttribute('aria-valuetext', words);
+    of.box.setAttribute('aria-valuenow', value);
+    if (!of.typing) of.box.value = words;
+  }
+
+  move(of, value) {
+    if (value === of.value && this.hand === of) return;
+    this.hand = of;
+    of.typing = false;
+    this.display(of, value);
+    this.wanted = {name: of.dial.name, text: String(value), moving: true};
+    this.next();
+  }
+
+  release(of) {
+    if (this.hand !== of) return;
+    this.hand = null;
+    this.wanted = {name: of.dial.name, text: String(of.value), moving: false};
+    this.next();
+  }
+
+  commit(of) {
+    if (!of.typing) return;
+    of.typing = false;
+    this.wanted = {name: of.dial.name, text: of.box.value, moving: false};
+    this.next();
+  }
+
+  key(of, event) {
+    const stops = of.dial.stops, last = stops.length - 1;
+    const above = stops.findIndex(stop => stop > of.value * (1 + 1e-9));
+    const up = above < 0 ? last : above;
+    const below = stops.findLastIndex(stop => stop < of.value * (1 - 1e-9));
+    const down = Math.max(below, 0);
+    const to = {ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down, PageUp: Math.min(up + 4, last),
+                PageDown: Math.max(down - 4, 0), Home: 0, End: last}[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.move(of, stops[to]);
+  }
+}
+
+// The position of a value among the stops, between two of them where it is none.
+function place(stops, value) {
+  const last = stops.length - 1, above = stops.findIndex(stop => stop >= value);
+  if (above < 0) return last;
+  if (above === 0 || stops[above] === value) return above;
+  return above - (stops[above] - value) / (stops[above] - stops[above - 1]);
+}
+
+export default function ({data, parentElement, setTriggerValue}) {
+  const root = parentElement.querySelector('.rr-dials');
+  root.dials ??= new Dials(root);
+  root.dials.show(data, setTriggerValue);
+}

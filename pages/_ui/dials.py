@@ -1,0 +1,177 @@
+"""Dials for epsilon, N and the Zipf exponent that move the figure while the hand moves.
+
+A component of our own, since Streamlit's sliders answer on release only. The browser sends a move when the page has
+answered the last one, so that one run at most is under way for each person. While the hand moves, a run draws the main
+figure and the dials and then waits for the next move (`wait_for_the_hand`), so that the rest of the page is computed, and
+the address written, when the hand rests.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from pages._ui import link
+from rr_core import limits, typed
+from rr_core.parameters import Number
+from rr_core.scenario import FIELDS
+
+_HERE = Path(__file__).parent
+_LONGEST = 40  # characters of a typed number
+_PATIENCE, _LOOK = (
+    0.4,
+    0.01,
+)  # seconds without a move after which the hand counts as resting; between two looks
+_RATIOS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+
+
+class _Dial(NamedTuple):
+    """A quantity with a dial: its field, stops in increasing order, help, and the meaning of its two ends."""
+
+    field: Number
+    exact: str
+    stops: list[float]
+    help: str
+    ends: tuple[str, str] = ("", "")
+
+
+_FIELDS = {one.name: one for one in FIELDS}
+_DIALS = {
+    "s": _Dial(
+        _FIELDS["s"],
+        "Exact s",
+        [i / 20 for i in range(101)],
+        "Share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
+    ),
+    # About twenty steps per factor of ten, to three digits: 0.01 ... 20.
+    "epsilon": _Dial(
+        _FIELDS["epsilon"],
+        "Exact ε",
+        [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)],
+        "Privacy budget: the smaller, the less one report gives away.",
+        ("← more private", "more accurate →"),
+    ),
+    "n": _Dial(
+        _FIELDS["n"],
+        "Exact N",
+        sorted({round(ratio * 10**power) for power in range(9) for ratio in _RATIOS} | {limits.N_MAX}),
+        "How many people report, one report each.",
+    ),
+}
+
+_component = st.components.v2.component(
+    "dials",
+    html='\n<div class="rr-dials"></div>',
+    css="\n" + (_HERE / "dials.css").read_text(encoding="utf-8"),
+    js="\n" + (_HERE / "dials.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+@dataclass(slots=True)
+class _Hand:
+    """Whether a hand is on a dial; the number of the last move, by key of the dials; what was typed and refused."""
+
+    moving: bool = False
+    answered: dict[str, int] = field(default_factory=dict)
+    error: tuple[str, str] = ("", "")  # name of the dial, one plain sentence
+
+
+def _hand() -> _Hand:
+    if "_hand" not in st.session_state:
+        st.session_state["_hand"] = _Hand()
+    hand: _Hand = st.session_state["_hand"]
+    return hand
+
+
+def draw(key: str, *names: str, compact: bool = False) -> None:
+    """Draw the dials of some fields of the scenario: "epsilon", "n", "s".
+
+    Args:
+        key: of the component; the same fields may stand at two places of a page.
+        compact: whether the button that fills the window with the figure has a sign instead of words.
+    """
+    hand, scenario = _hand(), link.current()
+    dials = [
+        {
+            "name": name,
+            "label": _DIALS[name].field.label,
+            "exact": _DIALS[name].exact,
+            "stops": _DIALS[name].stops,
+            "help": _DIALS[name].help,
+            "ends": _DIALS[name].ends,
+            "whole": _DIALS[name].field.whole,
+            "value": getattr(scenario, name),
+            "error": hand.error[1] if hand.error[0] == name else "",
+        }
+        for name in names
+    ]
+    _component(
+        key=key,
+        data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact},
+        on_moved_change=partial(_moved, key),
+    )
+
+
+def moving() -> bool:
+    """Whether a hand is on a dial of this session."""
+    return _hand().moving
+
+
+def wait_for_the_hand() -> None:
+    """While a hand moves a dial: end this run at its next move; go on once the hand has rested for a moment."""
+    if not moving():
+        return
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        time.sleep(_LOOK)
+        _hand()  # reading the session's state is where Streamlit ends a run that has been overtaken
+
+
+def _moved(key: str) -> None:
+    held: Any = st.session_state.get(key)
+    move = held.get("moved") if isinstance(held, Mapping) else None
+    if not isinstance(move, dict) or move.get("name") not in _DIALS:
+        return
+    hand, name = _hand(), str(move["name"])
+    number = move.get("number")
+    hand.answered[key] = number if isinstance(number, int) else 0
+    hand.moving = move.get("moving") is True
+    try:
+        value = _parse(_DIALS[name].field, str(move.get("text", "")))
+    except ValueError as problem:
+        hand.error, hand.moving = (name, str(problem)), False
+        return
+    hand.error = ("", "")
+    if value != getattr(link.current(), name):
+        link.change(**{name: value})
+
+
+def _parse(number: Number, text: str) -> float:
+    """The value of a typed text.
+
+    Raises:
+        ValueError: one plain sentence, when it is no number or outside the range.
+    """
+    text = text.strip()[:_LONGEST]
+    allowed = f"{number.label} goes from {number.show(number.low)} to {number.show(number.high)}"
+    try:
+        value = float(text.replace(",", "")) if number.whole else float(text.replace(",", "."))
+    except ValueError:
+        try:
+            value = typed.number(text)
+        except ValueError:
+            value = math.nan
+    if math.isnan(value) or (number.whole and math.isfinite(value) and value % 1):
+        what = "a whole number" if number.whole else "a number"
+        raise ValueError(f"“{typed.shorten(text)}” is not {what}. {allowed}.")
+    if not number.low <= value <= number.high:
+        raise ValueError(f"{allowed}; “{typed.shorten(text)}” lies outside.")
+    return int(value) if number.whole else value

@@ -1,0 +1,170 @@
+"""Films of a collection that comes in: the shares among the reports so far, and the estimates from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.arrivals import EstimatesSoFar, ReportsSoFar
+from rr_core.figures.estimators import GROUPED_UP_TO, estimate_bars, hatched, hover
+from rr_core.figures.film import Frame, film
+from rr_core.figures.style import QUANTITIES, SHARE, axis, number, percent
+from rr_core.figures.view import Bars, Order, bars, natural_order
+from rr_core.figures.wording import counted
+from rr_core.mechanism import RandomizedResponse
+from rr_core.registry import ESTIMATORS, VALID
+
+MOST_DRAWN = 60  # categories
+# The range of the axis, which no frame changes: how much higher than the last frame it reaches, how high at most, how
+# far below zero as a part of that, and from what multiple of the reports on the truth counts as too high.
+_HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.6, 1.05, 0.35, 8
+TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
+
+
+def drawn_categories(by_truth: Order, labels: Sequence[str] | None) -> Bars:
+    """All categories in their own order where they are few enough for a film, else the most frequent ones.
+
+    Args:
+        by_truth: (k,) categories from the most to the least frequent.
+        labels: the k category names, or None for numbers.
+    """
+    if by_truth.size <= MOST_DRAWN:
+        return bars(natural_order(by_truth.size), labels, "Category")
+    return bars(by_truth, labels, f"The {MOST_DRAWN} most frequent categories (true counts)", MOST_DRAWN)
+
+
+def arriving_reports(
+    seen: ReportsSoFar, theta: Array, mechanism: RandomizedResponse, view: Bars
+) -> go.Figure:
+    """Shares among the reports so far, beside the true shares and the expected ones.
+
+    Args:
+        seen: the collection at several moments.
+        theta: (k,) shares of the users.
+        mechanism: the randomized response.
+        view: the categories of ``seen``.
+    """
+    truth, expected = view.pick(theta), view.pick(mechanism.expected(theta))
+    common = {"x": view.x, "customdata": view.names}
+    traces = [
+        {
+            "type": "bar",
+            "name": "Truth",
+            "y": truth,
+            "marker": {"color": TRUTH.colour},
+            "hovertemplate": hover("true share", truth),
+            **common,
+        },
+        {
+            "type": "bar",
+            "name": "Reports",
+            "y": seen.shares[0].astype(np.float32),
+            "marker": {"color": OBSERVED.colour},
+            "hovertemplate": hover("share of the reports so far", seen.shares),
+            **common,
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "Expected",
+            "marker": {
+                "symbol": EXPECTED.symbol,
+                "size": 9 if view.x.size <= 30 else 6,
+                "color": EXPECTED.colour,
+                "line": {"width": 2, "color": EXPECTED.colour},
+            },
+            "hovertemplate": hover("expected share", expected),
+            **common,
+            "x": view.x + 0.2,  # on the bars of the reports
+            "y": expected,
+        },
+    ]
+    frames = [
+        Frame(
+            f"{n:,}",
+            f"{_so_far(seen.n, i)}<br>distance from the expected shares: {percent(seen.distance[i])}",
+            [{"type": "bar", "y": seen.shares[i].astype(np.float32)}],
+        )
+        for i, n in enumerate(seen.n)
+    ]
+    highest = max(expected.max(), seen.shares[-1].max())
+    if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
+        highest = max(highest, truth.max())
+    y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
+    layout = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
+    return film(traces, view.axis(), y, _reports_reading(seen), frames, [1], legend_rows=2, **layout)
+
+
+def _reports_reading(seen: ReportsSoFar) -> str:
+    away = [f"{percent(seen.distance[i])} {when}" for i, when in _told(seen.n)]
+    return f"Shares of the reports, away from the expected ones by half the sum of the differences: {', '.join(away)}."
+
+
+def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Figure:
+    """The four estimates from the reports so far, beside the truth.
+
+    Args:
+        seen: the collection at several moments.
+        truth: (k,) what is estimated.
+        view: the categories of ``seen``.
+    """
+    first, last = ({name: seen.estimates[name][i] for name in ESTIMATORS} for i in (0, -1))
+    traces = estimate_bars(view, first, view.pick(truth))
+    for name, trace in zip(ESTIMATORS, traces[1:], strict=True):
+        trace["hovertemplate"] = hover(QUANTITIES[name].name, seen.estimates[name])
+    grouped = view.categories.size <= GROUPED_UP_TO
+    frames = [
+        Frame(
+            f"{n:,}",
+            f"{_so_far(seen.n, i)}<br>squared error: {_errors(seen, i)}",
+            [_picture(name, seen.estimates[name][i], grouped) for name in ESTIMATORS],
+        )
+        for i, n in enumerate(seen.n)
+    ]
+    highest = max(view.pick(truth).max(), *(last[name].max() for name in VALID))
+    top = min(_HEADROOM * highest, _MOST)
+    y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
+    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
+    moving = range(1, len(traces))
+    return film(traces, view.axis(), y, _estimates_reading(seen), frames, moving, legend_rows=2, **layout)
+
+
+def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:
+    """What a frame changes of an estimator's trace."""
+    picture = {"type": "bar" if grouped else "scatter", "y": values.astype(np.float32)}
+    return {**picture, "marker": hatched(values)} if grouped and name == "inv" else picture
+
+
+def _estimates_reading(seen: EstimatesSoFar) -> str:
+    return f"Squared error: {'; '.join(f'{_errors(seen, i)} {when}' for i, when in _told(seen.n))}."
+
+
+def _errors(seen: EstimatesSoFar, i: int) -> str:
+    """The squared errors of Inv and of MLE* at a moment."""
+    return ", ".join(
+        f"{QUANTITIES[name].name} {number(float(seen.squared_error[name][i]))}"
+        for name in ("inv", "mle_star")
+    )
+
+
+def _told(n: NDArray[np.int64]) -> list[tuple[int, str]]:
+    """The moments that a sentence tells of, with their words: the first, the middle on a log scale, and the last."""
+    last = n.size - 1
+    if not last:
+        return [(0, "after the only report")]
+    middle = int(np.searchsorted(n, np.sqrt(n[-1])))
+    words = {
+        0: "after the first report",
+        middle: f"after {n[middle]:,} reports",
+        last: f"after all {n[-1]:,}",
+    }
+    return list(words.items())
+
+
+def _so_far(n: NDArray[np.int64], i: int) -> str:
+    return f"<b>{n[i]:,}</b> of {counted(n[-1], 'report')}"

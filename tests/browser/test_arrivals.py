@@ -1,0 +1,77 @@
+"""A collection that comes in, in a real browser: it plays without the server, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario
+from rr_core.arrivals import follow_estimates, follow_reports
+from tests.browser.film import Film
+
+LINK = "dist=zipf&k=12&s=1.5&eps=1&n=300&seed=5"
+DRAW = Scenario("zipf", 12, 1.5, 1.0, 300, 5).draw()
+EVERY = np.arange(12)
+PAGES = {
+    "noisy_histogram": ("arriving_reports", 1, lambda: follow_reports(DRAW, EVERY).shares),
+    "estimators": (
+        "arriving_estimates",
+        4,
+        lambda: follow_estimates(DRAW, DRAW.theta, EVERY).estimates["mle_star"],
+    ),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_lab, page):
+    key, trace, expected = PAGES[page]
+    film = Film(open_lab(), f"/{page}?{LINK}", key, r"^([\d,]+) of 300 reports")
+    assert film.chart.count() == 0  # until it is wanted
+    with film.lab.rerun():
+        film.lab.page.get_by_text("Show the film", exact=True).click()
+    shares = expected()
+    assert film.moment == 1
+    np.testing.assert_allclose(film.drawn(trace), shares[0], rtol=1e-5, atol=1e-9)
+    before, spans = (film.sent, film.heard), film.chart.evaluate("plot => plot._fullLayout.yaxis.range")
+    film.press("One frame on")
+    film.wait_for(lambda n: n == 2)
+    film.press("One frame back")
+    film.wait_for(lambda n: n == 1)
+    film.press("Play")
+    film.wait_for(lambda n: n > 3)
+    film.press("Pause")
+    film.lab.page.wait_for_timeout(300)
+    paused = film.moment
+    film.lab.page.wait_for_timeout(500)
+    assert film.moment == paused < 300
+    film.press("Play fast")
+    film.wait_for(lambda n: n == 300)
+    np.testing.assert_allclose(film.drawn(trace), shares[-1], rtol=1e-5, atol=1e-9)
+    film.press("Back to the start")
+    film.wait_for(lambda n: n == 1)
+    keyboard = film.lab.page.keyboard
+    film.lab.page.get_by_role("switch", name="Show the film").or_(
+        film.lab.page.get_by_role("checkbox", name="Show the film")
+    ).focus()
+    film.tab_to_it()
+    keyboard.press("ArrowRight")
+    film.wait_for(lambda n: n == 2)
+    keyboard.press("Space")
+    film.wait_for(lambda n: n > 4)
+    keyboard.press("Space")
+    film.lab.page.wait_for_timeout(300)
+    paused = film.moment
+    film.lab.page.wait_for_timeout(500)
+    assert film.moment == paused < 300
+    film.button("Play fast").focus()  # a button by itself
+    keyboard.press("Enter")
+    film.wait_for(lambda n: n == 300)
+    film.lab.page.wait_for_timeout(300)
+    keyboard.press("Home")
+    film.wait_for(lambda n: n == 1)  # the button still has the focus, so keys still reach the film
+    film.button("Play").focus()
+    keyboard.press("Space")
+    film.wait_for(lambda n: n > 2)
+    assert (film.sent, film.heard) == before  # no message in either direction
+    assert film.chart.evaluate("plot => plot._fullLayout.yaxis.range") == spans  # no jump
+    film.lab.must_be_fine()

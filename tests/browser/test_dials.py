@@ -1,0 +1,130 @@
+"""The picture and the hand: what stands on the first screen, and dials that answer while the hand moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.expected import LINK, QUERY
+from tests.browser.lab import LEAD, PAGES, PATIENCE
+
+WATCHED = ("Noisy histogram", "Inv and its negatives", "Estimators", "Geometry", "IBU → MLE*")
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+# The part of the main figure between the top of the window and what stands at its foot.
+SEEN = """() => {
+  const figure = document.querySelector('.st-key-lead .js-plotly-plot').getBoundingClientRect();
+  const foot = document.querySelector('.st-key-foot').getBoundingClientRect();
+  const end = foot.height ? foot.top : innerHeight;
+  return Math.max(0, Math.min(figure.bottom, end) - Math.max(figure.top, 0)) / figure.height }"""
+# Pictures, frames and frames without a picture while this is on.
+FRAMES = """() => { let last = null; window.seen = {pictures: 0, frames: 0, blank: 0};
+  const look = () => { if (!window.seen) return;
+    const svg = document.querySelector('.st-key-lead .main-svg');
+    const drawn = svg && svg.querySelector('.barlayer path, .scatterlayer path');
+    window.seen.frames++;
+    if (!drawn && !document.querySelector('.rr-ghost .main-svg')) window.seen.blank++;
+    if (drawn && svg !== last) { window.seen.pictures++; last = svg }
+    requestAnimationFrame(look) };
+  requestAnimationFrame(look) }"""
+
+
+def dial(lab, name):
+    """The dial beside the figure, or the one at the foot of a phone's window."""
+    size = lab.page.viewport_size
+    place = ".st-key-foot" if size["width"] < 640 else '[data-testid="stSidebar"]'
+    return lab.page.locator(place).get_by_role("slider", name=name, exact=True)
+
+
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_figure_and_dials_stand_on_the_first_screen(open_lab, size):
+    lab = open_lab(f"/?{LINK}", viewport=size)
+    for label in WATCHED:
+        lab.open(f"/{PAGES[label]}?{LINK}")
+        assert lab.page.evaluate("() => scrollY") == 0
+        assert lab.page.evaluate(SEEN) >= 2 / 3, label
+        for name in ("Privacy ε", "Users N"):
+            box = dial(lab, name).bounding_box()
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= size["height"]
+            assert box["width"] >= 120
+        if size is PROJECTOR:  # all the controls
+            for name in ("New draw", "More"):
+                box = lab.page.get_by_role("button", name=name).bounding_box()
+                assert box["y"] + box["height"] <= size["height"]
+        else:  # a finger's width
+            assert dial(lab, "Privacy ε").bounding_box()["height"] >= 36
+        lab.must_be_fine()
+
+
+def test_the_figure_follows_the_hand_and_the_address_its_release(open_lab):
+    lab = open_lab(f"/estimators?{LINK}")
+    box = dial(lab, "Privacy ε").bounding_box()
+    y, left, width = box["y"] + box["height"] / 2, box["x"], box["width"]
+    entries = lab.page.evaluate("() => history.length")
+    mouse = lab.page.mouse
+    mouse.move(left + 0.7 * width, y)
+    mouse.down()
+    lab.page.wait_for_timeout(300)
+    lab.page.evaluate(FRAMES)
+    for step in range(60):
+        mouse.move(left + (0.7 - 0.004 * step) * width, y)
+        lab.page.wait_for_timeout(30)
+    seen = lab.page.evaluate("() => { const seen = window.seen; window.seen = null; return seen }")
+    assert lab.query == QUERY  # not yet
+    assert seen["pictures"] >= 5
+    assert seen["blank"] <= 0.05 * seen["frames"]
+    with lab.rerun():
+        mouse.up()
+    shown = dial(lab, "Privacy ε").get_attribute("aria-valuetext")
+    lab.page.wait_for_url(lambda url: f"eps={shown}&" in url, timeout=PATIENCE)
+    assert lab.sidebar()["Exact ε"] == shown
+    assert lab.page.evaluate("() => history.length") == entries + 1
+    assert lab.page.locator(".rr-ghost").count() == 0
+    followed = lab.figure(LEAD["Estimators"])
+    stranger = open_lab(lab.page.url, stranger=True)
+    assert stranger.figure(LEAD["Estimators"]) == followed
+    assert stranger.numbers() == lab.numbers()
+    lab.back()
+    assert (lab.query, lab.sidebar()["Privacy ε"]) == (QUERY, "2")
+    lab.must_be_fine()
+
+
+def test_keys_pressed_fast_end_on_the_last_value_everywhere(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}")
+    slider = dial(lab, "Privacy ε")
+    slider.focus()
+    with lab.rerun():
+        for key in ["ArrowLeft"] * 12 + ["PageUp", "ArrowRight", "PageDown", "ArrowDown"]:
+            lab.page.keyboard.press(key)
+    lab.page.wait_for_url(lambda url: "eps=0.501" in url, timeout=PATIENCE)
+    lab.settle()
+    assert (lab.sidebar()["Privacy ε"], lab.sidebar()["Exact ε"]) == ("0.501", "0.501")
+    with lab.rerun():
+        lab.page.keyboard.press("Home")
+    assert lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.01"
+    lab.type("Exact N", "10^6")
+    assert (
+        "is not a whole number"
+        in lab.page.get_by_test_id("stSidebar").get_by_role("alert").all_inner_texts()[-1]
+    )
+    assert (lab.query["n"], lab.sidebar()["Users N"]) == (QUERY["n"], "100,000")
+    lab.must_be_fine()
+
+
+def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
+    lab = open_lab(f"/estimators?{LINK}", viewport=PROJECTOR)
+    before = lab.chart("lead").bounding_box()["height"]
+    lab.page.get_by_role("button", name="Figure in full window").click()
+    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth > 1200")
+    assert lab.chart("lead").bounding_box()["height"] > before
+    assert lab.page.evaluate(SEEN) > 0.99
+    lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").focus()
+    figure = lab.figure("lead")
+    with lab.rerun():
+        lab.page.keyboard.press("ArrowRight")
+    assert lab.figure("lead") != figure
+    assert lab.chart("lead").bounding_box()["width"] > 1200
+    lab.page.keyboard.press("Escape")
+    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
+    assert lab.page.get_by_role("button", name="New draw").is_visible()
+    lab.must_be_fine()

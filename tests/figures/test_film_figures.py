@@ -1,0 +1,158 @@
+"""Films: every frame brings its own controls, and the pictures of a collection that comes in are those of the core."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario, mle_star
+from rr_core.arrivals import follow_estimates, follow_reports
+from rr_core.comparison import compare
+from rr_core.figures.arrivals import MOST_DRAWN, arriving_estimates, arriving_reports, drawn_categories
+from rr_core.figures.film import BACK, CONTROLS, FAST, PAUSE, PLAY, SLOW, START, STEP, Frame, film
+from rr_core.figures.style import axis, number, percent, reading
+from rr_core.figures.view import natural_order, rank_order
+from rr_core.registry import ESTIMATORS
+from tests.figures.samples import drawn, named, spec, values
+from tests.figures.test_every_figure import MOST_BYTES, check
+
+# The ends of every control, and what lies between.
+SCENARIOS = [
+    Scenario("zipf", 2, 1.0, 0.01, 1, 1),
+    Scenario("zipf", 2, 5.0, 20.0, 10**9, 1),
+    Scenario("zipf", 12, 1.5, 1.0, 2, 1),
+    Scenario("zipf", 12, 1.5, 1.0, 2000, 5),
+    Scenario("letters", 26, 1.0, 20.0, 3, 1),
+    Scenario("zipf", 30, 1.0, 0.01, 10**9, 1),
+    Scenario("zipf", MOST_DRAWN, 0.0, 0.01, 10**9, 1),
+    Scenario("zipf", 200, 1.3, 2.0, 20_000, 7),
+    Scenario("zipf", 10_000, 1.3, 4.0, 1_000_000, 1),
+    Scenario("uniform", 10_000, 0.0, 0.01, 1, 1),
+]
+ids = [f"K={one.k} N={one.n} eps={one.epsilon}" for one in SCENARIOS]
+
+
+def films(scenario):
+    draw = scenario.draw()
+    view = drawn_categories(rank_order(draw.true_counts), draw.population.labels)
+    reports = follow_reports(draw, view.categories)
+    seen = follow_estimates(draw, draw.theta, view.categories)
+    return (
+        (draw, view, reports, seen),
+        arriving_reports(reports, draw.theta, draw.mechanism, view),
+        arriving_estimates(seen, draw.theta, view),
+    )
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=ids)
+def test_films_are_valid_small_and_say_themselves_at_the_ends_of_every_control(scenario):
+    (draw, _, reports, seen), first, second = films(scenario)
+    for figure in (first, second):
+        check(figure)
+        assert len(json.dumps(spec(figure))) < MOST_BYTES
+        low, high = figure.layout.yaxis.range
+        assert low <= 0 < high <= 1.05
+        assert figure.layout.xaxis.range is not None
+        assert len({frame.name for frame in figure.frames}) == len(figure.frames) == len(seen.n)
+        assert all(frame.layout.xaxis.range is None for frame in figure.frames)
+        assert all(frame.layout.yaxis.range is None for frame in figure.frames)
+    assert (
+        f"{percent(reports.distance[-1])} after {'the only report' if scenario.n == 1 else 'all'}"
+        in reading(first)
+    )
+    errors = compare(draw).errors["mse"]
+    end = f"Inv {number(errors['inv'])}, MLE* {number(errors['mle_star'])} after "
+    assert end + ("the only report." if scenario.n == 1 else f"all {scenario.n:,}.") in reading(second)
+
+
+@pytest.mark.parametrize("scenario", [SCENARIOS[3], SCENARIOS[7]], ids=[ids[3], ids[7]])
+def test_pictures_are_the_shares_and_the_estimates_at_every_moment(scenario):
+    (draw, view, reports, seen), first, second = films(scenario)
+    assert view.categories.size == min(scenario.k, MOST_DRAWN)
+    for i in (0, len(seen.n) // 2, -1):
+        np.testing.assert_allclose(values(first.frames[i].data[0]), reports.shares[i], rtol=1e-6)
+        note = first.frames[i].layout.annotations[0].text
+        assert note.startswith(f"<b>{seen.n[i]:,}</b> of {scenario.n:,} reports<br>")
+        assert note.endswith(percent(reports.distance[i]))
+        for trace, name in zip(second.frames[i].data[:4], ESTIMATORS, strict=True):
+            np.testing.assert_allclose(values(trace), seen.estimates[name][i], rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(values(named(first, "Reports")), reports.shares[0], rtol=1e-6)
+    np.testing.assert_allclose(values(named(first, "Truth")), view.pick(draw.theta), rtol=1e-6)
+    expected = view.pick(draw.mechanism.expected(draw.theta))
+    np.testing.assert_allclose(values(named(first, "Expected")), expected, rtol=1e-6)
+    end = view.pick(mle_star(draw.counts, draw.mechanism))
+    np.testing.assert_allclose(values(second.frames[-1].data[3]), end, rtol=1e-6, atol=1e-12)
+    for figure, traces in ((first, (1, 0, 2)), (second, (1, 2, 3, 4, 0))):
+        for frame in figure.frames:  # all of them: Plotly takes off the screen what a frame does not name
+            assert frame.traces == traces
+            assert len(frame.data) == len(traces)
+
+
+def test_the_last_frame_fits_the_picture_but_for_inv():
+    for scenario in SCENARIOS:
+        (_, _, reports, seen), first, second = films(scenario)
+        assert reports.shares[-1].max() <= first.layout.yaxis.range[1]
+        valid = [seen.estimates[name][-1].max() for name in ("inv_n", "inv_p", "mle_star")]
+        assert max(valid) <= second.layout.yaxis.range[1]
+
+
+def test_negatives_of_inv_are_hatched_in_every_frame():
+    _, _, figure = films(SCENARIOS[3])
+    for frame in figure.frames:
+        shapes, shares = frame.data[0].marker.pattern.shape, values(frame.data[0])
+        assert [shape == "/" for shape in shapes] == (shares < 0).tolist()
+
+
+def test_a_film_draws_few_categories_in_their_order_and_the_most_frequent_of_many():
+    few = drawn_categories(rank_order(drawn(12).true_counts), None)
+    assert few.categories.tolist() == natural_order(12).tolist()
+    many = drawn_categories(rank_order(drawn(200).true_counts), None)
+    counts = drawn(200).true_counts
+    assert counts[many.categories].min() >= np.sort(counts)[-MOST_DRAWN]
+    assert str(MOST_DRAWN) in many.title
+
+
+def plain_film(length):
+    frames = [Frame(str(i), f"note {i}", [{"type": "bar", "y": [i]}]) for i in range(length)]
+    bar = {"type": "bar", "x": [0], "y": [0]}
+    text = "A film that is made for this test alone, and shows one bar."
+    return film([bar], axis("Across", range=[-1, 1]), axis("Upwards", range=[0, 9]), text, frames, [0])
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_each_frame_brings_its_own_controls(length):
+    figure = plain_film(length)
+    check(figure)
+    sent = spec(figure)
+    names = [frame["name"] for frame in sent["frames"]]
+    for i, frame in enumerate(sent["frames"]):
+        (row,) = frame["layout"]["updatemenus"]
+        assert [button["label"] for button in row["buttons"]] == list(CONTROLS)
+        leads = {button["label"]: button["args"] for button in row["buttons"]}
+        assert leads[BACK][0] == [names[max(i - 1, 0)]]
+        assert leads[STEP][0] == [names[min(i + 1, length - 1)]]
+        assert leads[START][0] == [names[0]]
+        assert leads[PAUSE][0] == [None]
+        assert leads[SLOW][1]["frame"]["duration"] > leads[PLAY][1]["frame"]["duration"]
+        assert leads[PLAY][1]["frame"]["duration"] > leads[FAST][1]["frame"]["duration"]
+        for label in (SLOW, PLAY, FAST):  # from here on; from the start where nothing is left
+            assert leads[label][0] is None
+            assert leads[label][1]["fromcurrent"] == (i < length - 1)
+        assert frame["layout"]["annotations"] == [{"text": f"note {i}"}]
+    assert (
+        sent["layout"]["updatemenus"][0]["buttons"]
+        == sent["frames"][0]["layout"]["updatemenus"][0]["buttons"]
+    )
+    assert [step["args"][0] for step in sent["layout"]["sliders"][0]["steps"]] == [[name] for name in names]
+
+
+def test_controls_stand_above_the_plot_in_readable_letters():
+    layout = plain_film(5).layout
+    (row,), (slider,) = layout.updatemenus, layout.sliders
+    assert row.y == slider.y == 1
+    assert row.yanchor == slider.yanchor == "bottom"
+    assert slider.pad.b < row.pad.b < layout.margin.t
+    assert min(row.font.size, slider.font.size, layout.annotations[0].font.size) >= 14
+    assert len(set(CONTROLS.values())) == len(CONTROLS)
