@@ -25,7 +25,7 @@ ASKEW = """() => {
       return off > 1 && off < 24 }).map(pair => pair.map(e => e.innerText)) }"""
 # Buttons whose words do not fit in one line.
 CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] button')].filter(e => e.offsetParent
-    && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(part => part.scrollWidth > part.clientWidth + 1
+    && e.innerText.trim() && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(part => part.scrollWidth > part.clientWidth + 1
       && part.clientWidth && getComputedStyle(part).overflowX !== 'visible'))).map(e => e.innerText)"""
 # Contrasts by WCAG 2 of captions, axis titles and the words of primary buttons against the page or the button.
 CONTRASTS = r"""() => {
