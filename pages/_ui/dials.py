@@ -55,7 +55,7 @@ _DIALS = {
         _FIELDS["epsilon"],
         "Exact ε",
         [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)],
-        "Privacy budget: the smaller, the less one report gives away.",
+        "Privacy budget. One report changes the odds between any two answers by at most eᵋ.",
         ("← more private", "more accurate →"),
     ),
     "n": _Dial(

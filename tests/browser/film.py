@@ -9,6 +9,16 @@ import numpy as np
 
 from tests.browser.lab import Lab
 
+# How many marks and bars the browser draws, at each of its own frames for a second.
+_ON_SCREEN = """plot => new Promise(done => {
+  const counts = new Set(), until = performance.now() + 1000;
+  const look = () => {
+    counts.add(plot.querySelectorAll('.scatterlayer .point, .barlayer .point').length);
+    performance.now() < until ? requestAnimationFrame(look) : done([...counts]);
+  };
+  look();
+})"""
+
 
 class Film:
     """The film with this key on a page.
@@ -51,6 +61,10 @@ class Film:
 
     def drawn(self, trace: int) -> np.ndarray:
         return np.array(self.chart.evaluate(f"plot => Array.from(plot._fullData[{trace}].y)"), dtype=float)
+
+    def numbers_of_marks(self) -> list[int]:
+        """How many marks and bars were on screen during a second, each number once."""
+        return self.chart.evaluate(_ON_SCREEN)
 
     def wait_for(self, wanted: Callable[[int], bool]) -> None:
         """Until the moment on screen is the one wanted."""

@@ -20,6 +20,7 @@ PAGES = {
         lambda: follow_estimates(DRAW, DRAW.theta, EVERY).estimates["mle_star"],
     ),
 }
+MARKS = {"noisy_histogram": 3 * 12, "estimators": 5 * 12}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -38,6 +39,7 @@ def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_la
     film.press("One frame back")
     film.wait_for(lambda n: n == 1)
     film.press("Play")
+    assert film.numbers_of_marks() == [MARKS[page]]  # nothing flickers
     film.wait_for(lambda n: n > 3)
     film.press("Pause")
     film.lab.page.wait_for_timeout(300)

@@ -36,6 +36,7 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     film.press("One frame back")
     film.wait_for(lambda t: t == 1)
     film.press("Play slowly")
+    assert film.numbers_of_marks() == [60]  # nothing flickers
     film.wait_for(lambda t: t > 2)
     film.press("Pause")
     film.lab.page.wait_for_timeout(300)
