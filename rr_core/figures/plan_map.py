@@ -20,6 +20,7 @@ Place = tuple[float, float]  # epsilon, N
 # Lightness alone tells bad from good, so that the map can be read in greyscale; the same on light and on dark.
 _SCALE = [[0.0, "#566BA0"], [0.4, "#8AA3C8"], [0.75, "#C3D5E4"], [1.0, "#F7FAFB"]]
 _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
+_SHORTEST_NAMED = 0.15  # part of the map's width
 _HATCH = {"shape": "/", "size": 9, "solidity": 0.22, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
 _EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -64,7 +65,9 @@ def plan_map(
         traces.append(_mark("the plan", plan, "star", "#F0E442", 19))
     x = axis("Privacy budget ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
     y = axis("Users N (log scale)", **_log_axis(landscape.users), dtick=1, exponentformat="power")
-    names = [_name(landscape, *line, (i + 1) / (len(lines) + 1)) for i, line in enumerate(lines)]
+    # A line that only cuts a corner of the map has no room for its name.
+    long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]
+    names = [_name(landscape, *line, (i + 1) / (len(long) + 1)) for i, line in enumerate(long)]
     most = float(landscape.users[-1])
     return figure(traces, x, y, _reading(target, frontier, most, here, plan), annotations=names, height=460)
 

@@ -24,9 +24,12 @@ ASKEW = """() => {
     .filter(pair => { const off = Math.abs(pair[0].getBoundingClientRect().top - pair[1].getBoundingClientRect().top);
       return off > 1 && off < 24 }).map(pair => pair.map(e => e.innerText)) }"""
 # Buttons whose words do not fit in one line.
-CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] button')].filter(e => e.offsetParent
-    && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(part => part.scrollWidth > part.clientWidth + 1
-      && part.clientWidth && getComputedStyle(part).overflowX !== 'visible'))).map(e => e.innerText)"""
+CUT = """() => {
+  const hides = e => e.clientWidth && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible';
+  return [...document.querySelectorAll('[data-testid="stMain"] button')]
+    .filter(e => e.offsetParent && e.innerText.trim()
+      && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(hides)))
+    .map(e => e.innerText) }"""
 # Contrasts by WCAG 2 of captions, axis titles and the words of primary buttons against the page or the button.
 CONTRASTS = r"""() => {
   const parts = colour => colour.match(/[\d.]+/g).map(Number);

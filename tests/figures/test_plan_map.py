@@ -62,6 +62,15 @@ def test_border_is_the_users_needed(target):
         assert users == required_n(target, K, epsilon, zipf(K, 1.2))
 
 
+def test_a_line_that_only_cuts_a_corner_has_no_name():
+    target = TARGETS[0]
+    wide = landscape(target, 200, zipf(200, 1.3), epsilons=np.geomspace(0.1, 10, 41), n=USERS)
+    figure = plan_map(wide, target, None, HERE, None)
+    assert np.isfinite(values(named(figure, "0.0001%"))).mean() < 0.15
+    names = {note.text for note in figure.layout.annotations}
+    assert names == {"100%", "10%", "1%", "0.1%", "0.01%", "0.001%"}
+
+
 @EVERY
 def test_hatched_region_is_where_the_target_is_met(target):
     area = named(drawn(target), "target met (hatched)")
