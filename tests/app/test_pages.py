@@ -178,15 +178,20 @@ def test_a_typed_value_that_is_none_is_refused_in_a_sentence_and_the_former_one_
     assert widget(page, label).error == ""
 
 
-def test_while_the_hand_moves_the_figure_follows():
-    page = opened("estimators", LINK)
+@pytest.mark.parametrize("k", [12, 50])
+def test_while_the_hand_moves_the_figure_follows(k):
+    page = opened("estimators", LINK.replace("k=50", f"k={k}"))
     before = charts(page)[0]
     checked(widget(page, "Privacy ε").set_value(3.0).run(moving=True))
-    assert charts(page)[0] != before
-    assert widget(page, "Privacy ε").value == 3.0
     moving = charts(page)[0]
+    assert moving["alt"] != before["alt"] or moving["data"] != before["data"]
+    assert widget(page, "Privacy ε").value == 3.0
     checked(widget(page, "Privacy ε").set_value(3.0).run())
-    assert charts(page)[0] == moving
+    released = charts(page)[0]
+    assert released["alt"] == moving["alt"]
+    assert (released["data"] == moving["data"]) == (
+        k <= 30
+    )  # many marks are drawn as dashes while the hand moves
 
 
 @pytest.mark.slow

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rr_core.figures.estimators import estimates
+from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, find, natural_order, rank_order, with_categories
 from tests.figures.samples import SIZES, by_name, compared, drawn, named, values, view
 
@@ -126,3 +131,29 @@ def test_the_reported_category_is_always_among_those_shown():
 
 def test_first_view_is_all_bars_up_to_two_hundred_categories():
     assert [type(view(k)).__name__ for k in (200, 201)] == ["Bars", "Curve"]
+
+
+@pytest.mark.parametrize("k", [31, 200])
+def test_dashes_of_a_moving_dial_stand_where_the_marks_will(k):
+    draw, result = drawn(k), compared(k)
+    quick = estimates(result.estimates, draw.theta, draw.scenario.n, draw.mechanism, view(k), quick=True)
+    slow = by_name("estimates", k)
+    go.Figure(quick.to_dict())  # valid
+    assert reading(quick) == reading(slow)
+    assert sum(len(trace.x) for trace in quick.data) <= 10
+    assert [trace.name for trace in quick.data] == [trace.name for trace in slow.data]
+    bars, *dashes = quick.layout.shapes
+    for shape, name in zip(dashes, result.estimates, strict=True):
+        marks = np.array(re.findall(r"M([^,]+),([^H]+)H([^M]+)", shape.path), dtype=float)
+        assert (marks[:, 0] + marks[:, 2]) / 2 == pytest.approx(np.arange(k))
+        assert marks[:, 1] == pytest.approx(result.estimates[name], rel=1e-5, abs=1e-9)
+    heights = [float(height) for height in re.findall(r",0V([^H]+)H", bars.path)]
+    assert heights == pytest.approx(draw.theta, rel=1e-5)
+    for name, trace in zip(result.estimates, quick.data[1:], strict=True):  # so the axis has the same range
+        assert [trace.y.min(), trace.y.max()] == [result.estimates[name].min(), result.estimates[name].max()]
+
+
+def test_bars_side_by_side_are_drawn_as_they_are_while_a_dial_moves():
+    draw, result = drawn(30), compared(30)
+    quick = estimates(result.estimates, draw.theta, draw.scenario.n, draw.mechanism, view(30), quick=True)
+    assert quick == by_name("estimates", 30)
