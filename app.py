@@ -44,6 +44,6 @@ for path, label, icon, promise in (*LAB, *PRACTICE):
         st.caption(promise)
 st.markdown(
     "**Share what you see:** the address bar holds the scenario; copy it, and a whole class opens the same numbers "
-    "(a file of your own stays with you). **Try:** in the sidebar, drag **Privacy ε**, press **New draw**, or choose a "
-    "**Preset**."
+    "(a file of your own stays with you). **Try:** drag **Privacy ε**, press **New draw**, or choose a **Preset** "
+    "under **More**."
 )

@@ -29,6 +29,7 @@ _PATIENCE, _LOOK = (
     0.4,
     0.01,
 )  # seconds without a move after which the hand counts as resting; between two looks
+_LONGEST_HOLD = 30.0  # seconds; a browser that is gone never says that its hand has let go
 _RATIOS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 
@@ -77,9 +78,10 @@ _component = st.components.v2.component(
 
 @dataclass(slots=True)
 class _Hand:
-    """Whether a hand is on a dial; the number of the last move, by key of the dials; what was typed and refused."""
+    """When a hand on a dial last moved it, minus infinity once it has let go; the number of the last move, by key of the
+    dials; what was typed and refused."""
 
-    moving: bool = False
+    moved: float = -math.inf
     answered: dict[str, int] = field(default_factory=dict)
     error: tuple[str, str] = ("", "")  # name of the dial, one plain sentence
 
@@ -122,7 +124,7 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
 
 def moving() -> bool:
     """Whether a hand is on a dial of this session."""
-    return _hand().moving
+    return time.monotonic() - _hand().moved < _LONGEST_HOLD
 
 
 def wait_for_the_hand() -> None:
@@ -143,11 +145,11 @@ def _moved(key: str) -> None:
     hand, name = _hand(), str(move["name"])
     number = move.get("number")
     hand.answered[key] = number if isinstance(number, int) else 0
-    hand.moving = move.get("moving") is True
+    hand.moved = time.monotonic() if move.get("moving") is True else -math.inf
     try:
         value = _parse(_DIALS[name].field, str(move.get("text", "")))
     except ValueError as problem:
-        hand.error, hand.moving = (name, str(problem)), False
+        hand.error, hand.moved = (name, str(problem)), -math.inf
         return
     hand.error = ("", "")
     if value != getattr(link.current(), name):

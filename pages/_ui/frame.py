@@ -39,6 +39,7 @@ _STYLE = """<style>
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }
 @media (max-width: 640px) {
+  .modebar-container {display: none;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
   [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
 }
