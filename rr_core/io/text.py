@@ -91,9 +91,11 @@ class TextTable:
         text = pa.py_buffer(self.data)
         if b'"' in self.data:
             records, lines = 0, 1 + self.data.count(b"\n")
-            for batch in arrow_csv.open_csv(pa.BufferReader(text.slice(start)), **options):
-                records += batch.num_rows
-                yield pa.Table.from_batches([batch]), records / lines
+            # Closed, so that no thread of Arrow's is left reading when a script comes to its end.
+            with arrow_csv.open_csv(pa.BufferReader(text.slice(start)), **options) as reader:
+                for batch in reader:
+                    records += batch.num_rows
+                    yield pa.Table.from_batches([batch]), records / lines
             return
         while start < size:
             end = self.data.rfind(b"\n", start, start + _PIECE_BLOCKS * _BLOCK) + 1 or size

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from rr_core import PRESETS, Scenario
 from rr_core.figures.style import percent
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PATIENCE
+from tests.browser.lab import PAGES, PATIENCE
 
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
 
@@ -102,3 +102,17 @@ def test_stop_keeps_what_was_done(open_lab):
     assert f"{stopped[1]} collections" in (reading or "")
     lab.press("New draw")
     assert lab.chart("error_distribution").count() == 0  # results of another scenario are not shown
+
+
+def test_the_keyboard_alone_goes_from_the_first_page_to_the_last(open_lab):
+    lab = open_lab(f"/?{LINK}")
+    for label, address in list(PAGES.items())[1:]:
+        for _ in range(80):
+            lab.page.keyboard.press("Tab")
+            if lab.page.evaluate(FOCUSED).strip().endswith(label):
+                break
+        with lab.rerun():
+            lab.page.keyboard.press("Enter")
+        lab.page.wait_for_url(lambda url, address=address: f"/{address}?" in url, timeout=PATIENCE)
+        assert {name: lab.query[name] for name in QUERY} == QUERY
+        lab.must_be_fine()
