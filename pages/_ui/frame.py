@@ -32,6 +32,7 @@ _STYLE = """<style>
   position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
 }
 .rr-fills :is([data-testid="stSidebar"], [data-testid="stHeader"]) {display: none;}
+[data-testid="stBottom"]:has(.st-key-foot) {border-top: 1px solid rgba(128,128,128,0.35);}
 [data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
 [data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
