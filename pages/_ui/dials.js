@@ -71,6 +71,23 @@ class Picture {
   }
 }
 
+// What a person hides by a click on the legend of the main figure is told to the page, which keeps it hidden in later figures.
+class Legend {
+  constructor() {
+    new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
+  }
+
+  look() {
+    const plot = chart()?.querySelector('.js-plotly-plot');
+    if (!plot?.on || plot === this.plot) return;
+    this.plot = plot;
+    plot.on('plotly_restyle', () => {
+      const hidden = plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name);
+      this.send('hidden', {names: hidden});
+    });
+  }
+}
+
 class Dials {
   constructor(root) {
     this.root = root;
@@ -94,6 +111,11 @@ class Dials {
       this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.button);
     }
     this.compact = data.compact;
+    if (!this.compact) {
+      window.rrLegend ??= new Legend();
+      window.rrLegend.send = send;
+      window.rrLegend.look();
+    }
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);

@@ -24,7 +24,8 @@ from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
 
 _HERE = Path(__file__).parent
-_LONGEST = 40  # characters of a typed number
+_LONGEST = 40  # characters of a typed number, and of a name in a legend
+_MOST_HIDDEN = 20
 _PATIENCE, _LOOK = (
     0.4,
     0.01,
@@ -119,7 +120,14 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
         key=key,
         data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact},
         on_moved_change=partial(_moved, key),
+        on_hidden_change=partial(_hid, key),
     )
+
+
+def hidden() -> tuple[str, ...]:
+    """Names of what was hidden by the legend of the main figure of the page on screen."""
+    names: tuple[str, ...] = st.session_state.get("_hidden", {}).get(link.page(), ())
+    return names
 
 
 def moving() -> bool:
@@ -137,9 +145,21 @@ def wait_for_the_hand() -> None:
         _hand()  # reading the session's state is where Streamlit ends a run that has been overtaken
 
 
-def _moved(key: str) -> None:
+def _told(key: str, what: str) -> Any:
     held: Any = st.session_state.get(key)
-    move = held.get("moved") if isinstance(held, Mapping) else None
+    return held.get(what) if isinstance(held, Mapping) else None
+
+
+def _hid(key: str) -> None:
+    told = _told(key, "hidden")
+    names = told.get("names") if isinstance(told, dict) else None
+    if isinstance(names, list):
+        kept = tuple(str(name)[:_LONGEST] for name in names[:_MOST_HIDDEN])
+        st.session_state["_hidden"] = {**st.session_state.get("_hidden", {}), link.page(): kept}
+
+
+def _moved(key: str) -> None:
+    move = _told(key, "moved")
     if not isinstance(move, dict) or move.get("name") not in _DIALS:
         return
     hand, name = _hand(), str(move["name"])

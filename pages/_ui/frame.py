@@ -14,6 +14,7 @@ import streamlit as st
 from pages._ui import chart, dials, link, messages, navigation, sidebar, state, upload
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
+from rr_core.figures.style import hide
 from rr_core.populations import UPLOAD
 
 _HEAD_START = 0.05  # seconds
@@ -62,6 +63,7 @@ class Page:
     ) -> None:
         """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`."""
         with place or self.place():
+            hide(figure, dials.hidden())
             chart.show(figure, name, on_click, height="stretch")
         self.controls()
 

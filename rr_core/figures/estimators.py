@@ -168,11 +168,19 @@ def _dashes(view: Bars, values: Mapping[str, Array], truth: Array) -> list[dict[
     left, right = view.x - _HALF_BAR, view.x + _HALF_BAR
     bars = "".join(f"M{a:g},0V{y:.6g}H{b:g}V0Z" for a, b, y in zip(left, right, truth, strict=True))
     shapes: list[dict[str, Any]] = [
-        {"type": "path", "path": bars, "fillcolor": TRUTH.colour, "line": {"width": 0}, "layer": "below"}
+        {
+            "name": "Truth",
+            "type": "path",
+            "path": bars,
+            "fillcolor": TRUTH.colour,
+            "line": {"width": 0},
+            "layer": "below",
+        }
     ]
     for name in ESTIMATORS:
         path = "".join(f"M{a:g},{y:.6g}H{b:g}" for a, b, y in zip(left, right, values[name], strict=True))
-        shapes.append({"type": "path", "path": path, "line": {"color": QUANTITIES[name].colour, "width": 4}})
+        line = {"color": QUANTITIES[name].colour, "width": 4}
+        shapes.append({"name": QUANTITIES[name].name, "type": "path", "path": path, "line": line})
     return shapes
 
 

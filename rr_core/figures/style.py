@@ -6,6 +6,7 @@ Okabe-Ito colours: readable by colour-blind people, in greyscale, on light and o
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +127,16 @@ def figure(
         **layout,
     }
     return go.Figure({"data": traces, "layout": frame, "frames": frames or []}, _validate=False)
+
+
+def hide(chart: go.Figure, names: Collection[str]) -> None:
+    """Leave the traces of these names to the legend alone, and drop the shapes of these names."""
+    if names:
+        for trace in chart.data:
+            if trace.name in names:
+                trace.visible = "legendonly"
+        if any(shape.name in names for shape in chart.layout.shapes):
+            chart.layout.shapes = [shape for shape in chart.layout.shapes if shape.name not in names]
 
 
 def reading(chart: go.Figure) -> str:

@@ -54,10 +54,14 @@ class Dial:
 
     def run(self, *, moving: bool = False) -> AppTest:
         move = {"name": self.dial["name"], "text": self.text, "moving": moving, "number": self.number}
+        return self.tell("moved", move)
+
+    def tell(self, event: str, value: object) -> AppTest:
+        """What the browser tells the page of."""
         states = self.page._tree.get_widget_states()
         states.widgets.add(
             id=_make_trigger_id(self.proto.id, "events"),
-            json_trigger_value=json.dumps([{"event": "moved", "value": move}]),
+            json_trigger_value=json.dumps([{"event": event, "value": value}]),
         )
         return self.page._run(states)
 

@@ -128,3 +128,27 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
     lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
     assert lab.page.get_by_role("button", name="New draw").is_visible()
     lab.must_be_fine()
+
+
+def test_what_the_legend_hides_stays_hidden(open_lab):
+    lab = open_lab(f"/estimators?{LINK.replace('k=1000', 'k=50')}")
+    hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name).join()"
+    with lab.rerun():
+        lab.chart("lead").locator(".legendtoggle").first.click()
+    assert lab.chart("lead").evaluate(hidden) == "Truth"
+    lab.press("New draw")
+    assert lab.chart("lead").evaluate(hidden) == "Truth"
+    box = dial(lab, "Privacy ε").bounding_box()
+    y = box["y"] + box["height"] / 2
+    lab.page.mouse.move(box["x"] + 0.8 * box["width"], y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(box["x"] + 0.7 * box["width"], y)
+    drawn = "() => document.querySelectorAll('.st-key-lead .shapelayer path').length === 4"  # not the bars of the truth
+    lab.page.wait_for_function(drawn)
+    with lab.rerun():
+        lab.page.mouse.up()
+    assert lab.chart("lead").evaluate(hidden) == "Truth"
+    with lab.rerun():
+        lab.chart("lead").locator(".legendtoggle").first.click()
+    assert lab.chart("lead").evaluate(hidden) == ""
+    lab.must_be_fine()
