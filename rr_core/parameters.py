@@ -131,6 +131,35 @@ class Number:
         note = f"The link's {self.label} is {typed.shorten(text)}, not a whole number; {rounded:,} is used instead."
         return rounded, "" if rounded == number else note
 
+    def entered(self, text: str) -> float:
+        """The value of a text that a person typed: 1.5, 1,5 (a decimal comma), 1,000,000 for a whole number, ln 3.
+
+        Raises:
+            ValueError: one or two plain sentences, when it is no number or outside the range.
+
+        >>> delay = Number("delay", "wait", "Delay in seconds", 1, 1000, True)
+        >>> delay.entered("1,000")
+        1000
+        """
+        try:
+            value = float(text.replace(",", "" if self.whole else "."))
+        except ValueError:
+            try:
+                value = typed.number(text)
+            except ValueError:
+                value = math.nan
+        if math.isnan(value) or (self.whole and math.isfinite(value) and value % 1):
+            what = "a whole number" if self.whole else "a number"
+            raise ValueError(f"“{typed.shorten(text)}” is not {what}. {self.range_in_words}.")
+        if not self.low <= value <= self.high:
+            raise ValueError(f"{self.range_in_words}; “{typed.shorten(text)}” lies outside.")
+        return int(value) if self.whole else value
+
+    @property
+    def range_in_words(self) -> str:
+        """The beginning of a sentence about the range."""
+        return f"{self.label} goes from {self.show(self.low)} to {self.show(self.high)}"
+
     def format(self, value: float) -> str:
         return str(value) if self.whole else repr(float(value)).removesuffix(".0")
 
@@ -355,10 +384,7 @@ def _number(text: str) -> Fraction:
 def _checked(value: Fraction, number: Number, item: str) -> float:
     low, high = (Fraction(str(end)) for end in (number.low, number.high))  # 0.01 as it is written
     if not low <= value <= high:
-        raise RefusedSettings(
-            f"{number.label} goes from {number.show(number.low)} to {number.show(number.high)}, and "
-            f"“{typed.shorten(item)}” leads beyond."
-        )
+        raise RefusedSettings(f"{number.range_in_words}, and “{typed.shorten(item)}” leads beyond.")
     if number.whole and value.denominator != 1:
         raise RefusedSettings(
             f"{number.label} takes whole numbers, and “{typed.shorten(item)}” is something else."

@@ -33,21 +33,12 @@ def show(
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
     }
-    if on_click is None:
-        st.plotly_chart(chart, key=name, config=config, height=height, alt=reading(chart))
-    else:
+    selection: dict[str, Any] = {}
+    if on_click is not None:
         # A second click in a row would count as a double click, which takes the first one back.
         config["doubleClickDelay"] = 0
-        tell = partial(_clicked, name, on_click)
-        st.plotly_chart(
-            chart,
-            key=name,
-            config=config,
-            height=height,
-            alt=reading(chart),
-            on_select=tell,
-            selection_mode="points",
-        )
+        selection = {"on_select": partial(_clicked, name, on_click), "selection_mode": "points"}
+    st.plotly_chart(chart, key=name, config=config, height=height, alt=reading(chart), **selection)
     st.caption(reading(chart))
 
 

@@ -22,14 +22,37 @@ const fill = full => {
   window.dispatchEvent(new Event('resize'));
   if (full) document.querySelector('.st-key-foot .rr-range')?.focus();
 };
-window.rrLeave ??= addEventListener('keydown', event => { if (event.key === 'Escape' && isFull()) fill(false) }) ?? true;
+if (!window.rrLeave) {
+  window.rrLeave = true;
+  addEventListener('keydown', event => { if (event.key === 'Escape' && isFull()) fill(false) });
+}
 
-// Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays in the page,
-// hidden, until a run comes to its end. While the hand moves, the old picture stays on screen until the new one is drawn,
-// and is then thrown away: else a long drag would pile up hundreds of them.
-class Picture {
+// Watches the main figure.
+//
+// Its picture: Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays
+// in the page, hidden, until a run comes to its end. While the hand moves, the old picture stays on screen until the new one
+// is drawn, and is then thrown away: else a long drag would pile up hundreds of them.
+//
+// Its legend: what a click hides is told to the page, which keeps it hidden in later figures.
+class Lead {
   constructor() {
     new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
+    this.look();
+  }
+
+  look() {
+    const now = chart();
+    this.listen(now?.querySelector('.js-plotly-plot'));
+    this.bridge(now);
+  }
+
+  listen(plot) {
+    if (!plot?.on || plot === this.plot) return;
+    this.plot = plot;
+    plot.on('plotly_restyle', () => {
+      const hidden = plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name);
+      this.send?.('hidden', {names: hidden});
+    });
   }
 
   // From now on, for a while, a picture that goes is kept.
@@ -40,22 +63,21 @@ class Picture {
     this.place = this.picture?.getBoundingClientRect();
   }
 
-  look() {
+  bridge(now) {
     if (!(performance.now() < this.until) && !this.ghost) return;
-    const now = chart(), drawn = now?.querySelector('.main-svg .plot path, .main-svg .xtick');
+    const drawn = now?.querySelector('.main-svg .plot path, .main-svg .xtick');
     if (now && now !== this.chart && this.picture) {
       if (!drawn && !this.ghost) this.put(this.picture);
       this.chart = this.picture = null;
     }
-    if (this.ghost && drawn) {
+    if (!drawn) return;
+    if (this.ghost) {
       const ghost = this.ghost;
       this.ghost = null;
       requestAnimationFrame(() => requestAnimationFrame(() => ghost.remove()));
     }
-    if (drawn) {
-      for (const old of document.querySelectorAll('.st-key-lead [data-stale="true"] .svg-container')) {
-        if (!now.contains(old)) old.remove();
-      }
+    for (const old of document.querySelectorAll('.st-key-lead [data-stale="true"] .svg-container')) {
+      if (!now.contains(old)) old.remove();
     }
   }
 
@@ -68,23 +90,6 @@ class Picture {
     document.body.append(ghost);
     this.ghost = ghost;
     setTimeout(() => { ghost.remove(); if (this.ghost === ghost) this.ghost = null }, LONGEST);
-  }
-}
-
-// What a person hides by a click on the legend of the main figure is told to the page, which keeps it hidden in later figures.
-class Legend {
-  constructor() {
-    new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
-  }
-
-  look() {
-    const plot = chart()?.querySelector('.js-plotly-plot');
-    if (!plot?.on || plot === this.plot) return;
-    this.plot = plot;
-    plot.on('plotly_restyle', () => {
-      const hidden = plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name);
-      this.send('hidden', {names: hidden});
-    });
   }
 }
 
@@ -111,11 +116,8 @@ class Dials {
       this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.button);
     }
     this.compact = data.compact;
-    if (!this.compact) {
-      window.rrLegend ??= new Legend();
-      window.rrLegend.send = send;
-      window.rrLegend.look();
-    }
+    window.rrLead ??= new Lead();
+    if (!this.compact) window.rrLead.send = send;
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);
@@ -134,7 +136,7 @@ class Dials {
     if ((now && now !== before) || performance.now() - since > PAINT || (now && !this.hand && !this.wanted)) {
       clearTimeout(this.waiting);
       this.waiting = null;
-      if (!this.hand && !this.wanted && window.rrPicture) window.rrPicture.until = 0;
+      if (!this.hand && !this.wanted) window.rrLead.until = 0;
       this.next();
     } else {
       requestAnimationFrame(() => this.painted(before, since));
@@ -146,7 +148,7 @@ class Dials {
     const move = {...this.wanted, number: ++this.sent};
     this.wanted = null;
     this.drawn = figure();
-    (window.rrPicture ??= new Picture()).keep();
+    window.rrLead.keep();
     this.waiting = setTimeout(() => { this.waiting = null; this.next() }, GIVE_UP);
     this.send('moved', move);
   }

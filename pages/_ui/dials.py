@@ -19,17 +19,15 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages._ui import link
-from rr_core import limits, typed
+from rr_core import limits
 from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
 
 _HERE = Path(__file__).parent
 _LONGEST = 40  # characters of a typed number, and of a name in a legend
 _MOST_HIDDEN = 20
-_PATIENCE, _LOOK = (
-    0.4,
-    0.01,
-)  # seconds without a move after which the hand counts as resting; between two looks
+# In seconds: without a move after which the hand counts as resting; between two looks for a move.
+_PATIENCE, _LOOK = 0.4, 0.01
 _LONGEST_HOLD = 30.0  # seconds; a browser that is gone never says that its hand has let go
 _RATIOS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
@@ -102,20 +100,22 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
         compact: whether the button that fills the window with the figure has a sign instead of words.
     """
     hand, scenario = _hand(), link.current()
-    dials = [
-        {
-            "name": name,
-            "label": _DIALS[name].field.label,
-            "exact": _DIALS[name].exact,
-            "stops": _DIALS[name].stops,
-            "help": _DIALS[name].help,
-            "ends": _DIALS[name].ends,
-            "whole": _DIALS[name].field.whole,
-            "value": getattr(scenario, name),
-            "error": hand.error[1] if hand.error[0] == name else "",
-        }
-        for name in names
-    ]
+    dials = []
+    for name in names:
+        dial = _DIALS[name]
+        dials.append(
+            {
+                "name": name,
+                "label": dial.field.label,
+                "exact": dial.exact,
+                "stops": dial.stops,
+                "help": dial.help,
+                "ends": dial.ends,
+                "whole": dial.field.whole,
+                "value": getattr(scenario, name),
+                "error": hand.error[1] if hand.error[0] == name else "",
+            }
+        )
     _component(
         key=key,
         data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact},
@@ -167,33 +167,10 @@ def _moved(key: str) -> None:
     hand.answered[key] = number if isinstance(number, int) else 0
     hand.moved = time.monotonic() if move.get("moving") is True else -math.inf
     try:
-        value = _parse(_DIALS[name].field, str(move.get("text", "")))
+        value = _DIALS[name].field.entered(str(move.get("text", "")).strip()[:_LONGEST])
     except ValueError as problem:
         hand.error, hand.moved = (name, str(problem)), -math.inf
         return
     hand.error = ("", "")
     if value != getattr(link.current(), name):
         link.change(**{name: value})
-
-
-def _parse(number: Number, text: str) -> float:
-    """The value of a typed text.
-
-    Raises:
-        ValueError: one plain sentence, when it is no number or outside the range.
-    """
-    text = text.strip()[:_LONGEST]
-    allowed = f"{number.label} goes from {number.show(number.low)} to {number.show(number.high)}"
-    try:
-        value = float(text.replace(",", "")) if number.whole else float(text.replace(",", "."))
-    except ValueError:
-        try:
-            value = typed.number(text)
-        except ValueError:
-            value = math.nan
-    if math.isnan(value) or (number.whole and math.isfinite(value) and value % 1):
-        what = "a whole number" if number.whole else "a number"
-        raise ValueError(f"“{typed.shorten(text)}” is not {what}. {allowed}.")
-    if not number.low <= value <= number.high:
-        raise ValueError(f"{allowed}; “{typed.shorten(text)}” lies outside.")
-    return int(value) if number.whole else value

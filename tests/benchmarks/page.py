@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks import sessions
 from tests.browser import chromium
+from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED
 from tests.browser.server import ROOT, serving
 
 if TYPE_CHECKING:
@@ -55,21 +56,6 @@ FIGURE_SEEN = """() => {
   window.arm = () => { window.before = lines(); window.moved = window.seen = 0 } }"""
 AT_REST = """() => document.querySelector('.js-plotly-plot .main-svg')
   && document.querySelector('[data-testid="stApp"]').getAttribute('data-test-script-state') === 'notRunning'"""
-# Counts new pictures, frames, and frames in which no picture is on screen, until it is read.
-FRAMES = """() => { let last = null, count = {pictures: 0, frames: 0, blank: 0, since: performance.now()};
-  window.count = count;
-  const look = () => {
-    if (window.count !== count) return;
-    const svg = document.querySelector('.js-plotly-plot .main-svg');
-    const drawn = svg && svg.querySelector('.barlayer path, .scatterlayer path');
-    const picture = drawn && drawn.closest('svg');
-    count.frames++;
-    if (!drawn && !document.querySelector('.rr-ghost .main-svg')) count.blank++;
-    if (drawn && picture !== last) { count.pictures++; last = picture }
-    requestAnimationFrame(look) };
-  requestAnimationFrame(look) }"""
-COUNTED = """() => { const count = window.count; window.count = null;
-  return [count.pictures / (performance.now() - count.since) * 1000, count.blank / count.frames] }"""
 
 
 @dataclass
@@ -166,15 +152,15 @@ def dragged(address: str, seconds: float) -> tuple[float, float]:
         y = box["y"] + box["height"] / 2
         page.mouse.move(box["x"] + box["width"] / 2, y)
         page.mouse.down()
-        page.evaluate(FRAMES)
+        page.evaluate(COUNT_FRAMES)
         begin = time.monotonic()
         while (passed := time.monotonic() - begin) < seconds:
             share = 0.35 + 0.3 * abs(passed % 3 / 1.5 - 1)
             page.mouse.move(track["x"] + share * track["width"], y)
             time.sleep(1 / 60)
-        rate, blank = page.evaluate(COUNTED)
+        counted = page.evaluate(FRAMES_COUNTED)
         page.mouse.up()
-        return rate, blank
+        return counted["pictures"] / counted["seconds"], counted["blank"] / counted["frames"]
 
 
 def tell_drags(bare: str, app: str, seconds: float) -> None:

@@ -66,6 +66,14 @@ class Film:
         """How many marks and bars were on screen during a second, each number once."""
         return self.chart.evaluate(_ON_SCREEN)
 
+    def moment_at_rest(self, milliseconds: int = 500) -> int:
+        """The moment on screen, which must stay for so long."""
+        self.lab.page.wait_for_timeout(300)
+        paused = self.moment
+        self.lab.page.wait_for_timeout(milliseconds)
+        assert self.moment == paused
+        return paused
+
     def wait_for(self, wanted: Callable[[int], bool]) -> None:
         """Until the moment on screen is the one wanted."""
         for _ in range(300):

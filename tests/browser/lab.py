@@ -30,6 +30,20 @@ _SETTLED = """() => {
     && performance.now() - window.lastChange > 120 }"""
 # Two animation frames: what the last message changed has been painted.
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# Counts new pictures of the first figure, frames, and frames in which no picture is on screen, until it is read.
+COUNT_FRAMES = """() => { let last = null, count = {pictures: 0, frames: 0, blank: 0, since: performance.now()};
+  window.count = count;
+  const look = () => {
+    if (window.count !== count) return;
+    const svg = document.querySelector('.js-plotly-plot .main-svg');
+    const drawn = svg && svg.querySelector('.barlayer path, .scatterlayer path');
+    count.frames++;
+    if (!drawn && !document.querySelector('.rr-ghost .main-svg')) count.blank++;
+    if (drawn && svg !== last) { count.pictures++; last = svg }
+    requestAnimationFrame(look) };
+  requestAnimationFrame(look) }"""
+FRAMES_COUNTED = """() => { const count = window.count; window.count = null;
+  return {...count, seconds: (performance.now() - count.since) / 1000} }"""
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
 PAGES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
 PAGES |= {

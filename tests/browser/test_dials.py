@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import LEAD, PAGES, PATIENCE
+from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED, LEAD, PAGES, PATIENCE
 
 WATCHED = ("Noisy histogram", "Inv and its negatives", "Estimators", "Geometry", "IBU → MLE*")
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
@@ -15,16 +15,6 @@ SEEN = """() => {
   const foot = document.querySelector('.st-key-foot').getBoundingClientRect();
   const end = foot.height ? foot.top : innerHeight;
   return Math.max(0, Math.min(figure.bottom, end) - Math.max(figure.top, 0)) / figure.height }"""
-# Pictures, frames and frames without a picture while this is on.
-FRAMES = """() => { let last = null; window.seen = {pictures: 0, frames: 0, blank: 0};
-  const look = () => { if (!window.seen) return;
-    const svg = document.querySelector('.st-key-lead .main-svg');
-    const drawn = svg && svg.querySelector('.barlayer path, .scatterlayer path');
-    window.seen.frames++;
-    if (!drawn && !document.querySelector('.rr-ghost .main-svg')) window.seen.blank++;
-    if (drawn && svg !== last) { window.seen.pictures++; last = svg }
-    requestAnimationFrame(look) };
-  requestAnimationFrame(look) }"""
 
 
 def dial(lab, name):
@@ -65,11 +55,11 @@ def test_the_figure_follows_the_hand_and_the_address_its_release(open_lab):
     mouse.move(left + 0.7 * width, y)
     mouse.down()
     lab.page.wait_for_timeout(300)
-    lab.page.evaluate(FRAMES)
+    lab.page.evaluate(COUNT_FRAMES)
     for step in range(60):
         mouse.move(left + (0.7 - 0.004 * step) * width, y)
         lab.page.wait_for_timeout(30)
-    seen = lab.page.evaluate("() => { const seen = window.seen; window.seen = null; return seen }")
+    seen = lab.page.evaluate(FRAMES_COUNTED)
     assert lab.query == QUERY  # not yet
     assert seen["pictures"] >= 5
     assert seen["blank"] <= 0.05 * seen["frames"]
