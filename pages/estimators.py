@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
 from rr_core.figures.estimators import estimates
@@ -10,7 +10,7 @@ from rr_core.figures.estimators import estimates
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario
 place = page.place()
-with view_picker.row():
+with figure_controls.row():
     target = pick_target()
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("estimators")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, film, view_picker
+from pages._ui import chart, figure_controls, film, view_picker
 from pages._ui.frame import open_page
 from pages._ui.ibu import controls, results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -15,7 +15,7 @@ st.markdown(
     "worse. From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step."
 )
 place = page.place()
-with view_picker.row():
+with figure_controls.row():
     start = controls.pick_start(work)
     length = controls.pick_length()
     tolerance = controls.pick_tolerance()

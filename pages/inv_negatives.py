@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, view_picker
+from pages._ui import chart, downloads, figure_controls, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
@@ -17,7 +17,7 @@ st.markdown(
     "category that received fewer reports than the noise alone would bring comes out **below zero**."
 )
 place = page.place()
-with view_picker.row():
+with figure_controls.row():
     view = view_picker.pick(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = view_picker.zoom("inv", on=view.is_curve)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, downloads, view_picker
+from pages._ui import arrivals, downloads, figure_controls, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
 from rr_core.figures.noisy_histogram import noisy_histogram
@@ -17,7 +17,7 @@ st.markdown(
     "truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
 )
 place = page.place()
-with view_picker.row():
+with figure_controls.row():
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
 figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view, zoom)

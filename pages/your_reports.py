@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import results, session, upload
-from pages._ui.view_picker import row
 
 open_reading("your_reports", "What do my collected reports say, and how sure is it?")
 upload.panel()

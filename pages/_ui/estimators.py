@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui import chart, long_run
+from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
@@ -32,7 +33,8 @@ _FEWEST, _MOST = 4, 15  # digits
 
 def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
-    chosen = st.segmented_control(
+    chosen = widget(
+        st.segmented_control,
         "The truth to compare with",
         list(_TARGETS),
         default="users",

@@ -11,13 +11,17 @@ import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pa
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, link, messages, navigation, sidebar, state, upload
+from pages._ui import chart, dials, figure_controls, link, messages, navigation, sidebar, state, upload
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
 from rr_core.figures.style import hide
 from rr_core.populations import UPLOAD
 
-_HEAD_START = 0.05  # seconds
+# Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
+# elements of a page than to draw the figure, and does the two together when they arrive together. Streamlit 1.67 sends
+# every 10 ms what a run has drawn, and has no way to hold back the rest. Measured: the figure is on screen 40 ms sooner,
+# at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures.
+_HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
@@ -72,8 +76,8 @@ class Page:
 
         The dials come first: all the rest can wait while a hand moves them.
         """
-        if not dials.moving():
-            _let_the_figure_go_first()
+        if not dials.dragging():
+            time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
         with st.sidebar:
             links, population = st.container(key="links"), st.container()
             sidebar.draw_dials()
@@ -81,6 +85,7 @@ class Page:
         with st.bottom, st.container(key="foot"):
             dials.draw("dials_at_the_foot", "epsilon", "n", compact=True)
         dials.wait_for_the_hand()
+        figure_controls.draw_waiting()
         with links:
             navigation.draw()
         with population:
@@ -89,16 +94,6 @@ class Page:
             sidebar.draw_buttons()
         if not dials.moving():  # one entry of the history for a move, however long it takes
             link.write()
-
-
-def _let_the_figure_go_first() -> None:
-    """Give the browser time to draw the figure that has been sent, before anything else arrives.
-
-    It needs longer to refresh the fifty other elements of a page than to draw the figure, and does the two together when
-    they arrive together. Streamlit 1.67 sends what a run draws as it comes, and has no way to hold back the rest.
-    Measured: the figure is on screen 40 ms sooner, at no cost to other sessions.
-    """
-    time.sleep(_HEAD_START)
 
 
 @st.cache_resource(show_spinner=False)

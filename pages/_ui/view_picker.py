@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
+from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
 from rr_core.figures.view import MOST_BARS, Curve, View, bars, curve, find, natural_order
 
@@ -16,36 +15,35 @@ _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 def pick(work: Work, *, by_reports: bool = False) -> View:
     """The view of this scenario's categories, with the widgets to choose it where there is a choice.
 
-    Call it inside a horizontal container: it adds up to two widgets to the row. A curve over many categories ranks
+    Call it in the row above the figure, to which it adds up to two widgets. A curve over many categories ranks
     them by true count, or with ``by_reports`` by number of reports.
     """
     k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
-    choice = st.segmented_control("Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown") or _ALL
+    choice = widget(st.segmented_control, "Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown")
     if choice == _TOP:
-        most = st.slider("How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
+        most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
         return bars(work.by_truth, labels, f"The {most} most frequent categories (true counts)", most)
     if choice == _CHOSEN:
-        wanted = st.text_input(
-            "Names or numbers, separated by commas", key="view_names", placeholder="1, 2, 17", width=300
+        wanted = widget(
+            st.text_input,
+            "Names or numbers, separated by commas",
+            key="view_names",
+            placeholder="1, 2, 17",
+            width=300,
         )
         chosen = find(wanted, labels, k)
         if chosen.size:
             return bars(chosen, labels, "Chosen categories")
         if wanted:
-            st.caption("No category has such a name: all are shown.")
+            note("No category has such a name: all are shown.")
     return curve(work.by_reports, "Rank by reports received (log scale)") if by_reports else everything(work)
-
-
-def row() -> Any:
-    """The row of controls above a figure."""
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
 
 
 def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
     """A toggle above the figure; its state is kept per page and per kind of figure."""
-    return bool(st.toggle(label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
+    return bool(widget(st.toggle, label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
 
 
 def everything(work: Work) -> Curve:

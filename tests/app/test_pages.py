@@ -194,6 +194,22 @@ def test_while_the_hand_moves_the_figure_follows(k):
     )  # many marks are drawn as dashes while the hand moves
 
 
+@pytest.mark.parametrize("text", ["0.2, 0.3, 0.5", "0.2 and 0.3"])
+def test_the_row_above_the_figure_keeps_its_choices_under_a_moving_hand(text):
+    def refusals():
+        return [caption.value for caption in page.caption if ":red[" in caption.value]
+
+    page = opened("ibu", LINK.replace("k=50", "k=3"))
+    checked(widget(page, "Start from").set_value("typed").run())
+    checked(page.text_input(key="ibu_start_typed_3").set_value(text).run())
+    refused = refusals()
+    checked(widget(page, "Privacy ε").set_value(3.0).run(moving=True))
+    assert widget(page, "Start from").value == "typed"
+    assert page.text_input(key="ibu_start_typed_3").value == text
+    assert refusals() == refused
+    assert bool(refused) == ("and" in text)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "query", "word"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
 from rr_core.figures.style import number, percent
 from rr_core.ibu.convergence import TOLERANCES
@@ -29,10 +30,11 @@ _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
 def pick_start(work: Work) -> Start:
-    """Widgets for IBU's start. Call it inside a horizontal container, to which it adds up to three widgets."""
+    """Widgets for IBU's start. Call it in the row above the figure, to which it adds up to three."""
     k = work.draw.scenario.k
     kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
-    kind = st.selectbox(
+    kind = widget(
+        st.selectbox,
         "Start from",
         kinds,
         format_func=_START_LABELS.__getitem__,
@@ -43,20 +45,23 @@ def pick_start(work: Work) -> Start:
     if kind == "typed":
         return _typed_start(k)
     if kind == "random":
-        return Start(kind, seed=st.number_input("Which", 0, 999_999, 1, key="ibu_start_seed", width=130))
+        return Start(
+            kind, seed=widget(st.number_input, "Which", 0, 999_999, 1, key="ibu_start_seed", width=130)
+        )
     if kind in ("uniform", "reports"):
         return Start(kind)
-    chosen = st.number_input("Category", 1, k, 1, key=f"ibu_start_category_{k}", width=130)
+    chosen = widget(st.number_input, "Category", 1, k, 1, key=f"ibu_start_category_{k}", width=130)
     if kind == "zero":
         return Start(kind, chosen - 1)
-    percent_of_users = st.slider("Its share, %", 1, 99, 90, key="ibu_start_mass", width=180)
+    percent_of_users = widget(st.slider, "Its share, %", 1, 99, 90, key="ibu_start_mass", width=180)
     return Start(kind, chosen - 1, percent_of_users / 100)
 
 
 def _typed_start(k: int) -> Start:
     """Start with the k shares that the user types; invalid text leaves the last valid shares in use."""
     key = f"_ibu_typed_{k}"
-    text = st.text_input(
+    text = widget(
+        st.text_input,
         f"{k} shares",
         placeholder="0.5, 0.3, 0.2",
         key=f"ibu_start_typed_{k}",
@@ -67,21 +72,29 @@ def _typed_start(k: int) -> Start:
         try:
             st.session_state[key] = parse_weights(text, k)
         except ValueError as problem:
-            st.caption(f":red[{problem}]")
+            note(f":red[{problem}]")
     weights = st.session_state.get(key)
     return Start("typed", weights=weights) if weights else Start()
 
 
 def pick_length() -> int:
     """How many iterations to run."""
-    return st.select_slider(
-        "Iterations", _LENGTHS, value=10_000, key="ibu_length", format_func="{:,}".format, width=220
+    length: int = widget(
+        st.select_slider,
+        "Iterations",
+        _LENGTHS,
+        value=10_000,
+        key="ibu_length",
+        format_func="{:,}".format,
+        width=220,
     )
+    return length
 
 
 def pick_tolerance() -> float:
     """Widget for the tolerance of the certificate, in nats per report."""
-    return st.select_slider(
+    tolerance: float = widget(
+        st.select_slider,
         "Near enough",
         TOLERANCES,
         value=TOLERANCES[4],
@@ -90,6 +103,7 @@ def pick_tolerance() -> float:
         width=260,
         help="In nats per report for the certificate and the likelihood; as a squared distance for the third.",
     )
+    return tolerance
 
 
 def pick_nearness() -> float:
