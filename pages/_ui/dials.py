@@ -77,8 +77,8 @@ _component = st.components.v2.component(
 
 @dataclass(slots=True)
 class _Hand:
-    """When a hand on a dial last moved it, minus infinity once it has let go; whether that was its first move; by key of the
-    dials the number of the last move; what was typed and refused."""
+    """When a hand on a dial last moved it, minus infinity once it has let go; whether that was its first move; by key of
+    the dials the number of the last move; what was typed and refused."""
 
     moved: float = -math.inf
     first: bool = False
