@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, guidance, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
 from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario
+st.markdown(guidance.REPAIRS)
 place = page.place()
 with figure_controls.row():
     target = pick_target()
@@ -24,6 +25,7 @@ error_table(
     "**Try:** make the population concentrated (Zipf s = 2.5), then nearly uniform (s = 0.01), and press **Repeat** "
     "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
 )
+guidance.which_to_use()
 downloads.row(page.work, figure, "estimators")
 
 arrivals.estimates_section(page.work, target)
@@ -45,3 +47,5 @@ log-likelihood per report is concave, so its distance from the maximum is at mos
 zero up to rounding: proof, on screen, that no distribution fits the reports better.
 """
     )
+
+guidance.next_page()

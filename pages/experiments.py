@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import messages
+from pages._ui import guidance, messages
 from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
 
@@ -32,3 +32,6 @@ else:
     results.claims_table(view)
     results.compare_runs(view, runs.comparable_results(run))
     results.file_downloads(view)
+
+guidance.which_to_use()
+guidance.next_page()

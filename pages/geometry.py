@@ -2,15 +2,17 @@
 
 import streamlit as st
 
-from pages._ui import downloads
+from pages._ui import downloads, guidance
 from pages._ui.frame import open_page
 from pages._ui.geometry import collinearity, triangle
 
 page = open_page(
     "geometry", "Where do the three repairs lie, and why is MLE* in the middle?", triangle.PICKED
 )
+st.markdown(guidance.REPAIRS)
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
+guidance.which_to_use()
 triangle.bias_section(page.work)
 collinearity.theorem_section(page.work)
 collinearity.equal_supports_section(page.work)
@@ -34,3 +36,5 @@ With $\varphi$ the shares of the reports, $\varphi_1$ the smallest and $\varphi_
   per report than Inv.
 """
     )
+
+guidance.next_page()

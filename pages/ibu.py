@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, figure_controls, film, view_picker
+from pages._ui import chart, figure_controls, film, guidance, view_picker
 from pages._ui.frame import open_page
 from pages._ui.ibu import controls, results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -76,3 +76,5 @@ share: $h_i = r\,\frac{(p-q)\theta_i}{q+(p-q)\theta_i}$ where MLE\* is positive,
 with one number $r \le 1$. Both vanish at the border of the support.
 """
     )
+
+guidance.next_page()

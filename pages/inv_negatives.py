@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, figure_controls, view_picker
+from pages._ui import chart, downloads, figure_controls, guidance, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
@@ -60,6 +60,8 @@ st.markdown(
 )
 downloads.row(page.work, figure, "inv_negatives")
 
+guidance.which_to_use()
+
 with st.expander("Formulas"):
     st.markdown(
         r"""
@@ -73,3 +75,5 @@ The reports of an empty category are $\mathrm{Binomial}(N, q)$, so the chance of
 $\Pr(\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1).
 """
     )
+
+guidance.next_page()

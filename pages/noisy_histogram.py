@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, downloads, figure_controls, view_picker
+from pages._ui import arrivals, downloads, figure_controls, guidance, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
 from rr_core.figures.noisy_histogram import noisy_histogram
@@ -63,3 +63,5 @@ The noise is drawn on the histogram: each user keeps the truth with probability 
 uniformly into all $K$ categories, which is the same law at a cost that does not depend on $N$.
 """
     )
+
+guidance.next_page()

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.plan import downloads, sections
 from pages._ui.plan.results import current_plan, plan_landscape
@@ -25,3 +26,5 @@ downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delt
 
 with st.expander("Formulas"):
     st.markdown(FORMULAS)
+
+guidance.next_page()

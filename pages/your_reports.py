@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import results, session, upload
@@ -11,6 +12,7 @@ upload.panel()
 used = session.in_use()
 if used is None:
     upload.warehouse_section()
+    guidance.next_page()
     st.stop()
 
 answer = st.container()
@@ -34,9 +36,11 @@ st.subheader("Does this ε fit the reports?")
 fit_chart = results.epsilon_fit(analysed)
 st.subheader("Which estimate to report?")
 results.advice(analysed)
+guidance.which_to_use()
 results.measured_section()
 results.downloads(analysed, choice, [estimates_chart, fit_chart])
 upload.warehouse_section()
+guidance.next_page()
 
 if simulate_now:
     with progress:

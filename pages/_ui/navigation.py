@@ -62,11 +62,19 @@ PRACTICE = [
         "Reports that were collected: estimates, intervals, a test of ε, and files to take along.",
     ),
 ]
+READ = [
+    (
+        "pages/reference.py",
+        "Reference",
+        ":material/menu_book:",
+        "What every symbol, name and formula means, and where it comes from.",
+    ),
+]
 _GROUPS = {
     "": [("app.py", "Home", ":material/home:")],
     "Lab": [entry[:3] for entry in LAB],
     "Practice": [entry[:3] for entry in PRACTICE],
-    "Read": [("pages/reference.py", "Reference", ":material/menu_book:")],
+    "Read": [entry[:3] for entry in READ],
 }
 
 

@@ -46,7 +46,9 @@ def _numbers(alignment: Collinearity) -> None:
     if not alignment.length:
         st.metric("Position of MLE\\*", "all one point")
         return
-    st.metric("Position of MLE\\*", number(alignment.position, 4), help="On the line: 0 is InvP, 1 is InvN.")
+    st.metric(
+        "Position of MLE\\*", percent(alignment.position), help="On the way from InvP (0%) to InvN (100%)."
+    )
     off, relative = (
         ("0", "0%") if alignment.on_line else (number(alignment.residual), percent(alignment.relative))
     )

@@ -1,0 +1,68 @@
+"""What leads a reader on: the answer to which estimate to use, and the link to the next page."""
+
+import re
+
+import numpy as np
+import pytest
+
+from pages._ui import guidance
+from rr_core.experiments.grid import MAIN_GRID
+from rr_core.experiments.ranking import never_worst, regret
+from rr_core.experiments.storage import stored_result
+from rr_core.registry import VALID
+from rr_core.scenario import WORST_AVERAGE
+from tests.app.opening import FILES, ROOT, opened
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return stored_result(MAIN_GRID)
+
+
+@pytest.fixture(scope="module")
+def ratios(grid):
+    """Mean squared error over the smallest of the three, by estimator and setting."""
+    return {name: np.array([regret(grid, cell, "mse", name) for cell in grid.cells]) for name in VALID}
+
+
+def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios):
+    text = guidance._WHICH
+    within = {name: int((ratio <= 1.5).sum()) for name, ratio in ratios.items()}
+    assert f"InvP was within 1.5 times the smallest of the three **{within['inv_p']}** times" in text
+    assert f"InvN's {within['inv_n']} times, MLE\\*'s {within['mle_star']} times" in text
+    assert within["inv_p"] == max(within.values())
+    assert f"{len(grid.cells)} settings" in text
+    largest = float(f"{ratios['mle_star'].max():.2g}")
+    assert f"up to {largest:.0f} times" in text
+
+
+def test_inv_n_is_the_smallest_where_the_population_is_nearly_uniform(grid, ratios):
+    even = np.array([cell.cell.dist == "zipf" and cell.cell.s == 0.01 for cell in grid.cells])
+    assert f"smallest in all {even.sum()}, to within a thousandth" in guidance._WHICH
+    assert ratios["inv_n"][even].max() < 1.001
+
+
+def test_mle_star_is_beyond_doubt_the_worst_nowhere_in_the_grid_and_once_with_ten_users(grid):
+    assert never_worst(grid, "mse", "mle_star").no == 0
+    assert WORST_AVERAGE.n == 10  # exactly worst on average: test_misprints
+
+
+def test_every_page_leads_to_the_next_one():
+    seen, page = [""], guidance.following("")
+    while page is not None:
+        seen.append(page[0].removeprefix("pages/").removesuffix(".py"))
+        page = guidance.following(seen[-1])
+    assert seen == [*FILES, "your_reports", "reference"]
+    for name in seen[1:-1]:
+        assert "guidance.next_page()" in (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8")
+
+
+def test_the_answer_stands_on_every_page_about_the_repairs():
+    for name in ("inv_negatives", "estimators", "geometry", "experiments"):
+        assert "Which should I use?" in [one.label for one in opened(name).expander]
+
+
+def test_the_repairs_are_said_where_they_first_appear():
+    for name in ("estimators", "geometry"):
+        first = opened(name).markdown[0].value
+        assert re.search(r"InvN.*InvP.*MLE", first, re.S)
