@@ -406,20 +406,20 @@ def _counts(stand: Standing) -> str:
     wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
     if stand.n_completed == 1 and not stand.n_shared:
         return f"the smallest squared error on average is surely **{_owners(wins[0][:1])[0]}**."
-    each = [f"{_owners((name,))[0]} in {count:,}" for name, count in wins if count]
+    each = [f"{_name(name)} in {count:,}" for name, count in wins if count]
     if each:
-        each[0] += " setting" if wins[0][1] == 1 else " settings"
+        each[0] = f"{_name(wins[0][0])} has the smallest squared error in {counted(wins[0][1], 'setting')}"
     if never := [name for name, count in wins if not count]:
-        each.append(f"{_joined(_owners(never))} in none")
+        each.append(f"{_joined([_name(name) for name in never])} in none")
     rest = []
     if stand.n_shared:
         rest.append(f"in {stand.n_shared:,} two share it")
     if stand.n_unsettled:
-        rest.append(f"in {stand.n_unsettled:,} the collections do not settle it")
+        rest.append(f"{stand.n_unsettled:,} {'is' if stand.n_unsettled == 1 else 'are'} too close to call")
     if stand.n_equal:
         rest.append(f"in {stand.n_equal:,} the three are equal")
     more = f"; {', '.join(rest)}" if rest else ""
-    return f"the smallest squared error on average is surely **{', '.join(each)}**{more}."
+    return f"on average **{', '.join(each)}**{more}."
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:

@@ -152,7 +152,9 @@ def print_nearest(found: Analysis, *, rejected: bool) -> None:
     if len(compared.same) > 1:
         print(f"the same in every category: {', '.join(NAMES[name] for name in compared.same)}")
     if not found.above.above.any():
-        print("no category is told from zero: report Inv with its intervals, or no table at all")
+        print(
+            "no share is larger than chance alone could make it: report Inv with its intervals, or no table at all"
+        )
     print(f"estimated squared error beyond that of {NAMES[compared.best]}: {compared.differences}")
     print(f"standard errors of these: {compared.standard_errors}")
 

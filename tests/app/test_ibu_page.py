@@ -37,9 +37,7 @@ def path_of(start, last=10_000, scenario=SCENARIO):
 
 def iterations_said(page):
     """By the certificate, the gap, the squared distance; in words where it is no number."""
-    told = re.findall(
-        r"\*\*([^*]+)\*\*", said(page, "By its **certificate**").partition("**certificate**")[2]
-    )
+    told = re.findall(r"\*\*([^*]+)\*\*", said(page, "IBU may ").replace("**certificate**", ""))
     return [int(words.split()[0].replace(",", "")) if words[0].isdigit() else words for words in told]
 
 

@@ -118,9 +118,12 @@ def test_the_answer_says_what_the_reports_say():
             above += 1
         for name in ESTIMATORS:
             said = sentences.answer(found, name)
-            told = re.match(r"Of ([\d,]+) categories (none|[\d,]+) (?:is|are) told from zero", said)
-            assert value(told[1]) == k
-            assert (0 if told[2] == "none" else value(told[2])) == above, said
+            told = re.match(
+                r"(None|[\d,]+) of the ([\d,]+) shares (?:is|are) larger than chance alone (?:could|would) make",
+                said,
+            )
+            assert value(told[2]) == k
+            assert (0 if told[1] == "None" else value(told[1])) == above, said
             top = int(counts.argmax())
             ties = int((counts == counts.max()).sum()) - 1
             assert f"The most reported, “c{top}”" in said or (ties and "“not reported" in said)
@@ -376,7 +379,7 @@ def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
 def test_inv_leads_where_nothing_is_told_from_zero():
     found = of([11, *([6, 11] * 30)], 2.0)
     assert found.leading_estimator == "inv"
-    assert "Of 61 categories none is told from zero" in sentences.answer(found)
+    assert "None of the 61 shares is larger than chance alone could make it." in sentences.answer(found)
     assert sentences.advice(found)[0].startswith("Report Inv")
     assert sentences.outside_interval(found, "inv") == ""
 

@@ -49,15 +49,20 @@ def test_nothing_is_said_where_something_is_lacking(lacking):
 
 def test_what_is_settled_is_counted_and_the_rest_is_told():
     assert said([N, N, P, M, HAIR, EQUAL]) == (
-        "**In short,** over all 2 populations: the smallest squared error on average is surely **InvN's in 2 settings, "
-        "InvP's in 1, MLE*'s in 1**; in 1 the collections do not settle it, in 1 the three are equal. MLE* is "
+        "**In short,** over all 2 populations: on average **InvN has the smallest squared error in 2 "
+        "settings, InvP in 1, MLE* in 1**; 1 is too close to call, in 1 the three are equal. MLE* is "
         "**surely the worst in 1**, and its error is up to about **2 times** the smallest where that is settled, "
         "typically about 2 times."
     )
     text = said([P] * 4 + [SHARED] + [(9, 1, 429.4)])
-    assert "**InvP's in 5 settings, InvN's and MLE*'s in none**; in 1 two share it. MLE*" in text
+    assert (
+        "**InvP has the smallest squared error in 5 settings, InvN and MLE* in none**; in 1 two share it. MLE*"
+        in text
+    )
     assert "about **400 times** the smallest, typically about 1.5 times." in text
-    assert said([M] * 6).endswith("is surely **MLE*'s in 6 settings, InvN's and InvP's in none**.")
+    assert said([M] * 6).endswith(
+        "**MLE* has the smallest squared error in 6 settings, InvN and InvP in none**."
+    )
     assert ". MLE* is **surely the worst in none**, and its error is up to" in said([P] * 6)
     alone = said([M] * 5 + [(1, 1.01, 1)])  # best or shared, and nobody surely ahead of it
     assert alone.endswith("its error is nowhere surely above the smallest.")
@@ -102,7 +107,7 @@ def test_where_nothing_is_settled_nothing_more_is_said():
         ),
         (
             [N, P, N, P, N, P],
-            "surely **InvN's in 3 settings, InvP's in 3, MLE*'s in none**. MLE*",
+            "on average **InvN has the smallest squared error in 3 settings, InvP in 3, MLE* in none**. MLE*",
         ),  # too often
         (
             [N, EQUAL, EQUAL, EQUAL, EQUAL, EQUAL],
@@ -146,9 +151,9 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
         spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).map_cells
     won = [spot.leader.best for spot in spots if not is_unsettled(spot)]
     assert (
-        f"over all 3 populations: the smallest squared error on average is surely **InvP's in {won.count(('inv_p',))} "
-        f"settings, InvN's in {won.count(('inv_n',))}, MLE\\*'s in {won.count(('mle_star',))}**; in "
-        f"{sum(map(is_unsettled, spots))} the collections do not settle it, in {won.count(VALID)} the three are equal."
+        f"over all 3 populations: on average **InvP has the smallest squared error in {won.count(('inv_p',))} settings, "
+        f"InvN in {won.count(('inv_n',))}, MLE\\* in {won.count(('mle_star',))}**; {sum(map(is_unsettled, spots))} are "
+        f"too close to call, in {won.count(VALID)} the three are equal."
     ) in answer_text(result, "mse")
     assert len(spots) == 600
     assert "over all 5 populations" in answer_text(stored_result(PAPER_FIGURES["2a"].cells), "mse")

@@ -54,10 +54,12 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
-    stop = "may **never** stop" if "certificate" in reached.unreachable else f"may stop {when('certificate')}"
+    never = "certificate" in reached.unreachable
+    stop = "may **never** stop" if never else f"may stop {when('certificate')}"
+    falls = "never falls to" if never else "is then at most"
     st.markdown(
-        f"By its **certificate**, which anybody can compute, IBU {stop} (near enough: {number(reached.tolerance)}). Only "
-        f"MLE\\* tells when it is as near as that: by the true gap in likelihood {when('gap')}, by squared distance "
+        f"IBU {stop}: its **certificate**, which anybody can compute, {falls} {number(reached.tolerance)}. Only "
+        f"MLE\\* shows when it really is as near as that: by likelihood {when('gap')}, by squared distance "
         f"{when('squared_distance')}."
     )
 

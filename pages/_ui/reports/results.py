@@ -105,7 +105,8 @@ def estimator_and_scope(results: Results) -> Choice:
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{results.used.key}",
         help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
-        "Inv where no category is told from zero, else with MLE\\* where it is not told to be farther from the truth.",
+        "Inv where no share is larger than chance alone could make it, "
+        "else with MLE\\* where it is not told to be farther from the truth.",
     )
     scope = st.segmented_control(
         "Intervals hold for",

@@ -65,7 +65,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     most = "The most reported after the swap" if used.settings.swapped else "The most reported"
     beyond = "" if low - SAME_WITHIN <= share <= high + SAME_WITHIN else ", outside that interval"
     return (
-        f"Of {used.mechanism.k:,} categories {_n_above_zero(int(analysis.above.above.sum()))}. {most}, "
+        f"{_n_above_zero(int(analysis.above.above.sum()), used.mechanism.k)}. {most}, "
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
         f"{results.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
@@ -74,10 +74,11 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     )
 
 
-def _n_above_zero(above: int) -> str:
+def _n_above_zero(above: int, k: int) -> str:
     if above == 0:
-        return "none is told from zero: chance alone could explain each of them"
-    return f"{above:,} {'is' if above == 1 else 'are'} told from zero"
+        return f"None of the {k:,} shares is larger than chance alone could make it"
+    are = "is" if above == 1 else "are"
+    return f"{above:,} of the {k:,} shares {are} larger than chance alone would make {'it' if above == 1 else 'them'}"
 
 
 def outside_domain(results: Results) -> str:
@@ -187,7 +188,7 @@ def advice(results: Results) -> list[str]:
         return [f"{four} agree to twelve decimals: there is nothing to choose."]
     if results.none_above_zero:
         return [
-            "Report Inv with its intervals, or no table at all: no category is told from zero.",
+            "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
             *_distances(results),
             "The other three can miss large shares by far under so much noise.",
         ]
