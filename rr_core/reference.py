@@ -36,6 +36,16 @@ class Entry:
         everything = _MARKUP.sub("", f"{self.title} {self.text} {self.search}").casefold()
         return all(word in everything for word in _MARKUP.sub("", query).casefold().split())
 
+    def is_named(self, query: str) -> bool:
+        """Whether the query is what the entry is called, or the beginning of it; case and markup are ignored.
+
+        >>> Entry("Support", "Where a distribution is positive.").is_named("support")
+        True
+        """
+        names = (_MARKUP.sub("", name).strip().casefold() for name in (*self.title.split("·"), self.search))
+        wanted = " ".join(_MARKUP.sub("", query).casefold().split())
+        return bool(wanted) and any(re.match(rf"{re.escape(wanted)}\b", name) for name in names)
+
 
 @dataclass(frozen=True)
 class Symbol:

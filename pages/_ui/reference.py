@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 import streamlit as st
@@ -386,13 +387,19 @@ def search_box() -> str:
 
 
 def search_results(query: str) -> None:
-    """All entries that match the query, grouped by part."""
+    """All entries that match the query, grouped by part; what is called so comes first."""
     st.caption(
         f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
     )
     total = 0
+    is_named = methodcaller("is_named", query)
+    found = []
     for part in PARTS.values():
         hits = [entry for entry in part.entries() if entry.matches(query)]
+        found.append((part, sorted(hits, key=is_named, reverse=True)))
+    # Among the parts that have an entry of this name the glossary, which explains it in words, comes first.
+    found.sort(key=lambda pair: (not any(map(is_named, pair[1])), pair[0] is not PARTS["glossary"]))
+    for part, hits in found:
         if hits:
             st.subheader(part.name)
             show_entries(hits[:_MOST_SHOWN])
