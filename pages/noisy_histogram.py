@@ -27,7 +27,9 @@ summary = page.work.noise
 columns = st.columns(4)
 columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
 columns[1].metric(
-    "Histogram displaced by", percent(summary.moved), help="Half the sum of |observed − true|, over N."
+    "Reports are off by",
+    percent(summary.moved),
+    help="Total variation: half the sum of |observed − true|, over N.",
 )
 columns[2].metric(
     "Largest change of a bar", f"{summary.largest_change:,}".replace("-", "−"), help="In reports."

@@ -208,8 +208,8 @@ TABLES: dict[str, Table] = {
 
 UPLOAD = "upload"
 DISTRIBUTIONS: dict[str, str] = {
-    **{key: shape.name for key, shape in SHAPES.items()},
     **{key: table.name for key, table in TABLES.items()},
+    **{key: shape.name for key, shape in SHAPES.items()},
     UPLOAD: "Your own file",
 }
 

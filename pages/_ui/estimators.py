@@ -27,7 +27,9 @@ _AGAINST: dict[Target, str] = {
     "population": "the population that the users were drawn from",
 }
 _MOST_NAMED = 12
-_ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED}
+_ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED} | {
+    "tv": "Off by (total variation)"
+}
 _FEWEST, _MOST = 4, 15  # digits
 
 

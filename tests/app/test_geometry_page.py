@@ -117,7 +117,7 @@ def test_the_conditions_of_theorem_2_with_both_sides():
     assert text.count("✓") + text.count("✗") == 4
     assert ("Theorem 2 applies" in text) is place.theorem2_holds
     values = [metric.value for metric in page.metric]
-    assert number(place.position, 4) in values
+    assert percent(place.position) in values
     assert number(place.residual) in values
     assert percent(place.relative) in values
 
