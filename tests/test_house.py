@@ -24,7 +24,7 @@ ROOMS = {
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "pages._ui": {
-        *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly"),
+        *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
         *("rr_core", "rr_core.figures", "rr_core.io"),
     },
 }

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -166,15 +167,26 @@ def own_notes() -> tuple[str, ...]:
 def write() -> None:
     """Write the scenario and the page's settings to the address if it differs: one message, one history
     entry, no rerun."""
-    link, address = _link(), st.query_params.to_dict()
-    others = {name: text for name, text in address.items() if name not in _PARAMETERS}
+    query = _query()
+    if query != st.query_params.to_dict():
+        st.query_params.from_dict(query)
+
+
+def address() -> str | None:
+    """The whole address of what is on screen, to be shared; None where there is no browser."""
+    of_page = st.context.url
+    return None if of_page is None else f"{of_page}?{urlencode(_query())}"
+
+
+def _query() -> dict[str, str]:
+    """The parameters of the address: the scenario, what else stands there, and the page's settings."""
+    link = _link()
+    others = {name: text for name, text in st.query_params.to_dict().items() if name not in _PARAMETERS}
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
     wanted = {**current().to_query(), **others, **own, **link.own}
-    given = {name: text for name, text in wanted.items() if text is not None}
-    if given != address:
-        st.query_params.from_dict(given)
+    return {name: text for name, text in wanted.items() if text is not None}
 
 
 def _in_address() -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+import segno
 import streamlit as st
 
 from pages._ui import dials, link, state
@@ -15,6 +17,8 @@ from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
 from rr_core.scenario import PRESETS, Scenario
 
+_POPOVER_PART = 260  # pixels
+_LONGEST_IN_QR = 1200  # characters: denser codes are hard to read from a projector
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
@@ -46,8 +50,11 @@ def draw_buttons() -> None:
     """Draw the button for another draw, and the rest of the widgets behind a second one."""
     with st.container(horizontal=True, gap="small"):
         st.button("New draw", on_click=_new_draw, width="stretch")
-        with st.popover("More", width="stretch"):
-            _more(link.current())
+        with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
+            with st.container(width=_POPOVER_PART):
+                _more(link.current())
+            with st.container(width=_POPOVER_PART):
+                _share(link.address())
 
 
 def _more(scenario: Scenario) -> None:
@@ -72,6 +79,24 @@ def _more(scenario: Scenario) -> None:
         f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
     )
     st.button("Reset", on_click=_reset, width="stretch", help="Back to the first scenario.")
+
+
+def _share(address: str | None) -> None:
+    """The link to what is on screen, to be copied or photographed."""
+    if address is None:
+        return
+    st.markdown("**Share this page**")
+    if len(address) <= _LONGEST_IN_QR:
+        st.image(_qr_code(address), width="stretch", alt="QR code of this link")
+    st.code(address, language=None, wrap_lines=True)
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _qr_code(address: str) -> str:
+    """The address as a QR code: an SVG, black on white on dark pages too, or cameras would not read it."""
+    svg = io.BytesIO()
+    segno.make(address, error="m", micro=False).save(svg, "svg", scale=4, border=3, dark="#000", light="#fff")
+    return svg.getvalue().decode()
 
 
 def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:

@@ -122,6 +122,23 @@ def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_bro
     assert seen(lab, "Home") == views[-1][1]
 
 
+def test_the_link_to_share_is_the_address_with_its_qr_code_and_a_page_leads_to_the_next(open_lab):
+    lab = open_lab(f"/inv_negatives?{LINK}")
+    lab.press("New draw")
+    lab.more("Seed")
+    part = lab.page.get_by_test_id("stPopoverBody")
+    assert part.get_by_test_id("stCode").inner_text().strip() == lab.page.url
+    box = part.get_by_alt_text("QR code of this link").bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 200
+    lab.page.keyboard.press("Escape")
+    before = lab.query
+    lab.page.get_by_test_id("stMain").get_by_role("link", name="Next: Estimators").click()
+    lab.page.wait_for_url("**/estimators?**")
+    lab.page.get_by_role("heading", level=1, name=QUESTIONS["Estimators"]).wait_for()
+    assert lab.query == before
+
+
 def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
     """Leaving a box commits it; the link that was clicked still carries the old scenario."""
     lab = open_lab(f"/noisy_histogram?{LINK}")
