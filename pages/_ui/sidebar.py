@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import dials, link, state
+from pages._ui import dials, link, state, truth
 from rr_core import limits
 from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
@@ -43,11 +43,12 @@ def draw_dials() -> None:
 
 
 def draw_buttons() -> None:
-    """Draw the button for another draw, and the rest of the widgets behind a second one."""
+    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth."""
     with st.container(horizontal=True, gap="small"):
         st.button("New draw", on_click=_new_draw, width="stretch")
         with st.popover("More", width="stretch"):
             _more(link.current())
+    truth.draw_button()
 
 
 def _more(scenario: Scenario) -> None:
