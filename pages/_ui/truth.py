@@ -60,6 +60,6 @@ def reveal_first_button(key: str) -> None:
         on_click=link.hide_truth,
         args=(False,),
         key=key,
-        help="The file has a column with the true counts. This button reveals the truth; then the file can be downloaded.",
+        help="The file has a column with the true counts: reveal the truth, and it can be downloaded.",
         width="stretch",
     )
