@@ -44,11 +44,11 @@ def draw_dials() -> None:
 
 def draw_buttons() -> None:
     """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="buttons", horizontal=True, gap="xsmall"):
         st.button("New draw", on_click=_new_draw, width="stretch")
         with st.popover("More", width="stretch"):
             _more(link.current())
-    truth.draw_button()
+        truth.draw_button()
 
 
 def _more(scenario: Scenario) -> None:
