@@ -68,7 +68,7 @@ def sent(page: AppTest) -> list[str]:
 
 
 def given_away(text: str, draw: Draw) -> set[str]:
-    """What a text gives away: series of the truth of which it has more than a few numbers, which may be there by chance."""
+    """What a text gives away: series of the truth of which it has more numbers than may be there by chance."""
     written = np.array(
         sorted({float(one.replace(",", "").replace("−", "-")) for one in NUMBER.findall(text)})
     )
