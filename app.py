@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import view_picker
+from pages._ui import truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.navigation import LAB, PRACTICE, link_to
 from rr_core.figures.story import one_answer, story, two_ways
@@ -25,16 +25,23 @@ answers there are to choose from, the rarer the truth. {one_answer(work.draw.mec
 """
     )
 with right:
-    page.lead(story(work.draw, work.comparison(), closeness, view_picker.compact(work)), "story")
+    page.lead(
+        story(work.draw, work.comparison(), truth.unless_hidden(closeness), view_picker.compact(work)),
+        "story",
+    )
 
 columns = st.columns(3)
 columns[0].metric(
     "Chance of a true report", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
 )
 columns[1].metric(
-    "Reports are off by", percent(closeness.reports), help="Share of the bars that is in the wrong place."
+    "Reports are off by",
+    truth.text(percent(closeness.reports)),
+    help="Share of the bars that is in the wrong place.",
 )
-columns[2].metric("The estimate is off by", percent(closeness.estimate), help="The same, for the green bars.")
+columns[2].metric(
+    "The estimate is off by", truth.text(percent(closeness.estimate)), help="The same, for the green bars."
+)
 
 st.subheader("Where to go")
 cards = st.grid(2, border=True)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, guidance, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
 from rr_core.figures.estimators import estimates
@@ -17,7 +17,8 @@ with figure_controls.row():
     zoom = view_picker.zoom("estimators")
 
 result = page.work.comparison(target)
-figure = estimates(result.estimates, result.truth, scenario.n, draw.mechanism, view, zoom, dials.moving())
+estimated = truth.unless_hidden(result.truth)
+figure = estimates(result.estimates, estimated, scenario.n, draw.mechanism, view, zoom, dials.moving())
 page.lead(figure, "estimators", place=place)
 error_table(
     result,

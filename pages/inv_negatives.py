@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, figure_controls, guidance, view_picker
+from pages._ui import chart, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
@@ -21,7 +21,7 @@ with figure_controls.row():
     view = view_picker.pick(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = view_picker.zoom("inv", on=view.is_curve)
-figure = inv_with_negatives(inv, draw.theta, scenario.n, draw.mechanism, view, zoom)
+figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives", place=place)
 
 negative = negatives(inv, draw.true_counts, draw.mechanism)
@@ -38,19 +38,24 @@ st.markdown(
     "end no.** It expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; "
     "only the size of its negatives tends to zero."
 )
-st.markdown(more_users(page.work.expected_negatives))
-st.caption("By the law of the reports; more users have the same shares as these.")
+if truth.hidden():
+    st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
+else:
+    st.markdown(more_users(page.work.expected_negatives))
+    st.caption("By the law of the reports; more users have the same shares as these.")
 observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
-chart.show(chance_against_users(scenario.n, draw.mechanism, observed.share), "negative_chance")
+seen_share = truth.unless_hidden(observed.share)
+chart.show(chance_against_users(scenario.n, draw.mechanism, seen_share), "negative_chance")
 left, right = st.columns(2)
 left.metric("Chance that an empty category goes negative", percent(exact))
 seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
-right.metric(
-    "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
-    seen,
-    help="± one standard error, at most: looks at several categories of one collection share its reports.",
-)
-if observed.emptied:
+if not truth.hidden():  # the number of looks tells how many categories are empty
+    right.metric(
+        "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
+        seen,
+        help="± one standard error, at most: looks at several categories of one collection share its reports.",
+    )
+if observed.emptied and not truth.hidden():
     st.caption(
         "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
     )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, downloads, figure_controls, guidance, view_picker
+from pages._ui import arrivals, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import person_section
 from rr_core.figures.noisy_histogram import noisy_histogram
@@ -20,7 +20,8 @@ place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
-figure = noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, view, zoom)
+true_counts = truth.unless_hidden(draw.true_counts)
+figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
 page.lead(figure, "noisy_histogram", place=place)
 
 summary = page.work.noise
@@ -28,13 +29,15 @@ columns = st.columns(4)
 columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
 columns[1].metric(
     "Reports are off by",
-    percent(summary.moved),
+    truth.text(percent(summary.moved)),
     help="Total variation: half the sum of |observed − true|, over N.",
 )
 columns[2].metric(
-    "Largest change of a bar", f"{summary.largest_change:,}".replace("-", "−"), help="In reports."
+    "Largest change of a bar",
+    truth.text(f"{summary.largest_change:,}".replace("-", "−")),
+    help="In reports.",
 )
-columns[3].metric("Bars inside their 95% band", percent(summary.inside_band))
+columns[3].metric("Bars inside their 95% band", truth.text(percent(summary.inside_band)))
 
 st.markdown(
     "**Try:** drag **Privacy ε** to the left: the brown marks draw together at the even share N/K, whatever the truth. "

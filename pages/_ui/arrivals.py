@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, film, state
+from pages._ui import chart, film, state, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
@@ -20,7 +20,8 @@ def reports_section(work: Work) -> None:
     """The film of the histogram: shares among the reports so far."""
     if _wanted(work, "These very reports in a random order, from the first to the last."):
         view = _view(work)
-        figure = arriving_reports(_reports(work, view), work.draw.theta, work.draw.mechanism, view)
+        theta = truth.unless_hidden(work.draw.theta)
+        figure = arriving_reports(_reports(work, view), theta, work.draw.mechanism, view)
         _show(figure, "arriving_reports")
 
 
@@ -28,7 +29,8 @@ def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
     if _wanted(work, "The same estimates while the reports come in, from the first report to the last."):
         view = _view(work)
-        figure = arriving_estimates(_estimates(work, target, view), truth_of(work.draw, target), view)
+        estimated = truth.unless_hidden(truth_of(work.draw, target))
+        figure = arriving_estimates(_estimates(work, target, view), estimated, view)
         _show(figure, "arriving_estimates")
 
 
@@ -52,20 +54,21 @@ def _show(figure: go.Figure, name: str) -> None:
 
 
 def _view(work: Work) -> Bars:
-    return drawn_categories(work.by_truth, work.draw.population.labels)
+    order, which = view_picker.most_frequent(work)
+    return drawn_categories(order, work.draw.population.labels, which)
 
 
 def _reports(work: Work, view: Bars) -> ReportsSoFar:
     if work.is_shared:
-        return _shared_reports(work.draw.scenario, work, view)
-    about = (work.draw.scenario, work.draw.population.key)
+        return _shared_reports(work.draw.scenario, view.title, work, view)
+    about = (work.draw.scenario, work.draw.population.key, view.title)
     return state.cached("arriving_reports", about, lambda: follow_reports(work.draw, view.categories))
 
 
 def _estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
     if work.is_shared:
-        return _shared_estimates(work.draw.scenario, target, work, view)
-    about = (work.draw.scenario, work.draw.population.key, target)
+        return _shared_estimates(work.draw.scenario, target, view.title, work, view)
+    about = (work.draw.scenario, work.draw.population.key, target, view.title)
     return state.cached("arriving_estimates", about, lambda: _follow_estimates(work, target, view))
 
 
@@ -74,10 +77,12 @@ def _follow_estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
 
 
 @st.cache_resource(max_entries=64, show_spinner=_WAIT)
-def _shared_reports(scenario: Scenario, _work: Work, _view: Bars) -> ReportsSoFar:
+def _shared_reports(scenario: Scenario, which: str, _work: Work, _view: Bars) -> ReportsSoFar:
     return follow_reports(_work.draw, _view.categories)
 
 
 @st.cache_resource(max_entries=64, show_spinner=_WAIT)
-def _shared_estimates(scenario: Scenario, target: Target, _work: Work, _view: Bars) -> EstimatesSoFar:
+def _shared_estimates(
+    scenario: Scenario, target: Target, which: str, _work: Work, _view: Bars
+) -> EstimatesSoFar:
     return _follow_estimates(_work, target, _view)

@@ -12,7 +12,7 @@ import streamlit as st
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from pages._ui import state
+from pages._ui import state, truth
 from pages._ui.state import Origin
 from pages._ui.work import Work
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
@@ -32,13 +32,13 @@ def row(
     alone: bool = False,
 ) -> None:
     """Draw the three download buttons: data, chart and script. Each file is made when its button is pressed,
-    without a rerun.
+    without a rerun. While the truth is hidden, a button that reveals it stands in the place of data that contain it.
 
     Args:
         work: the draw on screen and what is computed from it.
         chart: its main figure.
         name: file name without its extension.
-        data: returns the bytes of the CSV; by default `data_csv` of ``work``.
+        data: returns the bytes of a CSV without the truth; by default `data_csv` of ``work``.
         more: Python code appended to the script, which defines ``draw`` and ``result``.
         alone: whether only the appended code prints; the script then defines ``draw`` but not ``result``.
     """
@@ -56,6 +56,9 @@ def row(
     )
     with st.grid(3):
         for label, make, ending, mime in files:
+            if data is None and ending == "csv" and truth.hidden():
+                truth.reveal_first_button(f"{name}_reveal")
+                continue
             st.download_button(
                 label,
                 make,

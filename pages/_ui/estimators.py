@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, long_run
+from pages._ui import chart, long_run, truth
 from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
@@ -42,12 +42,14 @@ def pick_target() -> Target:
         default="users",
         format_func=_TARGETS.__getitem__,
         key="target",
+        disabled=truth.hidden(),
     )
     return chosen or "users"
 
 
 def error_table(result: Comparison, draw: Draw, closing: str) -> None:
-    """The table, what its marks mean, what the errors are measured against, and a closing paragraph.
+    """The table, what its marks mean, what the errors are measured against, and a closing paragraph. While the truth is
+    hidden there are only the rows that do not depend on it.
 
     All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
@@ -58,7 +60,8 @@ def error_table(result: Comparison, draw: Draw, closing: str) -> None:
     ]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
     nll = ("NLL per report", _ROWS["above"])
-    order = [_ROWS["mse"], "… per category", _ROWS["tv"], _ROWS["max"], *nll, "Set to zero"]
+    errors = [_ROWS["mse"], "… per category", _ROWS["tv"], _ROWS["max"]]
+    order = [*(errors if not truth.hidden() else []), *nll, "Set to zero"]
     names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
     # A markdown table costs the browser a tenth of what st.table does.
     lines = ["| Error |", "|:--|", *(f"| {row} |" for row in order)]
@@ -67,11 +70,14 @@ def error_table(result: Comparison, draw: Draw, closing: str) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
-    st.markdown(
-        f"{table}\n\n{_zeroed(result, draw.population.labels)}\n\n"
+    measured = (
         f"Errors against {against}. ▲ best and ▼ worst of the three that are distributions; Inv may "
         "be negative and is shown for comparison. Errors that differ by rounding alone share a mark. Squared error is "
-        "summed over categories; its mean per category is what the paper's figures show. NLL: negative log-likelihood "
+        "summed over categories; its mean per category is what the paper's figures show."
+    )
+    st.markdown(
+        f"{table}\n\n{_zeroed(result, draw.population.labels)}\n\n"
+        f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood "
         "in nats; lower fits the reports better.\n\n"
         "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can fit the reports better by more than "
         f"its certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
@@ -123,6 +129,9 @@ def repeated_section(work: Work, target: Target) -> None:
             else "New users are drawn from the population each time, and report with new noise."
         )
     )
+    if truth.hidden():
+        st.markdown(truth.note("which estimate is nearest to it, and how often"))
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")
         about = (work.draw.scenario, work.draw.population.key, target, times)

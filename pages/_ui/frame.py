@@ -31,7 +31,11 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
+[data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.25rem;}
+.st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
+.st-key-buttons button {padding: 0.25rem 0.3rem;}
+.st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
 [data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}
 .rr-fills .st-key-lead {
   position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);

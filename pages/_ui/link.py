@@ -1,4 +1,4 @@
-"""One scenario per session, and the settings of each page, always in the address bar.
+"""One scenario per session, whether its truth is hidden, and the settings of each page, always in the address bar.
 
 What the session holds is the only truth. Widgets are drawn from it and change it in callbacks alone; the address is
 written from it. The address takes precedence at three moments: the first run, the browser's Back or Forward, and
@@ -19,10 +19,18 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
+from rr_core.parameters import Choice
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, Scenario, other_k
 
-_PARAMETERS = tuple(field.parameter for field in ALL_FIELDS)
+_TRUTH = Choice(
+    "truth",
+    "truth",
+    "truth",
+    {"shown": "shown", "hidden": "hidden"},
+    "The link's {label} is “{text}”, which is neither hidden nor shown; it is {used}.",
+)
+_PARAMETERS = (*(field.parameter for field in ALL_FIELDS), _TRUTH.parameter)
 _STALE_SECONDS = 2.0
 STAYED = (
     "This link is about a file that stayed with its owner: uploaded files never leave the browser session "
@@ -85,9 +93,10 @@ class Binding(Generic[T]):
 @dataclass(slots=True)
 class _Link:
     scenario: Scenario
+    truth_is_hidden: bool = False
     notes: tuple[str, ...] = ()
     page: str = ""
-    before: Scenario | None = None  # what links already on screen may carry, just after a change
+    before: tuple[Scenario, bool] | None = None  # what links already on screen may carry, just after a change
     changed: float = 0.0
     k_of_file: str = ""  # what the link said of a file that is not here yet
     bindings: tuple[Binding[Any], ...] = ()
@@ -106,6 +115,21 @@ def current() -> Scenario:
     return _link().scenario
 
 
+def truth_is_hidden() -> bool:
+    """Whether the truth of the scenario is hidden on all pages of this session."""
+    return _link().truth_is_hidden
+
+
+def to_query() -> dict[str, str]:
+    """The query parameters of what all pages share: the scenario, and whether its truth is hidden."""
+    return {**current().to_query(), **truth_to_query()}
+
+
+def truth_to_query() -> dict[str, str]:
+    """The query parameter of a hidden truth; nothing while it is shown."""
+    return {_TRUTH.parameter: "hidden"} if truth_is_hidden() else {}
+
+
 def page() -> str:
     """The address of the page on screen."""
     return _link().page
@@ -122,11 +146,23 @@ def change(**fields: Any) -> None:
     link = _link()
     if fields.get("dist") in TABLES:
         fields["k"] = len(TABLES[fields["dist"]].rows)
-    link.before, link.changed, link.notes = link.scenario, time.monotonic(), ()
+    _about_to_change(link)
     if fields.get("dist") == UPLOAD:
         note = other_k(link.k_of_file, fields["k"], "your file")
         link.notes, link.k_of_file = (note,) if note else (), ""
     link.scenario = replace(link.scenario, **fields)
+
+
+def hide_truth(hidden: bool) -> None:
+    """Hide the truth of the scenario on all pages, or show it; for widget callbacks."""
+    link = _link()
+    _about_to_change(link)
+    link.truth_is_hidden = hidden
+
+
+def _about_to_change(link: _Link) -> None:
+    link.before = link.scenario, link.truth_is_hidden
+    link.changed, link.notes = time.monotonic(), ()
 
 
 def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
@@ -143,11 +179,14 @@ def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
     link.own.clear()
     query = _in_address()
     if query and arrived:
+        truth, note = _TRUTH.parse(query.get(_TRUTH.parameter, "shown"), "shown")
+        hidden = truth == "hidden"
         scenario, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
-        outrun = scenario == link.before and time.monotonic() - link.changed < _STALE_SECONDS
+        outrun = (scenario, hidden) == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
-            link.scenario, link.notes = scenario, notes
+            link.scenario, link.truth_is_hidden = scenario, hidden
+            link.notes = (*notes, note) if note else notes
     link.page, link.bindings = address, tuple(bindings)
     if arrived:
         for binding in link.bindings:
@@ -185,7 +224,7 @@ def _query() -> dict[str, str]:
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
-    wanted = {**current().to_query(), **others, **own, **link.own}
+    wanted = {**to_query(), **others, **own, **link.own}
     return {name: text for name, text in wanted.items() if text is not None}
 
 

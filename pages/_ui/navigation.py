@@ -89,7 +89,7 @@ def draw() -> None:
 
 
 def link_to(path: str, label: str, icon: str, query: dict[str, str]) -> None:
-    """Draw a link to a page that carries a scenario. Nothing is drawn when a page is run on its own, without
-    the others."""
+    """Draw a link to a page that carries a scenario, and whether its truth is hidden. Nothing is drawn when a page is run
+    on its own, without the others."""
     with suppress(StreamlitPageNotFoundError):
-        st.page_link(path, label=label, icon=icon, query_params=query)
+        st.page_link(path, label=label, icon=icon, query_params={**query, **link.truth_to_query()})

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._ui import chart
+from pages._ui import chart, truth
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
-from rr_core.figures.view import Bars, bars, natural_order, with_categories
+from rr_core.figures.view import Bars, bars, natural_order, rank_order, with_categories
 from rr_core.figures.wording import names
 from rr_core.plain_text import plain
 from rr_core.privacy import Report, answer, posterior_of_reports
@@ -29,9 +29,9 @@ def person_section(work: Work) -> None:
     st.subheader("One person's report")
     left, right = st.columns([1, 2], gap="large")
     with left:
-        truth = _pick_truth(work)
+        category = _pick_category(work)
         answers = [
-            answer(truth, mechanism, work.draw.scenario.stream(Stream.ANSWERS, truth, i))
+            answer(category, mechanism, work.draw.scenario.stream(Stream.ANSWERS, category, i))
             for i in range(st.session_state.setdefault(_ANSWERS, 1))
         ]
         with st.container(horizontal=True):
@@ -45,30 +45,35 @@ def person_section(work: Work) -> None:
                 st.button("Start over", on_click=_start_over)
         last = answers[-1]
         st.markdown(
-            f"1. Their truth is **{_name(work, truth)}**.\n"
+            f"1. Their truth is **{_name(work, category)}**.\n"
             + (
                 f"2. The coin says **keep it** (chance p − q = {percent(mechanism.keep)}).\n"
                 if last.kept
                 else f"2. The coin says **pick any category at random** (chance {percent(1 - mechanism.keep)}).\n"
             )
             + f"3. They report **{_name(work, last.report)}**"
-            + (", the truth." if last.report == truth else ".")
+            + (", the truth." if last.report == category else ".")
             + (_earlier(work, answers) if len(answers) > 1 else "")
         )
         st.markdown(f"{two_ways(mechanism)}\n\n{epsilon_cost(work.draw.scenario.epsilon, len(answers))}")
     with right:
-        prior, reports = draw.population.probabilities, [one.report for one in answers]
-        beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
-        view = _categories(work, [truth, *reports])
-        chart.show(belief(prior, beliefs, reports, truth, view), "belief")
+        if truth.hidden():  # the population has nearly the same shares
+            st.markdown(truth.note("what an onlooker concludes who knows the population"))
+        else:
+            prior, reports = draw.population.probabilities, [one.report for one in answers]
+            beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
+            view = _categories(work, [category, *reports])
+            chart.show(belief(prior, beliefs, reports, category, view), "belief")
     if mechanism.k <= LARGEST_MATRIX:
         with st.expander("The channel matrix: every truth, every report"):
             order = natural_order(mechanism.k)
             chart.show(channel(mechanism, names(draw.population.labels, order)), "channel")
 
 
-def _pick_truth(work: Work) -> int:
-    shares, first = work.draw.population.probabilities, work.by_truth[:_MOST_SHOWN]
+def _pick_category(work: Work) -> int:
+    shares = work.draw.population.probabilities
+    order = rank_order(shares) if truth.hidden() else work.by_truth
+    first = order[:_MOST_SHOWN]
     options = first[shares[first] > 0].tolist()  # nobody has a category of share zero
     return int(
         st.selectbox(

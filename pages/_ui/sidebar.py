@@ -11,7 +11,7 @@ from typing import Any
 import segno
 import streamlit as st
 
-from pages._ui import dials, link, state
+from pages._ui import dials, link, state, truth
 from rr_core import limits
 from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
@@ -47,14 +47,15 @@ def draw_dials() -> None:
 
 
 def draw_buttons() -> None:
-    """Draw the button for another draw, and the rest of the widgets behind a second one."""
-    with st.container(horizontal=True, gap="small"):
+    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth."""
+    with st.container(key="buttons", horizontal=True, gap="xsmall"):
         st.button("New draw", on_click=_new_draw, width="stretch")
         with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
             with st.container(width=_POPOVER_PART):
                 _more(link.current())
             with st.container(width=_POPOVER_PART):
                 _share(link.address())
+        truth.draw_button()
 
 
 def _more(scenario: Scenario) -> None:

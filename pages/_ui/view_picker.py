@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui import truth
 from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
-from rr_core.figures.view import MOST_BARS, Curve, View, bars, curve, find, natural_order
+from rr_core.figures.view import MOST_BARS, Curve, Order, View, bars, curve, find, natural_order
 
 _COMPACT = 60  # bars that fit beside a paragraph
 _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
@@ -16,7 +17,7 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     """The view of this scenario's categories, with the widgets to choose it where there is a choice.
 
     Call it in the row above the figure, to which it adds up to two widgets. A curve over many categories ranks
-    them by true count, or with ``by_reports`` by number of reports.
+    them by true count, or with ``by_reports`` by number of reports; while the truth is hidden reports decide everywhere.
     """
     k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
@@ -24,7 +25,8 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     choice = widget(st.segmented_control, "Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown")
     if choice == _TOP:
         most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
-        return bars(work.by_truth, labels, f"The {most} most frequent categories (true counts)", most)
+        order, which = most_frequent(work)
+        return bars(order, labels, f"The {most} {which}", most)
     if choice == _CHOSEN:
         wanted = widget(
             st.text_input,
@@ -38,7 +40,7 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
             return bars(chosen, labels, "Chosen categories")
         if wanted:
             note("No category has such a name: all are shown.")
-    return curve(work.by_reports, "Rank by reports received (log scale)") if by_reports else everything(work)
+    return everything(work, by_reports=by_reports)
 
 
 def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
@@ -46,9 +48,19 @@ def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bo
     return bool(widget(st.toggle, label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
 
 
-def everything(work: Work) -> Curve:
-    """All categories as a curve over their rank."""
+def everything(work: Work, *, by_reports: bool = False) -> Curve:
+    """All categories as a curve over their rank: by true count, with ``by_reports`` or a hidden truth by reports."""
+    if by_reports or truth.hidden():
+        return curve(work.by_reports, "Rank by reports received (log scale)")
     return curve(work.by_truth, "Rank by true count (log scale)")
+
+
+def most_frequent(work: Work) -> tuple[Order, str]:
+    """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and the words for the
+    first of them."""
+    if truth.hidden():
+        return work.by_reports, "most reported categories"
+    return work.by_truth, "most frequent categories (true counts)"
 
 
 def compact(work: Work) -> View:

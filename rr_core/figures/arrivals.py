@@ -26,40 +26,34 @@ _HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.6, 1.05, 0.35, 8
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
 
-def drawn_categories(by_truth: Order, labels: Sequence[str] | None) -> Bars:
-    """All categories in their own order where they are few enough for a film, else the most frequent ones.
+def drawn_categories(
+    order: Order, labels: Sequence[str] | None, which: str = "most frequent categories (true counts)"
+) -> Bars:
+    """All categories in their own order where they are few enough for a film, else the first ones of an order.
 
     Args:
-        by_truth: (k,) categories from the most to the least frequent.
+        order: (k,) categories, those to draw first.
         labels: the k category names, or None for numbers.
+        which: what the first ones are, in words.
     """
-    if by_truth.size <= MOST_DRAWN:
-        return bars(natural_order(by_truth.size), labels, "Category")
-    return bars(by_truth, labels, f"The {MOST_DRAWN} most frequent categories (true counts)", MOST_DRAWN)
+    if order.size <= MOST_DRAWN:
+        return bars(natural_order(order.size), labels, "Category")
+    return bars(order, labels, f"The {MOST_DRAWN} {which}", MOST_DRAWN)
 
 
 def arriving_reports(
-    seen: ReportsSoFar, theta: Array, mechanism: RandomizedResponse, view: Bars
+    seen: ReportsSoFar, theta: Array | None, mechanism: RandomizedResponse, view: Bars
 ) -> go.Figure:
     """Shares among the reports so far, beside the true shares and the expected ones.
 
     Args:
         seen: the collection at several moments.
-        theta: (k,) shares of the users.
+        theta: (k,) shares of the users; without them (None) there are neither true nor expected shares.
         mechanism: the randomized response.
         view: the categories of ``seen``.
     """
-    truth, expected = view.pick(theta), view.pick(mechanism.expected(theta))
     common = {"x": view.x, "customdata": view.names}
-    traces = [
-        {
-            "type": "bar",
-            "name": "Truth",
-            "y": truth,
-            "marker": {"color": TRUTH.colour},
-            "hovertemplate": hover("true share", truth),
-            **common,
-        },
+    traces: list[dict[str, Any]] = [
         {
             "type": "bar",
             "name": "Reports",
@@ -67,8 +61,20 @@ def arriving_reports(
             "marker": {"color": OBSERVED.colour},
             "hovertemplate": hover("share of the reports so far", seen.shares),
             **common,
-        },
-        {
+        }
+    ]
+    highest = seen.shares[-1].max()
+    if theta is not None:
+        truth, expected = view.pick(theta), view.pick(mechanism.expected(theta))
+        bars = {
+            "type": "bar",
+            "name": "Truth",
+            "y": truth,
+            "marker": {"color": TRUTH.colour},
+            "hovertemplate": hover("true share", truth),
+            **common,
+        }
+        diamonds = {
             "type": "scatter",
             "mode": "markers",
             "name": "Expected",
@@ -82,22 +88,34 @@ def arriving_reports(
             **common,
             "x": view.x + 0.2,  # on the bars of the reports
             "y": expected,
-        },
+        }
+        traces = [bars, *traces, diamonds]
+        highest = max(expected.max(), highest)
+        if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
+            highest = max(highest, truth.max())
+    away = [
+        "" if theta is None else f"<br>distance from the expected shares: {percent(one)}"
+        for one in seen.distance
     ]
     frames = [
         Frame(
             f"{n:,}",
-            f"{_so_far(seen.n, i)}<br>distance from the expected shares: {percent(seen.distance[i])}",
+            f"{_so_far(seen.n, i)}{away[i]}",
             [{"type": "bar", "y": seen.shares[i].astype(np.float32)}],
         )
         for i, n in enumerate(seen.n)
     ]
-    highest = max(expected.max(), seen.shares[-1].max())
-    if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
-        highest = max(highest, truth.max())
     y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
     layout = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
-    return film(traces, view.axis(), y, _reports_reading(seen), frames, [1], legend_rows=2, **layout)
+    reading = _largest_reading(seen, view) if theta is None else _reports_reading(seen)
+    moving = [0 if theta is None else 1]
+    return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
+
+
+def _largest_reading(seen: ReportsSoFar, view: Bars) -> str:
+    """How large the largest share among the reports is at the moments that a sentence tells of."""
+    largest = [f"{percent(seen.shares[i].max())} {when}" for i, when in _told(seen.n)]
+    return f"The largest share among the reports so far: {', '.join(largest)}. The truth is hidden."
 
 
 def _reports_reading(seen: ReportsSoFar) -> str:
@@ -105,33 +123,44 @@ def _reports_reading(seen: ReportsSoFar) -> str:
     return f"Shares of the reports, away from the expected ones by half the sum of the differences: {', '.join(away)}."
 
 
-def arriving_estimates(seen: EstimatesSoFar, truth: Array, view: Bars) -> go.Figure:
+def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) -> go.Figure:
     """The four estimates from the reports so far, beside the truth.
 
     Args:
         seen: the collection at several moments.
-        truth: (k,) what is estimated.
+        truth: (k,) what is estimated; without it (None) there are no errors either.
         view: the categories of ``seen``.
     """
     first, last = ({name: seen.estimates[name][i] for name in ESTIMATORS} for i in (0, -1))
-    traces = estimate_bars(view, first, view.pick(truth))
-    for name, trace in zip(ESTIMATORS, traces[1:], strict=True):
+    shown = None if truth is None else view.pick(truth)
+    traces = estimate_bars(view, first, shown)
+    moving = range(len(traces) - len(ESTIMATORS), len(traces))
+    for name, trace in zip(ESTIMATORS, traces[moving.start :], strict=True):
         trace["hovertemplate"] = hover(QUANTITIES[name].name, seen.estimates[name])
     grouped = view.categories.size <= GROUPED_UP_TO
     frames = [
         Frame(
             f"{n:,}",
-            f"{_so_far(seen.n, i)}<br>squared error: {_errors(seen, i)}",
+            _so_far(seen.n, i) + ("" if shown is None else f"<br>squared error: {_errors(seen, i)}"),
             [_picture(name, seen.estimates[name][i], grouped) for name in ESTIMATORS],
         )
         for i, n in enumerate(seen.n)
     ]
-    highest = max(view.pick(truth).max(), *(last[name].max() for name in VALID))
+    highest = max(last[name].max() for name in VALID)
+    if shown is not None:
+        highest = max(highest, shown.max())
     top = min(_HEADROOM * highest, _MOST)
     y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
     layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
-    moving = range(1, len(traces))
-    return film(traces, view.axis(), y, _estimates_reading(seen), frames, moving, legend_rows=2, **layout)
+    reading = _zeros_reading(seen) if shown is None else _estimates_reading(seen)
+    return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
+
+
+def _zeros_reading(seen: EstimatesSoFar) -> str:
+    """How many of the drawn categories MLE* sets to zero at the moments that a sentence tells of."""
+    zeros = [f"{int((seen.estimates['mle_star'][i] == 0).sum()):,} {when}" for i, when in _told(seen.n)]
+    drawn = counted(seen.estimates["mle_star"].shape[1], "category").replace("categorys", "categories")
+    return f"Of the {drawn} drawn MLE* sets to zero: {', '.join(zeros)}. The truth is hidden."
 
 
 def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ GROUPED_UP_TO = 30  # categories for which five bars side by side can still be t
 
 def estimates(
     by_name: Mapping[str, Array],
-    truth: Array,
+    truth: Array | None,
     n: int,
     mechanism: RandomizedResponse,
     view: View,
@@ -38,7 +38,7 @@ def estimates(
 
     Args:
         by_name: (k,) estimate by estimator name.
-        truth: (k,) what they estimate.
+        truth: (k,) what they estimate; None is left out.
         n: number of users.
         mechanism: the randomized response.
         view: what to draw.
@@ -49,9 +49,10 @@ def estimates(
     shapes: list[dict[str, Any]] = []
     if isinstance(view, Bars):
         values = {name: view.pick(by_name[name]) for name in ESTIMATORS}
-        traces = estimate_bars(view, values, view.pick(truth))
+        shown = None if truth is None else view.pick(truth)
+        traces = estimate_bars(view, values, shown)
         if quick and view.categories.size > GROUPED_UP_TO:
-            shapes = _dashes(view, values, view.pick(truth))
+            shapes = _dashes(view, values, shown)
             traces = [_extremes(trace) for trace in traces]
     else:
         traces = _estimate_curves(view, by_name, truth)
@@ -147,10 +148,13 @@ def band(view: Curve, name: str, low: Any, high: Any, colour: str, pattern: str 
     ]
 
 
-def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
-    """The truth and the four estimates (m,) of the categories of a view: bars side by side where they are few, else
-    estimates as marks on the bars of the truth."""
+def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
+    """The truth, unless it is None, and the four estimates (m,) of the categories of a view: bars side by side where they
+    are few, else estimates as marks on the bars of the truth."""
     few = view.categories.size <= GROUPED_UP_TO
+    marks = [_one_estimate(view, name, values[name], few) for name in ESTIMATORS]
+    if truth is None:
+        return marks
     bars = {
         "type": "bar",
         "name": "Truth",
@@ -160,23 +164,25 @@ def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array) -> list
         "marker": {"color": TRUTH.colour},
         "hovertemplate": hover("truth", truth),
     }
-    return [bars, *(_one_estimate(view, name, values[name], few) for name in ESTIMATORS)]
+    return [bars, *marks]
 
 
-def _dashes(view: Bars, values: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
-    """Shapes: the bars of the truth as one path, and for each estimator one path of short dashes."""
+def _dashes(view: Bars, values: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
+    """Shapes: the bars of the truth, unless it is None, as one path, and for each estimator one path of short dashes."""
     left, right = view.x - _HALF_BAR, view.x + _HALF_BAR
-    bars = "".join(f"M{a:g},0V{y:.6g}H{b:g}V0Z" for a, b, y in zip(left, right, truth, strict=True))
-    shapes: list[dict[str, Any]] = [
-        {
-            "name": "Truth",
-            "type": "path",
-            "path": bars,
-            "fillcolor": TRUTH.colour,
-            "line": {"width": 0},
-            "layer": "below",
-        }
-    ]
+    shapes: list[dict[str, Any]] = []
+    if truth is not None:
+        bars = "".join(f"M{a:g},0V{y:.6g}H{b:g}V0Z" for a, b, y in zip(left, right, truth, strict=True))
+        shapes.append(
+            {
+                "name": "Truth",
+                "type": "path",
+                "path": bars,
+                "fillcolor": TRUTH.colour,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
     for name in ESTIMATORS:
         path = "".join(f"M{a:g},{y:.6g}H{b:g}" for a, b, y in zip(left, right, values[name], strict=True))
         line = {"color": QUANTITIES[name].colour, "width": 4}
@@ -209,11 +215,12 @@ def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[s
     return {"type": "bar", "marker": marker, **common}
 
 
-def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array) -> list[dict[str, Any]]:
+def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
     ordered = {name: by_name[name][view.order] for name in ESTIMATORS}
     low, high = view.low(ordered["inv"]), view.high(ordered["inv"])
     traces = band(view, "Inv, lowest to highest", low, high, INV.faded(0.2))
-    traces.append(line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
+    if truth is not None:
+        traces.append(line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
     for name in ESTIMATORS:
         quantity = QUANTITIES[name]
         style = {"color": quantity.colour, "dash": quantity.dash, "width": 2.5}

@@ -61,13 +61,13 @@ class Layers:
 
 
 def triangle(
-    reports: ThreeEstimates, theta: Array, names: Sequence[str], view: Frame, layers: Layers
+    reports: ThreeEstimates, theta: Array | None, names: Sequence[str], view: Frame, layers: Layers
 ) -> go.Figure:
     """The triangle with every estimate in it. A fine lattice of points makes it clickable everywhere.
 
     Args:
         reports: the reports and their estimates.
-        theta: (3,) the truth.
+        theta: (3,) the truth; None is left out.
         names: three category names, as they may stand in a chart.
         view: the rectangle to show; Inv is marked by an arrow when it lies outside.
         layers: what else to draw.
@@ -76,7 +76,9 @@ def triangle(
     names = [name.replace("%{", "%\u2060{") for name in names]
     raw = to_plane(reports.estimates["inv"])
     far = not view.contains(raw)
-    points = {"observed": reports.phi, "truth": theta, **reports.estimates}
+    points = {"observed": reports.phi, **reports.estimates}
+    if theta is not None:
+        points["truth"] = theta
     traces = [
         *_region_traces(layers),
         *contour_traces(layers.circles, QUANTITIES["inv_p"], "same distance"),
@@ -85,7 +87,11 @@ def triangle(
         _lattice(names),
         _path(np.stack([to_plane(reports.phi), raw]), QUANTITIES["inv"], "Undoing the noise"),
         *_repairs_line(reports),
-        *(_point(name, points[name], names, far=name == "inv" and far) for name in _MARKER_SIZES),
+        *(
+            _point(name, points[name], names, far=name == "inv" and far)
+            for name in _MARKER_SIZES
+            if name in points
+        ),
     ]
     notes = [*corner_labels(names), *_region_names(layers)]
     if far:

@@ -23,7 +23,7 @@ INV = QUANTITIES["inv"]
 
 def inv_with_negatives(
     estimate: Array,
-    theta: Array,
+    theta: Array | None,
     n: int,
     mechanism: RandomizedResponse,
     view: View,
@@ -33,7 +33,7 @@ def inv_with_negatives(
 
     Args:
         estimate: (k,) Inv.
-        theta: (k,) the users' true shares.
+        theta: (k,) the users' true shares; without them (None) Inv is drawn alone.
         n: number of users.
         mechanism: the randomized response.
         view: what to draw.
@@ -41,14 +41,22 @@ def inv_with_negatives(
     """
     below = int(below_zero(estimate, mechanism).sum())
     if isinstance(view, Bars):
-        shown = view.pick(theta)
-        error = np.sqrt(variance_at(shown, n, mechanism))
-        traces = _inv_bars(view, view.pick(estimate), shown, error)
+        traces = _inv_bars(view, view.pick(estimate))
+        if theta is not None:
+            shown = view.pick(theta)
+            bands = _bands_of_bars(view, shown, np.sqrt(variance_at(shown, n, mechanism)))
+            traces = [*bands, *traces, truth_marks(view, shown)]
     else:
-        traces = _inv_curve(view, estimate[view.order], theta[view.order], n, mechanism)
+        traces = _inv_curve(view, estimate[view.order])
+        if theta is not None:
+            # The variance is affine in theta: its mean over a bin is the variance at the mean of theta.
+            middle = view.mean(theta[view.order])
+            bands = _bands_of_curve(view, middle, np.sqrt(variance_at(middle, n, mechanism)))
+            traces = [*bands, *traces, line(view, "Truth", middle, color=TRUTH.colour, width=3)]
+    around = "the grey bands are one and two standard errors of a single category around the truth"
     reading = (
         f"Inv gives a negative share to {below:,} of {len(estimate):,} categories (hatched, below the zero "
-        "line); the grey bands are one and two standard errors of a single category around the truth."
+        f"line); {'the truth is hidden' if theta is None else around}."
         if below
         else "In this draw Inv gives no negative share: every category lies at or above the zero line."
     )
@@ -56,8 +64,8 @@ def inv_with_negatives(
     return figure(traces, view.axis(), y, reading, bargap=0.2, hovermode=view.hovermode)
 
 
-def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[dict[str, Any]]:
-    bands = [
+def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any]]:
+    return [
         {
             "type": "bar",
             "name": f"truth ± {width} standard error{'s' if width > 1 else ''}",
@@ -71,6 +79,9 @@ def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[d
         }
         for width, opacity in ((2, 0.18), (1, 0.24))
     ]
+
+
+def _inv_bars(view: Bars, estimate: Array) -> list[dict[str, Any]]:
     bars = {
         "type": "bar",
         "name": "Inv (negatives hatched)",
@@ -82,34 +93,34 @@ def _inv_bars(view: Bars, estimate: Array, truth: Array, error: Array) -> list[d
         "marker": {"color": INV.colour, **hatched(estimate)},
         "hovertemplate": hover("Inv", estimate),
     }
-    return [*bands, bars, truth_marks(view, truth)]
+    return [bars]
 
 
-def _inv_curve(
-    view: Curve, estimate: Array, truth: Array, n: int, mechanism: RandomizedResponse
-) -> list[dict[str, Any]]:
-    low, high = view.low(estimate), view.high(estimate)
-    # The variance is affine in theta: its mean over a bin is the variance at the mean of theta.
-    middle = view.mean(truth)
-    error = np.sqrt(variance_at(middle, n, mechanism))
-    colour = INV.faded(0.45)
+def _bands_of_curve(view: Curve, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
-        *band(view, "truth ± 2 standard errors", middle - 2 * error, middle + 2 * error, TRUTH.faded(0.3)),
-        *band(view, "truth ± 1 standard error", middle - error, middle + error, TRUTH.faded(0.3)),
-        *band(view, "Inv, highest to zero", np.maximum(low, 0), np.maximum(high, 0), INV.faded(0.28)),
-        *band(view, "Inv below zero", np.minimum(low, 0), np.minimum(high, 0), colour, "/"),
-        line(view, "Inv", view.mean(estimate), color=INV.colour, dash=INV.dash, width=2.5),
-        line(view, "Truth", middle, color=TRUTH.colour, width=3),
+        *band(view, "truth ± 2 standard errors", truth - 2 * error, truth + 2 * error, TRUTH.faded(0.3)),
+        *band(view, "truth ± 1 standard error", truth - error, truth + error, TRUTH.faded(0.3)),
     ]
 
 
-def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float) -> go.Figure:
+def _inv_curve(view: Curve, estimate: Array) -> list[dict[str, Any]]:
+    """Inv over the ranks, of estimates in the order of the view."""
+    low, high = view.low(estimate), view.high(estimate)
+    colour = INV.faded(0.45)
+    return [
+        *band(view, "Inv, highest to zero", np.maximum(low, 0), np.maximum(high, 0), INV.faded(0.28)),
+        *band(view, "Inv below zero", np.minimum(low, 0), np.minimum(high, 0), colour, "/"),
+        line(view, "Inv", view.mean(estimate), color=INV.colour, dash=INV.dash, width=2.5),
+    ]
+
+
+def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float | None) -> go.Figure:
     """Exact chance of a negative against N, with the scenario's own N and the share observed there.
 
     Args:
         n: the scenario's number of users.
         mechanism: the randomized response.
-        observed: share of empty categories below zero in repeated draws.
+        observed: share of empty categories below zero in repeated draws; None is left out.
     """
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
     here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
@@ -124,8 +135,10 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float)
             "hovertemplate": f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}<extra></extra>",
         },
         _point("this scenario, exact", n, here, INV.colour, "circle"),
-        _point("this scenario, seen in repeated draws", n, observed, QUANTITIES["observed"].colour, "x"),
     ]
+    if observed is not None:
+        colour = QUANTITIES["observed"].colour
+        traces.append(_point("this scenario, seen in repeated draws", n, observed, colour, "x"))
     half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
         traces,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _MOST_DIAMONDS = 60  # beyond, the expected counts are a line and their limits a
 
 
 def noisy_histogram(
-    true_counts: NDArray[np.int64],
+    true_counts: NDArray[np.int64] | None,
     counts: NDArray[np.int64],
     mechanism: RandomizedResponse,
     view: View,
@@ -32,13 +33,20 @@ def noisy_histogram(
     """True counts beside reports, with what randomized response makes us expect and a 95% band.
 
     Args:
-        true_counts, counts: (k,) users and reports per category.
+        true_counts, counts: (k,) users and reports per category; without the users (None) the reports alone are drawn.
         mechanism: the randomized response.
         view: what to draw of the k categories.
         zoom: let the reports fill the height, where true bars may stick out.
     """
-    n = int(true_counts.sum())
-    if isinstance(view, Bars):
+    n = int(counts.sum())
+    if true_counts is None:
+        traces = _reports_alone(view, counts)
+        reading = (
+            "The true counts are hidden. Spread evenly, the reports (blue) would be "
+            f"N/K = {number(n / mechanism.k, 4)} in every category; a category that nobody has expects "
+            f"N·q = {number(n * mechanism.q, 4)}."
+        )
+    elif isinstance(view, Bars):
         truth, seen = view.pick(true_counts), view.pick(counts)
         band = report_band(truth, n, mechanism)
         traces = _bars(view, truth, seen, band)
@@ -55,9 +63,25 @@ def noisy_histogram(
             f"N/K = {number(n / mechanism.k, 4)}; no category expects fewer reports than N·q = {number(n * mechanism.q)}."
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
-    ticks = COUNT if max(true_counts.max(), counts.max()) >= 1000 else ",.2~f"
+    highest = max(one.max() for one in (true_counts, counts) if one is not None)
+    ticks = COUNT if highest >= 1000 else ",.2~f"
     y = axis("Users or reports (count)", tickformat=ticks, **height)
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
+
+
+def _reports_alone(view: View, counts: NDArray[np.int64]) -> list[dict[str, Any]]:
+    if not isinstance(view, Bars):
+        return _observed_lines(view, counts[view.order])
+    bars = {
+        "type": "bar",
+        "x": view.x,
+        "name": "Observed reports",
+        "y": view.pick(counts),
+        "customdata": view.names,
+        "marker": {"color": OBSERVED.colour},
+        "hovertemplate": "%{customdata}<br>observed reports: %{y:,}<extra></extra>",
+    }
+    return [bars]
 
 
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
@@ -139,11 +163,7 @@ def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
 def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResponse) -> list[dict[str, Any]]:
     smallest, largest = view.low(truth), view.high(truth)
     low, high = report_band(smallest, n, mechanism).low, report_band(largest, n, mechanism).high
-    observed_low, observed_high = view.low(seen), view.high(seen)
-
-    def line(name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
-        return view.line(name, y, "%{y:,.1~f}", color=colour, dash=dash, width=width)
-
+    line = partial(_count_line, view)
     expected = mechanism.q * n + mechanism.keep * view.mean(truth)
     return [
         {**line("95% band", high, "rgba(0,0,0,0)", "solid", 0), "showlegend": False, "hoverinfo": "skip"},
@@ -154,11 +174,22 @@ def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResp
             "hoverinfo": "skip",
         },
         line("True users", view.mean(truth), TRUTH.colour, "solid", 3),
-        line("Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
-        line("Lowest observed", observed_low, OBSERVED.faded(0.7), "dot", 1),
-        line("Highest observed", observed_high, OBSERVED.faded(0.7), "dot", 1),
+        *_observed_lines(view, seen),
         line("Expected reports", expected, EXPECTED.colour, EXPECTED.dash, 2),
     ]
+
+
+def _observed_lines(view: Curve, seen: Any) -> list[dict[str, Any]]:
+    """Mean, lowest and highest number of reports in each bin, of ``seen`` in the order of the view."""
+    return [
+        _count_line(view, "Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
+        _count_line(view, "Lowest observed", view.low(seen), OBSERVED.faded(0.7), "dot", 1),
+        _count_line(view, "Highest observed", view.high(seen), OBSERVED.faded(0.7), "dot", 1),
+    ]
+
+
+def _count_line(view: Curve, name: str, y: Any, colour: str, dash: str, width: float) -> dict[str, Any]:
+    return view.line(name, y, "%{y:,.1~f}", color=colour, dash=dash, width=width)
 
 
 LARGEST_MATRIX = 30

@@ -17,16 +17,18 @@ _GIVEN_AWAY = 0.9  # chance that a report is the truth from which it says nearly
 _ROUNDING = 1e-12
 
 
-def story(draw: Draw, result: Comparison, distance: Closeness, view: View) -> go.Figure:
+def story(draw: Draw, result: Comparison, distance: Closeness | None, view: View) -> go.Figure:
     """Shares of truth, of reports, and the maximum-likelihood estimate, per category or along the ranks.
 
-    ``distance`` says how far reports and estimate are from the truth.
+    ``distance`` says how far reports and estimate are from the truth; with None the truth is left out.
     """
     series = {
         "truth": ("Truth (hidden)", draw.theta),
         "observed": ("Reports", draw.counts / draw.scenario.n),
         "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
     }
+    if distance is None:
+        del series["truth"]
     traces = [_trace(view, key, name, values) for key, (name, values) in series.items()]
     y = axis("Share of users or reports", tickformat=SHARE, rangemode="tozero")
     return figure(
@@ -67,9 +69,11 @@ def two_ways(mechanism: RandomizedResponse) -> str:
     )
 
 
-def _reading(distance: Closeness, mechanism: RandomizedResponse) -> str:
+def _reading(distance: Closeness | None, mechanism: RandomizedResponse) -> str:
     """Whether reports or estimate are nearer to the truth in this draw; no order between distances that round
     to the same text."""
+    if distance is None:
+        return "The estimate (green) undoes the noise, from the reports (blue) alone; the truth is hidden."
     far, near = percent(distance.reports), percent(distance.estimate)
     if distance.reports < _ROUNDING:
         also = (

@@ -15,7 +15,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link, state
+from pages._ui import chart, link, state, truth
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
@@ -137,7 +137,8 @@ def section(page: Page) -> go.Figure:
     with left:
         place = page.place()
     layers = _pick_layers(result)
-    figure = triangle(result, three.theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
+    theta = truth.unless_hidden(three.theta)
+    figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
     page.lead(figure, "geometry", _pick_at, place)
     with right:
         _numbers(result)
@@ -245,6 +246,8 @@ def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> 
     heads = " | ".join(markdown(plain(name)) for name in names)
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
     for row in _ROWS:
+        if row == "truth" and truth.hidden():
+            continue
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
     table = "\n".join(lines)
@@ -286,6 +289,9 @@ _LONGEST_AXIS_NAME = 16
 def bias_section(work: Work) -> None:
     """Widget for the truth, the clouds of many collections under it, and the length of each bias."""
     st.subheader("What does a repair cost? Bias at the border")
+    if truth.hidden():
+        st.markdown(truth.note("how far from it the mean of many collections lies"))
+        return
     where = st.segmented_control(
         "The truth of the three categories",
         TRUTH_PLACES,

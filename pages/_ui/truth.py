@@ -1,0 +1,65 @@
+"""Hiding the truth of the scenario, so that a class can guess first, and revealing it.
+
+The setting belongs to the session: all pages share it, and their links carry it (``truth=hidden``), see `link`. While it
+is on, a page passes no truth to its figures (`unless_hidden`), writes no number that depends on it (`text`), and has one
+sentence in the place of a section that is about nothing else (`note`).
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import streamlit as st
+
+from pages._ui import link
+
+T = TypeVar("T")
+
+# Addresses of the pages that show the truth of the scenario.
+_PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu")
+
+
+def hidden() -> bool:
+    """Whether the truth is hidden in this session."""
+    return link.truth_is_hidden()
+
+
+def unless_hidden(value: T) -> T | None:
+    """The value, or None while the truth is hidden."""
+    return None if hidden() else value
+
+
+def text(number: str) -> str:
+    """A number that depends on the truth, as text; a word in its place while the truth is hidden."""
+    return "hidden" if hidden() else number
+
+
+def note(what: str = "this") -> str:
+    """The sentence in the place of something that is about the truth alone."""
+    return f"The truth is hidden. **Reveal the truth** in the sidebar shows {what}."
+
+
+def draw_button() -> None:
+    """Draw the button that hides the truth or reveals it, on the pages that show it."""
+    if link.page() in _PAGES:
+        st.button(
+            "Reveal the truth" if hidden() else "Hide the truth",
+            on_click=link.hide_truth,
+            args=(not hidden(),),
+            key=f"truth_{link.page()}",
+            help="For a class that guesses first: hides the true counts, and every number that depends on them, on all "
+            "pages. The link says so, too.",
+            width="stretch",
+        )
+
+
+def reveal_first_button(key: str) -> None:
+    """Draw, in the place of a download whose file contains the truth, a button that reveals the truth."""
+    st.button(
+        "Data contain the truth: reveal",
+        on_click=link.hide_truth,
+        args=(False,),
+        key=key,
+        help="The file has a column with the true counts: reveal the truth, and it can be downloaded.",
+        width="stretch",
+    )

@@ -1,0 +1,238 @@
+"""While the truth is hidden, nothing that a page sends gives it away; revealed, the page is as it was."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from google.protobuf.json_format import MessageToDict
+from streamlit.testing.v1 import AppTest
+
+from pages._ui.downloads import data_csv
+from rr_core import Scenario
+from rr_core.figures.style import percent
+from rr_core.geometry.simplex import three_categories
+from rr_core.scenario import Draw
+from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, widget
+
+LINK = "dist=zipf&k=12&s=1.1&eps=1.5&n=9973&seed=11"
+THREE = LINK.replace("k=12", "k=3")
+MANY = LINK.replace("k=12", "k=100")
+CURVE = LINK.replace("k=12", "k=300")
+LINKS = {"k = 12": LINK, "k = 3": THREE, "k = 100": MANY, "k = 300": CURVE}
+HIDE, REVEAL = "Hide the truth", "Reveal the truth"
+EVERY_PAGE = pytest.mark.parametrize("name", OF_A_DRAW)
+NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def drawn(link: str) -> Draw:
+    return Scenario.from_query(dict(pair.split("=") for pair in link.split("&")))[0].draw()
+
+
+def nodes(block: Any) -> Iterator[Any]:
+    """Everything on a page, in its order."""
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            if child.proto is not None:
+                yield child
+            yield from nodes(child)
+        else:
+            yield child
+
+
+def unpacked(value: Any) -> Any:
+    """A figure with its packed arrays as lists."""
+    if isinstance(value, dict):
+        if "bdata" in value:
+            return np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).tolist()
+        return {key: unpacked(one) for key, one in value.items()}
+    return [unpacked(one) for one in value] if isinstance(value, list) else value
+
+
+def sent(page: AppTest) -> list[str]:
+    """Everything that a page sends to the browser, element by element, as text."""
+    texts = []
+    for node in nodes(page._tree):
+        proto = node.proto
+        fields = MessageToDict(proto)
+        fields.pop("deferredFileId", None)  # another one in every run
+        if isinstance(fields.get("spec"), str):
+            fields["spec"] = unpacked(json.loads(fields["spec"]))
+        texts.append(json.dumps(fields, ensure_ascii=False))
+    return texts
+
+
+def given_away(text: str, draw: Draw) -> set[str]:
+    """What a text gives away: series of the truth of which it has more numbers than may be there by chance."""
+    written = np.array(
+        sorted({float(one.replace(",", "").replace("−", "-")) for one in NUMBER.findall(text)})
+    )
+    percents = set(re.findall(r"(?<![\d.])[\d.]+%", text))
+    found = set()
+    for one in {draw, three_categories(draw)}:
+        reported = set(one.counts.tolist())
+        counts = np.array([count for count in one.true_counts if count > 99 and count not in reported])
+        expected = one.mechanism.expected(one.theta)
+        shares = counts / one.scenario.n
+        series = {
+            "counts": (counts, 0.0),
+            "shares": (shares, 2e-6),
+            "expected counts": (expected * one.scenario.n, 2e-6),
+            "expected shares": (expected, 2e-6),
+        }
+        matches = {
+            name: [bool((np.abs(written - value) <= tolerance * value).any()) for value in values]
+            for name, (values, tolerance) in series.items()
+        }
+        near = {percent(float(share), 4) for share in one.counts / one.scenario.n}
+        matches["percents"] = [text in percents - near for text in (percent(float(x), 4) for x in shares)]
+        found |= {name for name, hits in matches.items() if sum(hits) > max(1, 0.4 * len(hits))}
+    return found
+
+
+def leaks(page: AppTest, draw: Draw) -> list[tuple[str, set[str]]]:
+    """The elements of a page that give the truth away."""
+    found = [(text[:300], given_away(text, draw)) for text in sent(page)]
+    return [(text, series) for text, series in found if series]
+
+
+@EVERY_PAGE
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_a_hidden_truth_is_nowhere_on_the_page(name, link):
+    page = opened(name, f"{link}&truth=hidden")
+    draw = drawn(link)
+    assert leaks(page, draw) == []
+    for chart in charts(page):
+        names = [str(one.get("name", "")).lower() for one in chart["data"]]
+        assert not [one for one in names if "truth" in one or "true users" in one or "expected" in one], names
+        assert len(chart["alt"]) > 30
+        assert "true count" not in chart["layout"]["xaxis"]["title"]["text"]
+    shown = opened(name, link)
+    if name != "ibu" and (name, link) != ("geometry", MANY) and (name, link) != ("geometry", CURVE):
+        assert leaks(shown, draw), "the test would not notice the truth"
+
+
+@pytest.mark.parametrize("name", ["noisy_histogram", "estimators"])
+@pytest.mark.parametrize("link", [LINK, MANY], ids=["k = 12", "k = 100"])
+def test_a_film_does_not_end_in_the_hidden_truth(name, link):
+    draw, page = drawn(link), opened(name, f"{link}&truth=hidden")
+    checked(widget(page, "Show the film").set_value(True).run())
+    assert "frames" in charts(page)[1]
+    assert leaks(page, draw) == []
+    assert "truth is hidden" in charts(page)[1]["alt"]
+    assert "squared error" not in json.dumps(charts(page)[1])
+    checked(widget(page, REVEAL).click().run())
+    assert leaks(page, draw)
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_a_figure_that_follows_the_hand_hides_the_truth_too(link):
+    page = opened("estimators", f"{link}&truth=hidden")
+    checked(widget(page, "Privacy ε").set_value(2.0).run(moving=True))
+    assert leaks(page, drawn(link.replace("eps=1.5", "eps=2"))) == []
+    assert "Truth" not in [shape.get("name") for shape in charts(page)[0]["layout"].get("shapes", [])]
+
+
+@pytest.mark.parametrize("choice", ["Most frequent", "By name"])
+def test_what_is_most_frequent_goes_by_reports(choice):
+    page = opened("estimators", f"{CURVE}&truth=hidden")
+    checked(page.button_group(key="view_shown").set_value(choice).run())
+    assert leaks(page, drawn(CURVE)) == []
+    title = charts(page)[0]["layout"]["xaxis"]["title"]["text"]
+    assert "report" in title
+    assert "true" not in title
+    if choice == "Most frequent":
+        order = np.argsort(-drawn(CURVE).counts, kind="stable")[:30]
+        assert charts(page)[0]["data"][0]["customdata"] == [str(i + 1) for i in order]
+
+
+@EVERY_PAGE
+def test_no_download_contains_a_hidden_truth(name):
+    page = opened(name, f"{LINK}&truth=hidden")
+    labels = [one.proto.label for one in page.get("download_button")]
+    with_truth = name not in ("", "ibu")  # home gives no file, IBU's has none
+    assert ("Download data (CSV)" in labels) == (name == "ibu")
+    reveal = [one for one in page.button if one.label == "Data contain the truth: reveal"]
+    assert len(reveal) == with_truth
+    if with_truth:
+        checked(reveal[0].click().run())
+        labels = [one.proto.label for one in page.get("download_button")]
+        assert labels[0] == "Download data (CSV)"
+        assert widget(page, HIDE)
+
+
+@EVERY_PAGE
+@pytest.mark.parametrize("link", [LINK, CURVE], ids=["k = 12", "k = 300"])
+def test_revealed_the_page_is_as_it_was(name, link):
+    # Run again, for what widgets are told in their first run alone.
+    shown, hidden = opened(name, link).run(), opened(name, f"{link}&truth=hidden").run()
+    shown, hidden = sent(shown), sent(hidden)
+    page = opened(name, f"{link}&truth=hidden")
+    checked(widget(page, REVEAL).click().run().run())
+    assert sent(page) == shown
+    checked(widget(page, HIDE).click().run().run())
+    assert sent(page) == hidden
+
+
+@EVERY_PAGE
+def test_it_stays_hidden_in_another_draw_and_at_another_epsilon(name):
+    page = opened(name, LINK)
+    checked(widget(page, HIDE).click().run())
+    checked(widget(page, "New draw").click().run())
+    assert leaks(page, drawn(LINK.replace("seed=11", "seed=12"))) == []
+    checked(widget(page, "Privacy ε").set_value(3.0).run())
+    assert leaks(page, drawn(LINK.replace("seed=11", "seed=12").replace("eps=1.5", "eps=3"))) == []
+    assert page.query_params["truth"] == "hidden"
+    checked(widget(page, REVEAL).click().run())
+    assert "truth" not in page.query_params
+
+
+def test_it_stays_hidden_on_all_pages_and_their_links_carry_it():
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for pair in f"{LINK}&truth=hidden".split("&"):
+        page.query_params[pair.split("=")[0]] = pair.split("=")[1]
+    checked(page.run())
+    for name in ("estimators", "plan", "reference", "noisy_histogram"):
+        checked(page.switch_page(f"pages/{name}.py").run())
+        links = [one.proto for one in page.get("page_link")]
+        assert links
+        assert all("truth=hidden" in str(link.query_string) for link in links), links[0]
+        assert page.query_params["truth"] == "hidden"
+    assert widget(page, REVEAL)
+    assert leaks(page, drawn(LINK)) == []
+
+
+@pytest.mark.parametrize("name", ["plan", "experiments"])
+def test_pages_without_the_truth_have_no_such_button(name):
+    page = opened(name, f"{LINK}&truth=hidden")
+    assert not [one for one in page.button if one.label in (HIDE, REVEAL)]
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"), [("HIDDEN", True), ("shown", False), ("yes", False), ("", False)]
+)
+def test_the_link_says_hidden_or_shown(value, hidden):
+    page = opened("estimators", f"{LINK}&truth={value}")
+    assert widget(page, REVEAL if hidden else HIDE)
+    said = [one.value for one in page.warning]
+    if value in ("HIDDEN", "shown"):
+        assert said == []
+    else:
+        assert [one.replace("\\", "") for one in said] == [
+            f"The link's truth is “{value}”, which is neither hidden nor shown; it is shown."
+        ]
+
+
+def test_the_data_of_a_hidden_scenario_would_contain_the_truth():
+    """Why the download asks first."""
+    from pages._ui.work import Work
+
+    text = data_csv(Work(drawn(LINK))).decode("utf-8-sig")
+    assert [row.split(",")[1] for row in text.splitlines()[1:]] == [
+        str(one) for one in drawn(LINK).true_counts
+    ]
