@@ -29,6 +29,14 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
+/* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
+[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(
+  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect, .annotation .bg) {
+  fill: light-dark(#F8F8F6, #2B2B28) !important; stroke: light-dark(#CFCFC8, #6A6A64) !important;
+}
+[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
+  fill: light-dark(#262626, #F0F0EC) !important;
+}
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
