@@ -119,11 +119,6 @@ def truth_is_hidden() -> bool:
     return _link().truth_is_hidden
 
 
-def to_query() -> dict[str, str]:
-    """The query parameters of what all pages share: the scenario, and whether its truth is hidden."""
-    return {**current().to_query(), **truth_to_query()}
-
-
 def truth_to_query() -> dict[str, str]:
     """The query parameter of a hidden truth; nothing while it is shown."""
     return {_TRUTH.parameter: "hidden"} if truth_is_hidden() else {}
@@ -210,7 +205,7 @@ def write() -> None:
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
-    wanted = {**to_query(), **others, **own, **link.own}
+    wanted = {**current().to_query(), **truth_to_query(), **others, **own, **link.own}
     given = {name: text for name, text in wanted.items() if text is not None}
     if given != address:
         st.query_params.from_dict(given)
