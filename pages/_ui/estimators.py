@@ -108,7 +108,9 @@ def _cells(result: Comparison, metric: str) -> list[str]:
     digits, different = _FEWEST, len({errors[name] for name in VALID})
     while digits < _MOST and len({number(errors[name], digits) for name in VALID}) < different:
         digits += 1
-    marks = {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst else {}
+    marks = (
+        {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst and not truth.hidden() else {}
+    )
     nothing = ULPS if metric in ("tv", "max") else ULPS**2
     return [
         ("≈ 0" if 0 < abs(error) <= nothing else number(error, digits)) + marks.get(name, "")
@@ -130,7 +132,7 @@ def repeated_section(work: Work, target: Target) -> None:
         )
     )
     if truth.hidden():
-        st.markdown(truth.note("which estimate is nearest to it, and how often"))
+        st.markdown(truth.note("the errors of many collections"))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")

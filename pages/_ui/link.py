@@ -120,11 +120,6 @@ def truth_is_hidden() -> bool:
     return _link().truth_is_hidden
 
 
-def to_query() -> dict[str, str]:
-    """The query parameters of what all pages share: the scenario, and whether its truth is hidden."""
-    return {**current().to_query(), **truth_to_query()}
-
-
 def truth_to_query() -> dict[str, str]:
     """The query parameter of a hidden truth; nothing while it is shown."""
     return {_TRUTH.parameter: "hidden"} if truth_is_hidden() else {}
@@ -224,7 +219,7 @@ def _query() -> dict[str, str]:
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
-    wanted = {**to_query(), **others, **own, **link.own}
+    wanted = {**current().to_query(), **truth_to_query(), **others, **own, **link.own}
     return {name: text for name, text in wanted.items() if text is not None}
 
 

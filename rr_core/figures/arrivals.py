@@ -63,7 +63,7 @@ def arriving_reports(
             **common,
         }
     ]
-    highest = seen.shares[-1].max()
+    highest = seen.shares[-1].max() or _MOST  # nobody may have reported any of them
     if theta is not None:
         truth, expected = view.pick(theta), view.pick(mechanism.expected(theta))
         bars = {
@@ -90,7 +90,7 @@ def arriving_reports(
             "y": expected,
         }
         traces = [bars, *traces, diamonds]
-        highest = max(expected.max(), highest)
+        highest = max(expected.max(), seen.shares[-1].max())
         if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
             highest = max(highest, truth.max())
     away = [
@@ -146,9 +146,7 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) ->
         )
         for i, n in enumerate(seen.n)
     ]
-    highest = max(last[name].max() for name in VALID)
-    if shown is not None:
-        highest = max(highest, shown.max())
+    highest = max(0 if shown is None else shown.max(), *(last[name].max() for name in VALID)) or _MOST
     top = min(_HEADROOM * highest, _MOST)
     y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
     layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}

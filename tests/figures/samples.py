@@ -64,7 +64,18 @@ def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
             result.estimates["inv"], draw.theta, n, mechanism, shown
         ),
         "estimates": lambda: estimators.estimates(result.estimates, draw.theta, n, mechanism, shown),
+        "story, truth hidden": lambda: story.story(draw, result, None, shown),
+        "histogram, truth hidden": lambda: noisy_histogram.noisy_histogram(
+            None, draw.counts, mechanism, shown
+        ),
+        "inv, truth hidden": lambda: inv_negatives.inv_with_negatives(
+            result.estimates["inv"], None, n, mechanism, shown
+        ),
+        "estimates, truth hidden": lambda: estimators.estimates(
+            result.estimates, None, n, mechanism, shown, quick=True
+        ),
         "chance": lambda: inv_negatives.chance_against_users(n, mechanism, 0.4),
+        "chance, truth hidden": lambda: inv_negatives.chance_against_users(n, mechanism, None),
         "belief": lambda: _belief(draw, 1),
         "beliefs": lambda: _belief(draw, 5),
         "errors": lambda: estimators.error_distribution(repeats(k), "mse"),
@@ -85,7 +96,8 @@ def _belief(draw: Draw, answers: int) -> go.Figure:
 
 
 OF_CATEGORIES = ("story", "histogram", "inv", "estimates")
-FIGURES = (*OF_CATEGORIES, "chance", "belief", "beliefs", "errors", "bias", "wins")
+WITHOUT_TRUTH = tuple(f"{name}, truth hidden" for name in (*OF_CATEGORIES, "chance"))
+FIGURES = (*OF_CATEGORIES, *WITHOUT_TRUTH, "chance", "belief", "beliefs", "errors", "bias", "wins")
 
 
 def spec(figure: go.Figure) -> dict[str, Any]:

@@ -47,6 +47,24 @@ def films(scenario):
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=ids)
+def test_without_the_truth_a_film_shows_the_same_reports_and_estimates_and_nothing_else(scenario):
+    (draw, view, reports, seen), *whole = films(scenario)
+    alone = (
+        arriving_reports(reports, None, draw.mechanism, view),
+        arriving_estimates(seen, None, view),
+    )
+    for figure, with_truth in zip(alone, whole, strict=True):
+        check(figure)
+        low, high = figure.layout.yaxis.range
+        assert low <= 0 < high <= 1.05
+        moved = [[[*one.y] for one in frame.data if one.y is not None] for frame in figure.frames]
+        assert moved == [[[*one.y] for one in frame.data if one.y is not None] for frame in with_truth.frames]
+        assert {trace.name for trace in figure.data}.isdisjoint({"Truth", "Expected"})
+        notes = {frame.layout.annotations[0].text for frame in figure.frames}
+        assert not any("error" in note or "expected" in note for note in notes)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=ids)
 def test_films_are_valid_small_and_say_themselves_at_the_ends_of_every_control(scenario):
     (draw, _, reports, seen), first, second = films(scenario)
     for figure in (first, second):
