@@ -5,8 +5,12 @@ import streamlit as st
 from pages._ui import guidance, messages
 from pages._ui.experiments import controls, results, runs, winner_map
 from pages._ui.frame import open_page
+from pages._ui.parts import Parts
 
-SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS
+PARTS = Parts(
+    "experiments", {"curves": "Curves", "claims": "The paper's claims", "files": "Other runs and files"}
+)
+SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS, PARTS.binding
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 
 answer = st.container()
@@ -28,10 +32,14 @@ else:
     view = run.view()
     results.first_figure(view, scenario)
     page.controls()
-    results.second_figure(view, scenario)
-    results.claims_table(view)
-    results.compare_runs(view, runs.comparable_results(run))
-    results.file_downloads(view)
+    parts = PARTS.tabs()
+    with parts["curves"]:
+        results.second_figure(view, scenario)
+    with parts["claims"]:
+        results.claims_table(view)
+    with parts["files"]:
+        results.compare_runs(view, runs.comparable_results(run))
+        results.file_downloads(view)
 
 guidance.which_to_use()
 guidance.next_page()

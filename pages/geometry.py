@@ -5,17 +5,29 @@ import streamlit as st
 from pages._ui import downloads, guidance
 from pages._ui.frame import open_page
 from pages._ui.geometry import collinearity, triangle
+from pages._ui.parts import Parts
 
+PARTS = Parts(
+    "geometry",
+    {"line": "On one line?", "beyond": "Beyond Theorem 2", "bias": "The price: bias"},
+)
 page = open_page(
-    "geometry", "Where do the three repairs lie, and why is MLE* in the middle?", triangle.PICKED
+    "geometry",
+    "Where do the three repairs lie, and why is MLE* in the middle?",
+    triangle.PICKED,
+    PARTS.binding,
 )
 st.markdown(guidance.REPAIRS)
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
+parts = PARTS.tabs()
+with parts["line"]:
+    collinearity.theorem_section(page.work)
+with parts["beyond"]:
+    collinearity.equal_supports_section(page.work)
+with parts["bias"]:
+    triangle.bias_section(page.work)
 guidance.which_to_use()
-triangle.bias_section(page.work)
-collinearity.theorem_section(page.work)
-collinearity.equal_supports_section(page.work)
 
 with st.expander("Formulas"):
     st.markdown(

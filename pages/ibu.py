@@ -5,9 +5,19 @@ import streamlit as st
 from pages._ui import chart, figure_controls, film, guidance, view_picker
 from pages._ui.frame import open_page
 from pages._ui.ibu import controls, results, sections
+from pages._ui.parts import Parts
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
 
-page = open_page("ibu", "How many iterations does IBU need, and when may it stop?")
+PARTS = Parts(
+    "ibu",
+    {
+        "stop": "When may it stop?",
+        "last": "Which come last?",
+        "epsilon": "At other ε",
+        "cost": "What does it cost?",
+    },
+)
+page = open_page("ibu", "How many iterations does IBU need, and when may it stop?", PARTS.binding)
 work = page.work
 
 st.markdown(
@@ -29,28 +39,28 @@ film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 
-st.subheader("When may it stop?")
-st.markdown(
-    "Only somebody who knows MLE\\* could tell how far away IBU still is. The **certificate** needs no MLE\\*: it is the "
-    "largest factor by which the next iteration would multiply a category, minus one, and the log-likelihood per "
-    "report can never grow by more than that."
-)
-chart.show(convergence_curves(path, tolerance), "ibu_convergence")
-sections.triangle_section(work, path)
-
-st.subheader("Which categories come last?")
-settling = results.settling(work, start, path, controls.pick_nearness())
-chart.show(settling_by_reports(path, settling), "ibu_stragglers")
-sections.explain_pace(path)
-
 st.markdown(
     "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "
     "play again. Start from **One category at zero** and see that IBU never brings it back. Start from "
     "**The reports φ**: how many iterations does a better guess save?"
 )
-
-sections.comparison_section(work, length, tolerance)
-sections.cost_section(work, reached, start)
+parts = PARTS.tabs()
+with parts["stop"]:
+    st.markdown(
+        "Only somebody who knows MLE\\* could tell how far away IBU still is. The **certificate** needs no MLE\\*: it is "
+        "the largest factor by which the next iteration would multiply a category, minus one, and the log-likelihood per "
+        "report can never grow by more than that."
+    )
+    chart.show(convergence_curves(path, tolerance), "ibu_convergence")
+    sections.triangle_section(work, path)
+with parts["last"]:
+    settling = results.settling(work, start, path, controls.pick_nearness())
+    chart.show(settling_by_reports(path, settling), "ibu_stragglers")
+    sections.explain_pace(path)
+with parts["epsilon"]:
+    sections.comparison_section(work, length, tolerance)
+with parts["cost"]:
+    sections.cost_section(work, reached, start)
 results.downloads_row(work, path, start, figure)
 
 with st.expander("Formulas"):

@@ -4,12 +4,26 @@ import streamlit as st
 
 from pages._ui import guidance
 from pages._ui.frame import open_page
+from pages._ui.parts import Parts
 from pages._ui.plan import downloads, sections
 from pages._ui.plan.results import current_plan, plan_landscape
 from pages._ui.plan.sentences import FORMULAS
 from pages._ui.plan.settings import SETTINGS, controls
 
-page = open_page("plan", "How many people, and how much privacy, does my survey need?", SETTINGS)
+PARTS = Parts(
+    "plan",
+    {
+        "privacy": "More privacy",
+        "estimators": "Valid estimators",
+        "protocols": "Other protocols",
+        "bounds": "Lower bounds",
+        "shuffling": "Shuffling",
+        "files": "Files",
+    },
+)
+page = open_page(
+    "plan", "How many people, and how much privacy, does my survey need?", SETTINGS, PARTS.binding
+)
 k = page.work.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 controls(k, settings)
@@ -17,12 +31,19 @@ plan = current_plan(page.work, settings)
 sections.answer(plan)
 figure = sections.plan_map_figure(page, plan)
 
-sections.price_of_privacy(plan)
-sections.simulated_errors(page.work, plan)
-sections.other_protocols(plan)
-sections.lower_bounds(plan)
-delta = sections.shuffled_reports(plan)
-downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
+parts = PARTS.tabs()
+with parts["privacy"]:
+    sections.price_of_privacy(plan)
+with parts["estimators"]:
+    sections.simulated_errors(page.work, plan)
+with parts["protocols"]:
+    sections.other_protocols(plan)
+with parts["bounds"]:
+    sections.lower_bounds(plan)
+with parts["shuffling"]:
+    delta = sections.shuffled_reports(plan)
+with parts["files"]:
+    downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
 
 with st.expander("Formulas"):
     st.markdown(FORMULAS)

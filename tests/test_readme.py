@@ -31,7 +31,7 @@ def test_it_opens_with_a_sentence_a_picture_and_the_two_commands() -> None:
 def test_every_page_is_listed_with_its_address_and_its_question() -> None:
     for page in (ROOT / "pages").glob("[!_]*.py"):
         question = re.search(
-            r'open_(?:page|reading)\(\s*"(\w+)", "([^"]+)"', page.read_text(encoding="utf-8")
+            r'open_(?:page|reading)\(\s*"(\w+)",\s+"([^"]+)"', page.read_text(encoding="utf-8")
         )
         assert question is not None
         assert question[1] == page.stem

@@ -1,0 +1,45 @@
+"""The parts of a long page, as tabs below its main figure; the one on screen is in the link (``part``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages._ui.link import Binding
+from rr_core.parameters import Choice
+
+
+class Parts:
+    """The parts of a page.
+
+    Attributes:
+        binding: of the part on screen, for `frame.open_page`.
+    """
+
+    def __init__(self, page: str, names: Mapping[str, str]) -> None:
+        """
+        Args:
+            page: its address.
+            names: of the parts by their keys in a link; the first one opens with the page.
+        """
+        self._page, self._names, first = page, names, next(iter(names))
+        choice = Choice("part", "part", "part of the page", names)
+
+        def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+            key, note = choice.parse(query.get("part", first), first)
+            return key, (note,) if note else ()
+
+        def write(key: str) -> dict[str, str | None]:
+            return {"part": None if key == first else key}
+
+        self.binding: Binding[str] = Binding(f"_part_of_{page}", first, read, write)
+
+    def tabs(self) -> dict[str, DeltaGenerator]:
+        """Draw the tabs, and give the container of each part."""
+        keys = {name: key for key, name in self._names.items()}
+        arguments = self.binding.widget_arguments(
+            f"part_{self._page}", self._names[self.binding.current()], keys.__getitem__
+        )
+        return dict(zip(self._names, st.tabs(list(self._names.values()), **arguments), strict=True))
