@@ -261,6 +261,11 @@ class Lab:
     def words(self) -> str:
         return self.page.get_by_test_id("stMain").inner_text()
 
+    def part(self, name: str) -> None:
+        """Open a part of a long page by its tab."""
+        with self.rerun():
+            self.page.get_by_role("tab", name=name).click(delay=80)
+
     def download(self, name: str) -> bytes:
         with self.page.expect_download() as caught:
             self.page.get_by_role("button", name=name).click(delay=80)

@@ -38,6 +38,7 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, ope
     lab.settle()
     assert reading(lab, "exp_map") == stored  # the same collections
     figure = lab.figure("exp_map")
+    lab.part("Other runs and files")
     saved = lab.download("Sweep (Parquet)")
     chooser = lab.page.get_by_test_id("stMain").locator('[data-testid="stFileUploader"] input[type="file"]')
     with lab.rerun():

@@ -24,8 +24,12 @@ def test_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(open_l
     assert lab.query["guess"] == "sidebar"
     needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2), users="sampled")
     assert f"{needed:,} users are enough" in lab.words()
+    lab.part("Files")
+    assert lab.query["part"] == "files"
     summary = lab.download("One-page summary (HTML)").decode()
     assert f"<b>{needed:,} users are enough</b>" in summary
+    lab.back()
+    assert "part" not in lab.query
     lab.back()
     assert lab.query["guess"] == "worst"
     assert f"{users:,} users are enough" in lab.words()
