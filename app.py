@@ -15,9 +15,7 @@ lesson.draw()
 
 with st.container(key="own_numbers"):
     st.subheader("The same with your own numbers")
-    st.markdown(
-        f"Truth (grey), reports (blue) and estimate (green) in your scenario. {one_answer(work.draw.mechanism)}"
-    )
+    st.markdown(one_answer(work.draw.mechanism))
 page.lead(story(work.draw, work.comparison(), closeness, view_picker.compact(work)), "story")
 
 columns = st.columns(3)
@@ -35,4 +33,4 @@ for path, label, icon, promise in (*LAB, *PRACTICE):
     with cards.cell():
         link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query())
         st.caption(promise)
-st.caption("The address bar holds the scenario: copy it, and a whole class opens the same numbers.")
+st.caption("The address holds the scenario: copy it, and a class opens the same numbers.")

@@ -1,7 +1,7 @@
 """The numbers of the home page's story: one small survey, at several epsilon.
 
-The people are fixed, and so are their dice: the reports at two values of epsilon differ in what epsilon changes alone, see
-`rr_core.coupling`.
+The people are fixed, and so are their dice: between two values of epsilon only those reports change that epsilon changes,
+see `rr_core.coupling`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rr_core.estimators import mle_star
 from rr_core.mechanism import RandomizedResponse
 from rr_core.streams import Stream
 
-# Of the first 300 seeds the one with the most typical survey: at every epsilon the estimate is about as far from the truth
-# as in the median survey.
+# Of the first 300 seeds the one with the most typical survey: at every epsilon the estimate is about as far from the
+# truth as in the median survey.
 SEED = 161
 # How 2,000 students passed an exam that they were not ready for: made up.
 PEOPLE = {
