@@ -31,6 +31,5 @@ st.subheader("Where to go")
 cards = st.grid(2, border=True)
 for path, label, icon, promise in (*LAB, *PRACTICE):
     with cards.cell():
-        link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query())
-        st.caption(promise)
+        link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query(), promise)
 st.caption("The address holds the scenario: copy it, and a class opens the same numbers.")

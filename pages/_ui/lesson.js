@@ -175,7 +175,7 @@ class Story {
   // 2: the coin
 
   toss() {
-    this.say('Let a coin decide', 'Where the coin lands decides: in the dark part you tell the truth, in the light part you '
+    this.say('Let a coin decide', 'Where the coin lands decides: in the filled part you tell the truth, in the empty part you '
       + 'name one of the five answers at random. Only the report is handed in.');
     const truth = make('b'), random = make('b'), zone = make('i'), coin = make('div', 'rr-coin');
     const strip = make('div', 'rr-strip', '', zone);
