@@ -22,7 +22,7 @@ def opened(open_lab, **options):
     lab.page.on(
         "websocket", lambda socket: socket.on("framesent", lambda _: sent.append("a message on the socket"))
     )
-    lab.page.on("request", lambda request: sent.append(request.url))
+    lab.page.on("request", lambda request: sent.append(request.url) if not font(request) else None)
     lab.page.set_viewport_size(options["viewport"])
     lab.page.emulate_media(reduced_motion=options.get("reduced_motion", "no-preference"))
     lab.open(f"/?{LINK}")
@@ -30,6 +30,11 @@ def opened(open_lab, **options):
     assert sent
     sent.clear()
     return lab, sent
+
+
+def font(request):
+    """Whether a request fetches one of the page's fonts, which arrive when they are first needed."""
+    return request.resource_type == "font" and request.method == "GET" and "?" not in request.url
 
 
 def title(lab):
