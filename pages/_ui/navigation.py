@@ -88,8 +88,9 @@ def draw() -> None:
             link_to(path, label, icon, query)
 
 
-def link_to(path: str, label: str, icon: str, query: dict[str, str]) -> None:
+def link_to(path: str, label: str, icon: str, query: dict[str, str], tooltip: str | None = None) -> None:
     """Draw a link to a page that carries a scenario, and whether its truth is hidden. Nothing is drawn when a page is run
     on its own, without the others."""
     with suppress(StreamlitPageNotFoundError):
-        st.page_link(path, label=label, icon=icon, query_params={**query, **link.truth_to_query()})
+        carried = {**query, **link.truth_to_query()}
+        st.page_link(path, label=label, icon=icon, query_params=carried, help=tooltip)

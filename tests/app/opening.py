@@ -71,7 +71,7 @@ def dials(page: AppTest) -> list[Dial]:
     found = []
     for element in page.get("bidi_component"):
         data = json.loads(element.proto.json or element.proto.mixed.json)
-        if not data["compact"]:
+        if "dials" in data and not data["compact"]:
             found += [Dial(page, element.proto, dial, data["answered"]) for dial in data["dials"]]
     return found
 

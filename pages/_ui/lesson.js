@@ -1,0 +1,353 @@
+// The story at the head of the home page, in five steps. It runs wholly here: nothing is sent to the server.
+// In milliseconds: of a coin's fall; of the reports' arrival, and of one report's fall.
+const FALL = 900, ARRIVAL = 3000, DROP = 500;
+const DOTS = 200;    // falling reports: one for ten people
+const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
+
+const percent = share => `${Math.round(100 * share)}%`;
+const points = number => `${number} ${number === 1 ? 'point' : 'points'}`;
+const sum = numbers => numbers.reduce((a, b) => a + b, 0);
+const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+function make(tag, name, text, ...children) {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text) node.textContent = text;
+  node.append(...children);
+  return node;
+}
+
+// Whole percentages with sum `total` in proportion to the weights, equal ones where all weights are zero.
+function apportion(weights, total) {
+  const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
+  const whole = parts.map(Math.floor);
+  const order = parts.map((_, i) => i).sort((i, j) => (parts[j] - whole[j]) - (parts[i] - whole[i]));
+  for (let left = total - sum(whole), i = 0; i < left; i++) whole[order[i]]++;
+  return whole;
+}
+
+// Half the sum of the differences, in whole percentage points: how many people in a hundred stand in a wrong bar.
+const distance = (shares, truth) => Math.round(50 * sum(shares.map((share, i) => Math.abs(share - truth[i]))));
+
+// Who came closest, in a sentence made of the numbers on screen.
+function verdict(you, reports, computer) {
+  const off = [['you', you], ['the reports', reports], ['the computer', computer]];
+  const least = Math.min(you, reports, computer);
+  const first = off.filter(([, number]) => number === least).map(([name]) => name);
+  const names = first.join(' and ');
+  const closest = first.length === 3 ? 'All three are equally close.'
+    : `${names[0].toUpperCase()}${names.slice(1)} came ${first.length === 2 ? 'equally close' : 'closest'}.`;
+  if (computer <= reports) return closest;
+  return `${closest} Here the noise misleads even the computer: its guess is further off than the reports.`;
+}
+
+class Story {
+  constructor(root, data) {
+    this.root = root;
+    this.step = 0;
+    this.place = data.first;   // of ε among the values
+    this.answer = null;        // the visitor's
+    this.guess = null;         // whole percentages; the reports until the visitor moves one
+    this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal];
+    this.build(data);
+    new IntersectionObserver(([seen]) => { root.dataset.near = seen.isIntersecting ? 'yes' : '' }).observe(root);
+  }
+
+  // Whatever the server tells: a new scenario for the last link.
+  show(data) {
+    this.data = data;
+    this.truth = data.true_counts.map(count => count / data.n);
+    for (const [name, colour] of Object.entries(data.colours)) this.root.style.setProperty(`--rr-${name}`, colour);
+    if (!this.body.hasChildNodes()) this.go(0, false);
+    this.onward.href = `noisy_histogram?${new URLSearchParams(data.query)}`;
+  }
+
+  get now() { return this.data.steps[this.place] }
+  get reports() { return this.now.counts.map(count => count / this.data.n) }
+  get guessed() { return this.guess ? this.guess.map(share => share / 100) : this.reports }
+
+  build(data) {
+    const button = (name, text, act) => {
+      const node = make('button', `rr-button ${name}`, text);
+      node.type = 'button';
+      node.addEventListener('click', act);
+      return node;
+    };
+    this.dots = make('span', 'rr-dots', '', ...this.steps.map(() => make('i')));
+    this.dots.setAttribute('aria-hidden', 'true');
+    this.count = make('span');
+    this.skip = button('rr-skip', 'Skip', () => {
+      const after = document.querySelector('.st-key-own_numbers');
+      after?.scrollIntoView({behavior: still() ? 'auto' : 'smooth'});
+    });
+    this.title = make('h2', 'rr-title');
+    this.title.tabIndex = -1;
+    this.words = make('p', 'rr-words');
+    this.result = make('p', 'rr-result');
+    this.result.setAttribute('aria-live', 'polite');
+    this.body = make('div', 'rr-body');
+    this.back = button('', 'Back', () => this.go(this.step - 1));
+    this.next = button('rr-primary', 'Next', () => this.go(this.step + 1));
+    this.again = button('', 'Again', () => { this.answer = this.guess = null; this.go(0) });
+    this.onward = make('a', 'rr-button rr-primary', 'See the noise on a whole histogram →');
+    this.onward.addEventListener('click', event => this.leave(event));
+    this.root.replaceChildren(
+      make('div', 'rr-where', '', this.count, this.dots, this.skip),
+      make('div', 'rr-text', '', this.title, this.words, this.result),
+      this.body,
+      this.privacy(data),
+      make('div', 'rr-buttons', '', this.back, this.again, this.next, this.onward),
+    );
+  }
+
+  // The page's own link to the lab goes there without loading the app anew.
+  leave(event) {
+    const own = document.querySelector('[data-testid="stMain"] [data-testid="stPageLink"] a[href*="noisy_histogram"]');
+    if (!own || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    own.click();
+  }
+
+  privacy(data) {
+    const name = 'Privacy ε of the story';
+    this.epsilon = make('input', 'rr-range');
+    Object.assign(this.epsilon, {type: 'range', min: 0, max: data.steps.length - 1, step: 1, value: this.place});
+    this.epsilon.setAttribute('aria-label', name);
+    this.value = make('output');
+    this.epsilon.addEventListener('input', () => {
+      this.place = this.epsilon.valueAsNumber;
+      this.settle();
+    });
+    const ends = make('div', 'rr-ends', '', make('span', '', '← more private'), make('span', '', 'more accurate →'));
+    ends.setAttribute('aria-hidden', 'true');
+    return make('div', 'rr-privacy', '', make('div', 'rr-head', '', make('span', '', name), this.value), this.epsilon, ends);
+  }
+
+  go(step, focus = true) {
+    cancelAnimationFrame(this.frame);
+    this.step = step;
+    const last = this.steps.length - 1;
+    this.count.textContent = `Step ${step + 1} of ${last + 1}`;
+    [...this.dots.children].forEach((dot, i) => dot.classList.toggle('rr-on', i <= step));
+    this.back.hidden = step === 0;
+    this.next.hidden = step === last;
+    this.again.hidden = this.onward.hidden = step !== last;
+    this.next.disabled = false;
+    this.result.textContent = '';
+    this.root.dataset.step = step + 1;
+    this.refresh = () => {};
+    this.body.replaceChildren();
+    this.steps[step].call(this);
+    this.settle();
+    if (focus) this.title.focus({preventScroll: true});
+    if (focus && this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView();
+  }
+
+  // Draw the step at the current ε.
+  settle() {
+    const epsilon = String(this.now.epsilon);
+    this.value.textContent = `ε = ${epsilon}`;
+    this.epsilon.setAttribute('aria-valuetext', epsilon);
+    this.refresh();
+  }
+
+  say(title, words) {
+    this.title.textContent = title;
+    this.words.textContent = words;
+  }
+
+  // 1: the question
+
+  ask() {
+    this.say('Would you say it aloud?', 'Pick an answer, true or invented. It stays on this screen: nothing that you do in '
+      + 'this story leaves your browser.');
+    const field = make('fieldset', 'rr-question', '', make('legend', '', this.data.question));
+    this.data.answers.forEach((answer, i) => {
+      const radio = make('input');
+      Object.assign(radio, {type: 'radio', name: 'rr-answer', value: i, checked: i === this.answer});
+      radio.addEventListener('change', () => { this.answer = i; this.next.disabled = false });
+      field.append(make('label', '', '', radio, make('span', '', answer)));
+    });
+    this.body.append(field);
+    this.next.disabled = this.answer === null;
+  }
+
+  // 2: the coin
+
+  toss() {
+    this.say('Let a coin decide', 'Where the coin lands decides: in the filled part you tell the truth, in the empty part you '
+      + 'name one of the five answers at random. Only the report is handed in.');
+    const truth = make('b'), random = make('b'), zone = make('i'), coin = make('div', 'rr-coin');
+    const strip = make('div', 'rr-strip', '', zone);
+    const face = make('p', 'rr-face'), report = make('p', 'rr-report');
+    const again = make('button', 'rr-button', 'Toss again');
+    again.type = 'button';
+    coin.setAttribute('aria-hidden', 'true');
+    const outcome = make('div', 'rr-outcome', '', face, report, again);
+    this.body.append(make('div', 'rr-air', '', coin), strip, make('div', 'rr-zones', '', truth, random), outcome);
+    const {answers} = this.data, mine = this.answer ?? 0;
+    let landed = 0, drawn = 0, timer = 0, known = false;
+    this.refresh = () => {
+      const {keep, p} = this.now, tells = landed < keep;
+      truth.textContent = `Tell the truth: ${percent(keep)}`;
+      random.textContent = `Any answer: ${percent(1 - keep)}`;
+      zone.style.width = `${100 * keep}%`;
+      face.textContent = known ? `The coin says: ${tells ? 'tell the truth' : 'any answer at random'}.` : 'The coin falls …';
+      report.textContent = known ? `Your report: ${answers[tells ? mine : drawn]}` : '';
+      this.result.textContent = known ? `Nobody who sees the report can be sure: at this ε a report is true with chance ${percent(p)}.`
+        : '';
+    };
+    const throw_it = () => {
+      clearTimeout(timer);
+      landed = Math.random();
+      drawn = Math.floor(answers.length * Math.random());
+      known = still();
+      coin.style.left = `${100 * landed}%`;
+      coin.classList.remove('rr-falls');
+      void coin.offsetWidth;   // so that the fall begins anew
+      coin.classList.add('rr-falls');
+      if (!known) timer = setTimeout(() => { known = true; if (coin.isConnected) this.refresh() }, FALL);
+      this.refresh();
+    };
+    again.addEventListener('click', throw_it);
+    throw_it();
+  }
+
+  // 3 to 5 show rows of bars: an answer, its bars, and a number.
+
+  rows(...kinds) {
+    const rows = this.data.answers.map(answer => {
+      const bars = kinds.map(kind => make('i', `rr-bar rr-${kind}`)), track = make('div', 'rr-track', '', ...bars);
+      const number = make('span', 'rr-number');
+      return {row: make('div', 'rr-row', '', make('span', 'rr-name', answer), track, number), bars, track, number};
+    });
+    this.chart = make('div', 'rr-rows', '', ...rows.map(({row}) => row));
+    this.body.append(this.chart);
+    return rows;
+  }
+
+  legend(...entries) {
+    this.body.append(make('div', 'rr-legend', '', ...entries.map(([kind, words]) =>
+      make('span', '', '', make('i', `rr-bar rr-${kind}`), words))));
+  }
+
+  arrive() {
+    const {n, answers} = this.data;
+    this.say(`${n.toLocaleString('en-US')} people do the same`, 'Each tosses a coin in private and hands in one report. The reports '
+      + 'are counted; the true answers stay hidden. Which answer is really the most frequent?');
+    this.legend(['observed', 'Reports']);
+    const rows = this.rows('observed');
+    const draw = part => rows.forEach(({bars, number}, i) => {
+      bars[0].style.width = `${100 * 100 / WIDEST * part(i) * this.reports[i]}%`;
+      number.textContent = percent(part(i) * this.reports[i]);
+    });
+    const all = () => draw(() => 1);
+    if (still()) {
+      this.refresh = all;
+      return;
+    }
+    // Each falling dot stands for some reports of an answer, in an order drawn at random.
+    const of = answers.flatMap((_, i) => Array(Math.round(DOTS * this.reports[i])).fill(i));
+    const dots = of.map(answer => ({answer, at: Math.random() * (ARRIVAL - DROP), aside: Math.random()}));
+    const most = answers.map((_, i) => of.filter(answer => answer === i).length || 1);
+    const sky = make('canvas', 'rr-sky');
+    this.chart.append(sky);
+    this.chart.classList.add('rr-moving');
+    const begun = performance.now(), ink = this.data.colours.observed, here = this.place;
+    const end = () => {
+      cancelAnimationFrame(this.frame);
+      sky.remove();
+      this.chart.classList.remove('rr-moving');
+      this.refresh = all;
+      all();
+    };
+    const frame = time => {
+      const elapsed = time - begun;
+      if (elapsed > ARRIVAL || !sky.isConnected) return end();
+      const landed = answers.map((_, i) => dots.filter(dot => dot.answer === i && dot.at + DROP <= elapsed).length);
+      draw(i => landed[i] / most[i]);
+      const box = this.chart.getBoundingClientRect(), scale = devicePixelRatio || 1;
+      sky.width = box.width * scale;
+      sky.height = box.height * scale;
+      const brush = sky.getContext('2d');
+      brush.scale(scale, scale);
+      brush.fillStyle = ink;
+      const targets = rows.map(({bars, track}) => [bars[0].getBoundingClientRect(), track.getBoundingClientRect()]);
+      for (const dot of dots) {
+        const fallen = (elapsed - dot.at) / DROP;
+        if (fallen <= 0 || fallen >= 1) continue;
+        const [bar, track] = targets[dot.answer];
+        brush.beginPath();
+        brush.arc(bar.right - box.left + 6 + 40 * dot.aside * (1 - fallen),
+                  fallen * fallen * (track.top + track.height / 2 - box.top), 4, 0, 7);
+        brush.fill();
+      }
+      this.frame = requestAnimationFrame(frame);
+    };
+    this.refresh = () => { if (this.place !== here) end() };
+    draw(() => 0);
+    this.frame = requestAnimationFrame(frame);
+  }
+
+  // 4: the guess
+
+  ask_for_a_guess() {
+    this.say('Guess the truth', 'The blue bars mix truth and chance. How many people really gave each answer? Drag the sliders; '
+      + 'the other bars give way, so that all five make 100%.');
+    this.legend(['observed', 'Reports'], ['guess', 'Your guess']);
+    const rows = this.rows('observed', 'guess');
+    let base = null;   // the guess when the hand took hold
+    rows.forEach(({track}, i) => {
+      const range = make('input', 'rr-range');
+      Object.assign(range, {type: 'range', min: 0, max: WIDEST, step: 1});
+      range.setAttribute('aria-label', `Your guess: ${this.data.answers[i]}`);
+      range.addEventListener('input', () => {
+        base ??= this.guess ?? apportion(this.reports, 100);
+        const value = range.valueAsNumber, rest = apportion(base.filter((_, j) => j !== i), 100 - value);
+        this.guess = [...rest.slice(0, i), value, ...rest.slice(i)];
+        this.refresh();
+      });
+      range.addEventListener('change', () => { base = null });
+      track.append(range);
+      rows[i].range = range;
+    });
+    this.refresh = () => {
+      const shown = this.guess ?? apportion(this.reports, 100);
+      rows.forEach(({bars, number, range}, i) => {
+        bars[0].style.width = `${100 * 100 / WIDEST * this.reports[i]}%`;
+        bars[1].style.width = `${Math.min(100, 100 / WIDEST * shown[i])}%`;
+        number.textContent = `${shown[i]}%`;
+        range.value = shown[i];
+        range.setAttribute('aria-valuetext', `${shown[i]}%`);
+      });
+    };
+  }
+
+  // 5: the truth
+
+  reveal() {
+    this.say('Now the truth', '');
+    this.legend(['truth', 'Truth'], ['guess', 'You'], ['observed', 'Reports'], ['mle_star', 'Computer']);
+    const rows = this.rows('truth', 'guess', 'observed', 'mle_star');
+    this.refresh = () => {
+      const series = [this.truth, this.guessed, this.reports, this.now.estimate];
+      const widest = Math.max(WIDEST / 100, ...series.flat());
+      rows.forEach(({row, bars, number}, i) => {
+        bars.forEach((bar, j) => { bar.style.width = `${100 * series[j][i] / widest}%` });
+        number.textContent = percent(this.truth[i]);
+        row.title = ['truth', 'you', 'reports', 'computer'].map((name, j) => `${name} ${percent(series[j][i])}`).join(', ');
+      });
+      const [you, reports, computer] = series.slice(1).map(shares => distance(shares, this.truth));
+      this.words.textContent = `You were off by ${points(you)}, the reports by ${reports}, the computer’s guess by ${computer}. `
+        + verdict(you, reports, computer);
+      this.result.textContent = 'Off by 5 points: 5 people in 100 stand in a wrong bar. Computer’s guess: the shares '
+        + 'under which these reports are most likely.';
+    };
+  }
+}
+
+export default function ({data, parentElement}) {
+  const root = parentElement.querySelector('.rr-story');
+  root.story ??= new Story(root, data);
+  root.story.show(data);
+}

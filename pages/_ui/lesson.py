@@ -1,0 +1,54 @@
+"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess and the truth.
+
+A component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the screen, and asks
+nothing of the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages._ui import link
+from rr_core.figures.style import QUANTITIES
+from rr_core.lesson import Lesson, lesson
+
+_HERE = Path(__file__).parent
+_QUESTION = "How did you pass the last exam that you were not ready for?"
+_FIRST_EPSILON = 1.0
+
+_component = st.components.v2.component(
+    "lesson",
+    html='\n<section class="rr-story" aria-label="Randomized response in five steps"></section>',
+    css="\n" + (_HERE / "lesson.css").read_text(encoding="utf-8"),
+    js="\n" + (_HERE / "lesson.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+@st.cache_resource(show_spinner=False)
+def _lesson() -> Lesson:
+    return lesson()
+
+
+def draw() -> None:
+    """Draw the story."""
+    _component(key="lesson", data=_data())
+
+
+def _data() -> dict[str, Any]:
+    """What the browser needs: the survey at every ε, colours, and the scenario that the last link carries."""
+    survey = _lesson()
+    return {
+        "question": _QUESTION,
+        "answers": survey.answers,
+        "true_counts": survey.true_counts,
+        "n": survey.n,
+        "steps": [asdict(step) for step in survey.steps],
+        "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_EPSILON),
+        "colours": {name: QUANTITIES[name].colour for name in ("truth", "observed", "mle_star")},
+        "query": link.current().to_query(),
+    }

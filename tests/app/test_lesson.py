@@ -1,0 +1,29 @@
+"""The story at the head of the home page: what the page hands to the browser."""
+
+from __future__ import annotations
+
+import json
+
+from rr_core.figures.style import QUANTITIES
+from rr_core.lesson import lesson
+from tests.app.opening import charts, opened
+
+
+def story_data(page):
+    found = [json.loads(one.proto.json or one.proto.mixed.json) for one in page.get("bidi_component")]
+    (data,) = [data for data in found if "true_counts" in data]
+    return data
+
+
+def test_home_hands_the_cores_survey_to_the_browser_and_keeps_its_own_figure():
+    page, survey = opened("", "eps=2&n=3000"), lesson()
+    data = story_data(page)
+    assert (data["n"], data["answers"]) == (2000, list(survey.answers))
+    assert data["true_counts"] == list(survey.true_counts)
+    for sent, step in zip(data["steps"], survey.steps, strict=True):
+        assert (sent["epsilon"], sent["keep"], sent["p"]) == (step.epsilon, step.keep, step.p)
+        assert (sent["counts"], sent["estimate"]) == (list(step.counts), list(step.estimate))
+    assert data["steps"][data["first"]]["epsilon"] == 1
+    assert data["colours"]["mle_star"] == QUANTITIES["mle_star"].colour
+    assert (data["query"]["eps"], data["query"]["n"]) == ("2", "3000")
+    assert len(charts(page)) == 1

@@ -1,0 +1,150 @@
+"""The story at the head of the home page: by mouse on a projector, by keyboard alone on a phone, and nothing is sent."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rr_core import total_variation
+from rr_core.lesson import lesson
+from tests.browser.expected import LINK
+
+SURVEY = lesson()
+TRUTH = [count / SURVEY.n for count in SURVEY.true_counts]
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+EPSILON = "Privacy ε of the story"
+
+
+def opened(open_lab, **options):
+    """The home page, and all that it sends to the server from now on."""
+    lab, sent = open_lab(), []
+    lab.page.on(
+        "websocket", lambda socket: socket.on("framesent", lambda _: sent.append("a message on the socket"))
+    )
+    lab.page.on("request", lambda request: sent.append(request.url) if not font(request) else None)
+    lab.page.set_viewport_size(options["viewport"])
+    lab.page.emulate_media(reduced_motion=options.get("reduced_motion", "no-preference"))
+    lab.open(f"/?{LINK}")
+    lab.page.locator(".rr-question").wait_for()
+    assert sent
+    sent.clear()
+    return lab, sent
+
+
+def font(request):
+    """Whether a request fetches one of the page's fonts, which arrive when they are first needed."""
+    return request.resource_type == "font" and request.method == "GET" and "?" not in request.url
+
+
+def title(lab):
+    return lab.page.locator(".rr-title").inner_text()
+
+
+def fits(lab, size):
+    box = lab.page.locator(".rr-story").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= size["height"]
+    assert box["x"] + box["width"] <= size["width"]
+    return box["height"]
+
+
+def score(lab):
+    """The points in the sentence on screen: you, reports, computer."""
+    words = lab.page.locator(".rr-words").inner_text()
+    return [int(number) for number in re.findall(r"(?:by) (\d+)", words)]
+
+
+def points(shares):
+    return round(100 * total_variation(shares, TRUTH))
+
+
+def expected(step):
+    return [points([count / SURVEY.n for count in step.counts]), points(step.estimate)]
+
+
+@pytest.mark.journey
+def test_by_mouse_on_a_projector(open_lab):
+    lab, sent = opened(open_lab, viewport=PROJECTOR)
+    following = lab.page.get_by_role("button", name="Next", exact=True)
+    heights = {fits(lab, PROJECTOR)}
+    assert following.is_disabled()
+    lab.page.get_by_text("Hidden notes", exact=True).click()
+    following.click()
+    assert title(lab) == "Let a coin decide"
+    report = lab.page.locator(".rr-report")
+    reports = set()
+    for _ in range(12):
+        lab.page.wait_for_function("() => document.querySelector('.rr-report').textContent")
+        reports.add(report.inner_text())
+        lab.page.get_by_role("button", name="Toss again").click()
+    assert len(reports) > 1  # all twelve the same: less than once in 10,000 runs
+    heights.add(fits(lab, PROJECTOR))
+    following.click()
+    lab.page.locator(".rr-sky").wait_for()
+    lab.page.locator(".rr-sky").wait_for(state="detached")
+    shown = lab.page.locator(".rr-number").all_inner_texts()
+    counts = next(step.counts for step in SURVEY.steps if step.epsilon == 1)
+    assert all(abs(int(text[:-1]) - count / 20) <= 0.5 for text, count in zip(shown, counts, strict=True))
+    heights.add(fits(lab, PROJECTOR))
+    following.click()
+    guess = lab.slider("Your guess: Neighbour's paper")
+    box = guess.bounding_box()
+    lab.page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + box["height"] / 2)
+    guessed = [int(text[:-1]) for text in lab.page.locator(".rr-number").all_inner_texts()]
+    assert sum(guessed) == 100
+    heights.add(fits(lab, PROJECTOR))
+    following.click()
+    for place, step in enumerate(SURVEY.steps):
+        lab.slider(EPSILON).fill(str(place))
+        assert lab.slider(EPSILON).get_attribute("aria-valuetext") == f"{step.epsilon:g}"
+        assert score(lab)[1:] == expected(step)
+        assert abs(score(lab)[0] - 100 * total_variation([share / 100 for share in guessed], TRUTH)) <= 0.5
+        worse = "misleads even the computer" in lab.page.locator(".rr-words").inner_text()
+        assert worse == (score(lab)[2] > score(lab)[1])
+        heights.add(fits(lab, PROJECTOR))
+    assert len(heights) == 1
+    assert sent == []
+    with lab.rerun():
+        lab.page.get_by_role("link", name="See the noise on a whole histogram").click()
+    assert lab.path == "/noisy_histogram"
+    assert lab.query["seed"] == "7"
+
+
+def test_by_keyboard_on_a_phone_without_motion(open_lab):
+    lab, sent = opened(open_lab, viewport=PHONE, reduced_motion="reduce")
+    keyboard = lab.page.keyboard
+
+    def tab_to(name):
+        for _ in range(40):
+            keyboard.press("Tab")
+            focused = lab.page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
+            )
+            if focused == name:
+                return
+        raise AssertionError(f"no way to {name} by Tab")
+
+    lab.page.locator(".rr-title").focus()
+    keyboard.press("Tab")
+    keyboard.press("Space")
+    for heading in ("Let a coin decide", "2,000 people do the same", "Guess the truth"):
+        tab_to("Next")
+        keyboard.press("Enter")
+        assert title(lab) == heading
+        fits(lab, PHONE)
+    tab_to("Your guess: Neighbour's paper")
+    keyboard.press("End")
+    assert lab.page.locator(".rr-number").all_inner_texts()[2] == "50%"
+    tab_to(EPSILON)
+    keyboard.press("End")
+    tab_to("Next")
+    keyboard.press("Enter")
+    assert title(lab) == "Now the truth"
+    assert score(lab)[1:] == expected(SURVEY.steps[-1])
+    fits(lab, PHONE)
+    tab_to("Again")
+    keyboard.press("Enter")
+    assert title(lab) == "Would you say it aloud?"
+    assert lab.page.get_by_role("radio", checked=True).count() == 0
+    assert sent == []
