@@ -11,6 +11,22 @@ from pages._ui.link import Binding
 from rr_core.parameters import Choice
 
 
+def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:
+    """The part of a page that is on screen, kept in its link as ``part``; without it the first one.
+
+    Args:
+        page: its address.
+        names: of the parts by their keys in a link.
+    """
+    choice, first = Choice("part", "part", "part of the page", names), next(iter(names))
+
+    def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+        key, note = choice.parse(query.get("part", first), first)
+        return key, (note,) if note else ()
+
+    return Binding(f"_part_of_{page}", first, read, lambda key: {"part": None if key == first else key})
+
+
 class Parts:
     """The parts of a page.
 
@@ -24,17 +40,8 @@ class Parts:
             page: its address.
             names: of the parts by their keys in a link; the first one opens with the page.
         """
-        self._page, self._names, first = page, names, next(iter(names))
-        choice = Choice("part", "part", "part of the page", names)
-
-        def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-            key, note = choice.parse(query.get("part", first), first)
-            return key, (note,) if note else ()
-
-        def write(key: str) -> dict[str, str | None]:
-            return {"part": None if key == first else key}
-
-        self.binding: Binding[str] = Binding(f"_part_of_{page}", first, read, write)
+        self._page, self._names = page, names
+        self.binding = part_in_link(page, names)
 
     def tabs(self) -> dict[str, DeltaGenerator]:
         """Draw the tabs, and give the container of each part."""

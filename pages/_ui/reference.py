@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.link import Binding
+from pages._ui.parts import part_in_link
 from pages._ui.safe_text import markdown
 from rr_core import reference
 from rr_core.experiments.claims import best_when
@@ -24,7 +24,6 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times
 from rr_core.misprints import all_checks
 from rr_core.misprints.paper import WorstInSingleDraws
-from rr_core.parameters import Choice
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.scenario import PRESETS, WORST_AVERAGE
@@ -316,7 +315,6 @@ def _misprint_markdown(misprint: Misprint, computed: Mapping[str, Any]) -> str:
 
 _MOST_SHOWN = 30  # hits of one part
 _SEARCH = "reference_search"
-_FIRST = "symbols"
 
 
 @dataclass(frozen=True)
@@ -344,16 +342,8 @@ PARTS = {
 }
 
 
-_PARAMETER = Choice("part", "part", "part of the reference", {key: part.name for key, part in PARTS.items()})
-
-
-def _read_part(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    key, note = _PARAMETER.parse(query.get("part", _FIRST), _FIRST)
-    return key, (note,) if note else ()
-
-
 # The key of the part on screen.
-PART = Binding("_reference_part", _FIRST, _read_part, lambda key: {"part": None if key == _FIRST else key})
+PART = part_in_link("reference", {key: part.name for key, part in PARTS.items()})
 
 
 def pick() -> Part:
