@@ -12,7 +12,7 @@ from rr_core.geometry.simplex import three_categories
 from rr_core.registry import ESTIMATORS
 from tests.app.opening import charts, checked, opened, widget
 
-KEYS = ("geometry", "clouds", "plane", "supports", "pushed_plane", "pushed_curve")
+KEYS = ("geometry", "plane", "supports", "pushed_plane", "pushed_curve", "clouds")
 WORKED = "dist=zipf&k=3&s=1&eps=1&n=200&seed=4"
 
 
