@@ -13,8 +13,13 @@ page = open_page("noisy_histogram", "What does the noise do to a histogram?")
 draw = page.work.draw
 
 st.markdown(
-    "Every user reports one category: a private coin decides whether the true one or any at random. **Grey** is the "
-    "truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to arrive."
+    "Every user reports one category: a private coin decides whether the true one or any at random. "
+    + (
+        "**Blue** is what arrives; the truth is hidden."
+        if truth.hidden()
+        else "**Grey** is the truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to "
+        "arrive."
+    )
 )
 place = page.place()
 with figure_controls.row():

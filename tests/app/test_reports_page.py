@@ -66,7 +66,9 @@ def finished() -> AppTest:
 def test_answer_and_table_are_those_of_the_core(finished):
     found = analyse(COUNTS, MECHANISM)
     text = said(finished)
-    assert f"**4,000 reports, K = 6, ε = 2.** {int(found.above.above.sum())} of the 6 shares are larger" in text
+    assert (
+        f"**4,000 reports, K = 6, ε = 2.** {int(found.above.above.sum())} of the 6 shares are larger" in text
+    )
     share = found.estimates["inv"].max()
     assert f"“car”, has a share of {share * 100:.3g}% by Inv, about {round(4000 * share):,} of these" in text
     assert f"MLE* gives it {found.estimates['mle_star'].max() * 100:.3g}%." in text
