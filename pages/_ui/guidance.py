@@ -47,4 +47,5 @@ def next_page() -> None:
         file, label, _, answers = entry
         st.divider()
         query = link.current().to_query()
-        navigation.link_to(file, f"**Next: {label}.** {answers}", ":material/arrow_forward:", query)
+        navigation.link_to(file, f"**Next: {label}**", ":material/arrow_forward:", query)
+        st.caption(answers)
