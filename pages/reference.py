@@ -2,15 +2,15 @@
 
 import streamlit as st
 
+from pages._ui import reference
 from pages._ui.frame import open_reading
-from pages._ui.reference import PART, pick, search_box, search_results
 
-open_reading("reference", "What does this symbol, name or formula mean?", PART)
+open_reading("reference", "What does this symbol, name or formula mean?", reference.PART)
 
-query = search_box()
-part = pick()
+query = reference.search_box()
+part = reference.pick()
 if query:
-    search_results(query)
+    reference.search_results(query)
 else:
     st.caption(f"**{part.name}**: {part.about}.")
     part.show()

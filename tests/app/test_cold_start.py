@@ -1,0 +1,57 @@
+"""A server that has just been started, and several people who open different pages of it at the same moment."""
+
+import ast
+import subprocess
+import sys
+
+from tests.app.opening import ROOT
+
+PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("[!_]*.py"))]
+# Every page's imports in a thread of its own, all at once, with as many switches between them as can be.
+TOGETHER = """
+import ast, sys, threading
+from pathlib import Path
+import streamlit
+sys.setswitchinterval(1e-4)
+files, errors = [Path(name) for name in sys.argv[1:]], []
+together = threading.Barrier(len(files))
+
+def open_page(file):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    code = compile(tree, str(file), "exec")
+    together.wait()
+    try:
+        exec(code, {})
+    except BaseException as error:
+        errors.append(f"{file.name}: {error!r}")
+
+threads = [threading.Thread(target=open_page, args=(file,)) for file in files]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(*errors, sep="\\n", end="")
+"""
+
+
+def test_all_pages_can_be_opened_first_at_the_same_moment() -> None:
+    for _ in range(2):  # without the order in `pages._ui` every second run fails
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", TOGETHER, *map(str, PAGES)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout == ""
+
+
+def test_every_page_imports_the_package_that_pages_share_before_anything_else_of_the_project() -> None:
+    for page in PAGES:
+        imports = [
+            node
+            for node in ast.parse(page.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ImportFrom)
+        ]
+        assert imports[0].module == "pages._ui", page.name
