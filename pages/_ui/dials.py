@@ -13,17 +13,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from pages._ui import link
+from pages._ui.component import component
 from rr_core import limits
 from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
 
-_HERE = Path(__file__).parent
 _LONGEST = 40  # characters of a typed number, and of a name in a legend
 _MOST_HIDDEN = 20
 # In seconds: without a move after which the hand counts as resting; between two looks for a move.
@@ -66,13 +65,7 @@ _DIALS = {
     ),
 }
 
-_component = st.components.v2.component(
-    "dials",
-    html='\n<div class="rr-dials"></div>',
-    css="\n" + (_HERE / "dials.css").read_text(encoding="utf-8"),
-    js="\n" + (_HERE / "dials.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
+_component = component("dials", '<div class="rr-dials"></div>')
 
 
 @dataclass(slots=True)

@@ -7,25 +7,20 @@ nothing of the server.
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages._ui import link
+from pages._ui.component import component
 from rr_core.figures.style import QUANTITIES
 from rr_core.lesson import Lesson, lesson
 
-_HERE = Path(__file__).parent
 _QUESTION = "How did you pass the last exam that you were not ready for?"
 _FIRST_EPSILON = 1.0
 
-_component = st.components.v2.component(
-    "lesson",
-    html='\n<section class="rr-story" aria-label="Randomized response in five steps"></section>',
-    css="\n" + (_HERE / "lesson.css").read_text(encoding="utf-8"),
-    js="\n" + (_HERE / "lesson.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
+_component = component(
+    "lesson", '<section class="rr-story" aria-label="Randomized response in five steps"></section>'
 )
 
 
@@ -50,5 +45,5 @@ def _data() -> dict[str, Any]:
         "steps": [asdict(step) for step in survey.steps],
         "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_EPSILON),
         "colours": {name: QUANTITIES[name].colour for name in ("truth", "observed", "mle_star")},
-        "query": link.current().to_query(),
+        "query": {**link.current().to_query(), **link.truth_to_query()},
     }
