@@ -15,6 +15,16 @@ with figure_controls.row():
     target = pick_target()
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("estimators")
+    guidance.words(
+        "Inv",
+        "InvN",
+        "InvP",
+        "MLE\\*",
+        "Total variation",
+        "Negative log-likelihood (NLL)",
+        "Nat",
+        "Certificate",
+    )
 
 result = page.work.comparison(target)
 estimated = truth.unless_hidden(result.truth)

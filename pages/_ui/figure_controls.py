@@ -26,7 +26,7 @@ class _Row:
 
 
 def row() -> Any:
-    """A new row; call `widget` and `note` inside it."""
+    """A new row; call `widget`, `note` and `place` inside it."""
     container = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     drawn = st.session_state.get("_row_drawn") == link.page()
     st.session_state["_row"] = _Row(container, waits=drawn and dials.moving())
@@ -45,11 +45,16 @@ def widget(kind: Callable[..., Any], *given: Any, key: str, **settings: Any) -> 
 
 def note(text: str) -> None:
     """A line of small words in the row."""
+    place(partial(st.caption, text))
+
+
+def place(draw: Callable[[], Any]) -> None:
+    """Something else in the row, drawn by a call whose result nobody needs."""
     held: _Row | None = st.session_state.get("_row")
     if held is not None and held.waits:
-        held.waiting.append(partial(st.caption, text))
+        held.waiting.append(draw)
     else:
-        st.caption(text)
+        draw()
 
 
 def draw_waiting() -> None:

@@ -1,11 +1,14 @@
-"""What leads a reader through the app, in the same words on every page: the three repairs, which estimate to use, and the
-way on to the next page."""
+"""What leads a reader through the app, in the same words on every page: the three repairs, the meaning of words, which
+estimate to use, and the way on to the next page."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from pages._ui import link, navigation
+from pages._ui import figure_controls, link, navigation
+from rr_core import reference
 
 REPAIRS = (
     "**InvN** sets the negatives of Inv to zero and scales the rest down. **InvP** subtracts the same amount from every "
@@ -24,6 +27,23 @@ _WHICH = (
     "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"
     "One collection can turn out otherwise. With reports of your own, the page Your reports decides from the reports."
 )
+
+
+def words(*titles: str) -> None:
+    """The meaning of words that a page uses, behind one click, in the row of widgets above its figure.
+
+    Args:
+        titles: of entries of the glossary, in the order in which the page uses them.
+    """
+    figure_controls.place(partial(_show_words, titles))
+
+
+def _show_words(titles: tuple[str, ...]) -> None:
+    terms = {term.title: term.text for term in reference.entries("glossary", "term")}
+    with st.popover("What do the words mean?", type="tertiary", icon=":material/menu_book:"):
+        st.markdown("\n\n".join(f"**{title}**: {terms[title]}" for title in titles))
+        query = {**link.current().to_query(), "part": "glossary"}
+        navigation.link_to("pages/reference.py", "All words", ":material/arrow_forward:", query)
 
 
 def which_to_use() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pages._ui import guidance
+from rr_core import reference
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.ranking import never_worst, regret
 from rr_core.experiments.storage import stored_result
@@ -66,3 +67,11 @@ def test_the_repairs_are_said_where_they_first_appear():
     for name in ("estimators", "geometry"):
         first = opened(name).markdown[0].value
         assert re.search(r"InvN.*InvP.*MLE", first, re.S)
+
+
+def test_the_meaning_of_words_is_that_of_the_glossary():
+    texts = {term.title: term.text for term in reference.entries("glossary", "term")}
+    said = [block.value for block in opened("estimators").get("popover")[0].markdown]
+    assert len(said) == 1
+    for title in ("InvN", "MLE\\*", "Nat", "Certificate"):
+        assert f"**{title}**: {texts[title]}" in said[0]
