@@ -1,6 +1,4 @@
-"""Experiments: the paper's evaluation run anew, the map of who wins, and what is left of the claims."""
-
-import streamlit as st
+"""Experiments: the map of who wins, the paper's evaluation run anew, and what is left of the claims."""
 
 from pages._ui import guidance, messages
 from pages._ui.experiments import controls, results, runs, winner_map
@@ -8,32 +6,40 @@ from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 
 PARTS = Parts(
-    "experiments", {"curves": "Curves", "claims": "The paper's claims", "files": "Other runs and files"}
+    "experiments",
+    {
+        "sweep": "What is simulated",
+        "figure": "Another figure",
+        "claims": "The paper's claims",
+        "files": "Other runs and files",
+    },
 )
 SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS, PARTS.binding
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 
-answer = st.container()
-scenario = page.work.draw.scenario
-run = controls.sweep_and_run(runs.SWEEP.current(), scenario)
-with answer:
-    results.answer(run)
-    if run is not None:
-        messages.show(winner_map.notes(run.view()))
-runs.status(run)
+scenario, key = page.work.draw.scenario, runs.SWEEP.current()
+run = runs.current(key)
+if run is not None:
+    messages.show(winner_map.notes(run.view()))
+    runs.status(run)
 runs.progress_elsewhere(run)
 if run is None:
+    results.introduction()
     page.controls()
+    controls.sweep_and_run(key, run, scenario)
     results.file_opener()
 elif run.active:
     runs.live_progress(run, lambda view: results.first_figure(view, scenario))
     page.controls()
+    controls.sweep_and_run(key, run, scenario)
 else:
     view = run.view()
     results.first_figure(view, scenario)
     page.controls()
     parts = PARTS.tabs()
-    with parts["curves"]:
+    with parts["sweep"]:
+        controls.sweep_and_run(key, run, scenario)
+    with parts["figure"]:
         results.second_figure(view, scenario)
     with parts["claims"]:
         results.claims_table(view)

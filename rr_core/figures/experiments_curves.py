@@ -42,7 +42,7 @@ class PanelGrid:
         self.top = _TOP + (HEADS_OF_COLUMNS if columns > 1 else 0)
         self.row = _ROWS[min(self.rows, len(_ROWS)) - 1]
         self.inner = self.rows * self.row - _HEAD
-        self.margin = {"l": 66, "r": 84, "t": self.top, "b": _BOTTOM}
+        self.margin = {"l": 76, "r": 84, "t": self.top, "b": _BOTTOM}
         self.height = self.inner + self.top + _BOTTOM
         self.left = 0.2 if self.columns == 1 else 0.15
         self.of_histograms = str(self.columns + 1)
@@ -323,20 +323,20 @@ def curves_reading(drawn: Curves) -> str:
         return f"The {what} of each estimator over {counted(drawn.n_completed, 'cell')} along {SYMBOLS[choice.along]}."
     parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.n_best.items()]
     parts += [f"two share it in {stand.n_shared}"] if stand.n_shared else []
-    parts += [f"not settled in {stand.n_unsettled}"] if stand.n_unsettled else []
+    parts += [f"too close to call in {stand.n_unsettled}"] if stand.n_unsettled else []
     parts += [f"all equal in {stand.n_equal}"] if stand.n_equal else []
-    return f"Surely the smallest {what}, in {counted(drawn.n_completed, 'cell')}: {', '.join(parts)}{_far(stand)}."
+    return f"Smallest {what}, in these {counted(drawn.n_completed, 'cell')}: {', '.join(parts)}{_far(stand)}."
 
 
 def _far(stand: Standing) -> str:
     if stand.worst_cell is None:
-        return "; MLE*’s is nowhere surely above the smallest"
+        return ". MLE*’s is nowhere surely above it"
     cell = stand.worst_cell
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.worst_ratio):
-        return f"; the smallest is 0 where MLE*’s is not ({where})"
+        return f". The smallest is 0 where MLE*’s is not ({where})"
     return (
-        f"; MLE*’s is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
+        f". MLE*’s is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
     )
 
 

@@ -15,7 +15,7 @@ from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name, roughly_times
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, display, population_name, roughly_times
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
@@ -166,16 +166,16 @@ def map_reading(drawn: WinnerMap) -> str:
     if len(done) < len(drawn.map_cells):
         of = f"the {of} run so far"
     text = (
-        f"{fixed}: of {of}, MLE* surely has the smallest {METRIC_NAMES[drawn.metric].mean_in_text} in "
-        f"{alone['mle_star']}, InvP in {alone['inv_p']}, InvN in {alone['inv_n']}"
+        f"{fixed}: of {of}, InvP has the smallest {METRIC_NAMES[drawn.metric].mean_in_text} in {alone['inv_p']}, InvN in "
+        f"{alone['inv_n']}, MLE* in {alone['mle_star']}"
     )
     if shared := sum(lead.settled and len(lead.best) == 2 for lead in leads):
         text += f"; in {shared} two share it"
     if equal := sum(lead.equal for lead in leads):
-        text += f"; in {equal} all three are equal"
+        text += f"; in {equal} all are equal"
     if hatched := sum(map(is_unsettled, done)):
-        text += f"; in {hatched}, hatched, the collections do not settle it"
-    return f"{text}; {_cost(done)}."
+        text += f"; {hatched} (hatched) {'is' if hatched == 1 else 'are'} too close to call"
+    return f"{text}. {_cost(done)}."
 
 
 def _cost(done: tuple[MapCell, ...]) -> str:
@@ -185,13 +185,11 @@ def _cost(done: tuple[MapCell, ...]) -> str:
         if map_cell.leader is not None and "mle_star" not in map_cell.leader.possible
     ]
     if not lost:
-        return "MLE* is surely beaten in none"
+        return "MLE* loses in none of them"
     worst = max(lost)
     if math.isinf(worst):
-        return f"MLE* is surely beaten in {len(lost)}, where the smallest error may be zero"
-    return (
-        f"MLE* is surely beaten in {len(lost)}, where its error is up to {roughly_times(worst)} the smallest"
-    )
+        return f"MLE* loses in {len(lost)}, where the smallest error may be zero"
+    return f"MLE* loses in {len(lost)}: its error there is up to {roughly_times(worst)} the smallest"
 
 
 def _verdict(map_cell: MapCell) -> list[str]:
@@ -237,8 +235,8 @@ _STRIP_HEIGHT = 84  # pixels of a single row
 # Corners of a cell, from its middle: clear of its words. How near a line's name may be to what stands there, in cells:
 # a name is wide, and on a narrow screen wider than a cell.
 _ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
-_COLOURS = "Smallest error; the paler, the closer the win"
-_LINES = "<br>Lines: MLE*'s error over the smallest, where settled"
+_COLOURS = "Pale: a close win"
+_LINES = "<br>Lines: MLE*'s regret, its error ÷ the smallest"
 _SMALL = {"size": 14}
 _STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click must not fade the other cells
 
@@ -256,19 +254,20 @@ def why_no_map(sweep: Sweep) -> str:
     return ""
 
 
-def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
+def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None, but: str = "") -> go.Figure:
     """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
     a click gives i and the upper end, see `column_and_row`.
 
     Args:
         drawn: the map, finished or not.
         here: the scenario's own values along x and y; not marked when they lie outside.
+        but: what of the scenario is not what the map holds fixed, for the legend.
     """
     lines, names = _borders(drawn)
     place = None if here is None else drawn.position(*here)
     traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
     if place is not None:
-        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names])))
+        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names]), but))
     return figure(
         traces,
         _axis(drawn.kind.x, drawn.x),
@@ -435,9 +434,9 @@ def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
     found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
     if any(map_cell.leader is not None and map_cell.leader.equal for map_cell in drawn.map_cells):
-        found.append(_key("all equal", _EQUAL))
+        found.append(_key("equal", _EQUAL))
     if any(map(is_unsettled, drawn.map_cells)):
-        found.append(_key("unsettled", _UNSETTLED, "/"))
+        found.append(_key("too close", _UNSETTLED, "/"))
     return found
 
 
@@ -508,11 +507,11 @@ def _free_corner(place: Point, names: Sequence[Point]) -> Point:
     return min(free or corners, key=lambda corner: math.dist(corner, place))
 
 
-def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
+def _mark(drawn: WinnerMap, place: Point, but: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+        "name": f"you: {display(but)}" if but else f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

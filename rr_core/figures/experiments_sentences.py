@@ -6,7 +6,7 @@ The numbers and verdicts are those of `rr_core.experiments`; they have the last 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -192,7 +192,7 @@ def _answers(count: Count, yes: str, no: str) -> str:
     """In how many cells the answer is yes, and in how many no."""
     if not count.total:
         return f"The three are equal in {_all(count.equal)}."
-    rest = ((count.no, no), (count.undecided, "the collections do not settle it"))
+    rest = ((count.no, no), (count.undecided, "it is too close to call"))
     parts = [
         f"In {count.yes} of {counted(count.total, 'cell')} {yes}",
         *(f"in {n} {what}" for n, what in rest if n),
@@ -247,7 +247,7 @@ def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
 
 
 def _surely_best(name: str, count: Count) -> str:
-    return f"{name} is surely the best, or shares it, in {count.yes}, surely not in {count.no}."
+    return f"{name} is best, alone or with another, in {count.yes}; surely not in {count.no}."
 
 
 def _wins(stand: Standing) -> str:
@@ -256,9 +256,9 @@ def _wins(stand: Standing) -> str:
         return _EQUAL
     each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.n_best.items())
     rest = [f"two share it in {stand.n_shared}"] if stand.n_shared else []
-    rest += [f"not settled in {stand.n_unsettled}"] if stand.n_unsettled else []
+    rest += [f"too close to call in {stand.n_unsettled}"] if stand.n_unsettled else []
     equal = f" (in {stand.n_equal} more they are equal)" if stand.n_equal else ""
-    return f"Surely the smallest mean, in {counted(stand.n_different, 'cell')}{equal}: {', '.join([each, *rest])}."
+    return f"Smallest mean, in {counted(stand.n_different, 'cell')}{equal}: {', '.join([each, *rest])}."
 
 
 def _alternating(count: Count) -> str:
@@ -303,7 +303,7 @@ def _of_closeness(stand: Standing) -> str:
 
 def where_settled(stand: Standing) -> str:
     """The words that restrict a largest ratio to the settled cells, where there are others; else ""."""
-    return " where that is settled" if stand.n_unsettled else ""
+    return ", leaving out what is too close to call" if stand.n_unsettled else ""
 
 
 def _of_fit(found: HigherNll) -> str:
@@ -333,7 +333,7 @@ def answer_in_words(result: SweepResult, metric: str) -> str:
 def _of_mse(result: SweepResult) -> str:
     stand, head = standing(result, "mse"), _head(result)
     if not stand.n_different:
-        return f"{head} in {_all_settings(stand.n_completed)} **the errors of the three are equal**."
+        return f"{head} **the errors of the three are equal**."
     if not stand.n_settled:
         return f"{head} {_unsettled(result, stand)}"
     axis = varying_axis(result.sweep.cells)
@@ -345,17 +345,15 @@ def _head(result: SweepResult) -> str:
     """The populations that the answer is about: all of the sweep, even if a figure shows some of them."""
     done, cells = len(result.cells), result.sweep.cells
     if not result.finished:
-        return f"**In short,** of the {done:,} of {counted(len(cells), 'setting')} run so far:"
+        return f"In the {done:,} of {counted(len(cells), 'setting')} run so far:"
     axis = varying_axis(cells)
     if axis:
         low, high = (_written(axis, end(getattr(cell, axis) for cell in cells)) for end in (min, max))
-        return f"**In short,** at {len(cells)} values of {SYMBOLS[axis]} from {low} to {high}:"
+        return f"At all {len(cells)} values of {SYMBOLS[axis]} from {low} to {high}:"
+    if len(cells) == 1:
+        return "In this one setting:"
     populations = len({(cell.dist, cell.s) for cell in cells})
-    return f"**In short,** over all {populations} populations:" if populations > 1 else "**In short:**"
-
-
-def _all_settings(cells: int) -> str:
-    return f"all {cells:,} settings" if cells > 1 else "this one setting"
+    return f"In all {len(cells):,} settings of this sweep ({counted(populations, 'population')}):"
 
 
 def _unsettled(result: SweepResult, stand: Standing) -> str:
@@ -380,14 +378,15 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
         found.setdefault(interval.best, []).append(_range(axis, interval))
     if sum(map(len, found.values())) > _MOST_RANGES:
         return ""
+    leads = [names for names in found if 0 < len(names) < len(VALID)]
+    has = f" {'has' if len(leads[0]) == 1 else 'share'} the smallest squared error"
     best = ", ".join(
-        f"{' and '.join(_owners(names))} at {_joined(at)}"
-        for names, at in found.items()
-        if 0 < len(names) < len(VALID)
+        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {_joined(found[names])}"
+        for names in leads
     )
-    rest = [f"not settled at {_joined(found[()])}"] if () in found else []
+    rest = [f"too close to call at {_joined(found[()])}"] if () in found else []
     rest += [f"the three are equal at {_joined(found[VALID])}"] if VALID in found else []
-    return f"the smallest squared error on average is surely **{best}**{''.join(f'; {one}' for one in rest)}."
+    return f"on average **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
 def _range(axis: SweepAxis, interval: LeaderInterval) -> str:
@@ -405,7 +404,7 @@ def _counts(stand: Standing) -> str:
     """In how many settings each is best."""
     wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
     if stand.n_completed == 1 and not stand.n_shared:
-        return f"the smallest squared error on average is surely **{_owners(wins[0][:1])[0]}**."
+        return f"on average **{_name(wins[0][0])} has the smallest squared error**."
     each = [f"{_name(name)} in {count:,}" for name, count in wins if count]
     if each:
         each[0] = f"{_name(wins[0][0])} has the smallest squared error in {counted(wins[0][1], 'setting')}"
@@ -423,18 +422,18 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
-    """MLE*'s error relative to the smallest, where the three differ; "" where it is significantly the best
+    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is significantly the best
     throughout."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
     if not count.yes and not count.no:
         return f"MLE*'s error is {size}."
-    worst = f"surely the worst in {count.no:,}" if count.no else "surely the worst in none"
+    worst = f"the worst in {count.no:,}" if count.no else "the worst in none"
     if stand.n_different == 1:
-        worst = "surely the worst" if count.no else "surely not the worst"
-    open_ = f" ({count.undecided:,} not settled)" if count.undecided else ""
-    return f"MLE* is **{worst}**{open_}, and its error is {size}."
+        worst = "the worst" if count.no else "not the worst"
+    open_ = f" ({count.undecided:,} too close to call)" if count.undecided else ""
+    return f"MLE* is **{worst}**{open_}. Its error is {size}."
 
 
 def _size(stand: Standing, axis: SweepAxis | None) -> str:
@@ -450,7 +449,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
     if stand.n_different == 1:
         return largest
     usual = "hardly above it" if practically_equal(stand.median_ratio) else roughly_times(stand.median_ratio)
-    return f"up to {largest}, typically {usual}"
+    return f"typically {usual}, and up to {largest}"
 
 
 def _of_nll(result: SweepResult) -> str:
@@ -463,10 +462,6 @@ def _of_nll(result: SweepResult) -> str:
         f"{_head(result)} MLE* has the lowest negative log-likelihood **in {each}**, alone or tied, as the maximum "
         "likelihood must."
     )
-
-
-def _owners(names: Iterable[str]) -> list[str]:
-    return [f"{QUANTITIES[name].name}'s" for name in names]
 
 
 def _joined(parts: list[str]) -> str:

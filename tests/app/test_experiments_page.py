@@ -77,11 +77,11 @@ def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
     assert set(CELLS) | {"3", "own"} == set(TITLES)
     leads = [leading(result, one, "mse") for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 1000)]
     reading = charts(page)[0]["alt"]
-    assert reading.startswith(f"Zipf s = 1.3, K = 1,000: of {len(leads)} cells, MLE* surely has the smallest")
+    assert reading.startswith(f"Zipf s = 1.3, K = 1,000: of {len(leads)} cells, InvP has the smallest")
     for name, shown in NAMES.items():
-        verb = "surely has the smallest mean squared error " * (shown == "MLE*")
+        verb = "has the smallest mean squared error " * (shown == "InvP")
         assert f"{shown} {verb}in {sum(one.settled and one.best == (name,) for one in leads)}" in reading
-    assert f"in {sum(lead.equal for lead in leads)} all three are equal" in reading
+    assert f"in {sum(lead.equal for lead in leads)} all are equal" in reading
     assert_claims(page, result)
     assert "600 of 600 cells, 100 collections in each" in words(page)
 

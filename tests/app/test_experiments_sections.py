@@ -83,7 +83,7 @@ def test_links_come_back():
     [
         ({}, ()),
         ({"map": " EPS-N ", "metric": "MSE", "at_s": "2.50", "at_k": "1e3", "at_eps": "nan"}, ()),
-        ({"map": "k-n"}, ("map “k-n”", "“ε × N” is used")),
+        ({"map": "k-n"}, ("map “k-n”", "“ε and N” is used")),
         ({"metric": "tv"}, ("error measure “tv”", "“Squared error” is used")),
         ({"at_k": "77"}, ("Categories K “77”", "“1,000” is used")),
         ({"map": "n-k", "at_eps": "inf"}, ("Privacy ε “inf”", "“6” is used")),
@@ -105,7 +105,7 @@ def test_a_first_look():
     assert [box.value for box in page.warning] == []
     (chart,) = charts(page)
     assert chart["alt"].startswith(
-        "Zipf s = 1.3, K = 1,000: of 50 cells, MLE* surely has the smallest mean squared error in"
+        "Zipf s = 1.3, K = 1,000: of 50 cells, InvP has the smallest mean squared error in"
     )
     assert asked_of(page) == {
         "map": "eps-n",
@@ -113,8 +113,10 @@ def test_a_first_look():
         "at_s": "1.3",
         "at_k": "1000",
     } | dict.fromkeys(("at_eps", "at_n"))
-    assert "**Click a cell**" in page.markdown[-1].value
-    assert "**Try:**" in page.markdown[-1].value
+    assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
+    assert page.markdown[1].value.startswith("**Try:** choose another population")
+    assert "**Click a cell**" in page.caption[-1].value
+    assert [one.proto.popover.label for one in page.get("popover")] == ["What do the words mean?"]
 
 
 @pytest.mark.slow
@@ -147,15 +149,19 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
             continue
         assert charts(page)[0]["alt"].startswith(reading)
         other_page = "cannot be opened on another page: the sidebar has no such population"
-        assert (other_page in page.markdown[-1].value) == (which == "point")
+        assert (other_page in page.caption[-1].value) == (which == "point")
 
 
 @pytest.mark.slow
 def test_the_mark_says_what_of_the_scenario_differs():
-    other = opened(k="12", s="1.5", eps="2", n="1000").markdown[-1].value
-    assert "which has Zipf s = 1.5 and K = 12 and not what this map holds fixed" in other
-    assert "white circle" not in opened(k="1000", s="1.3", eps="2", n="1000").markdown[-1].value
-    assert "white circle" not in opened(k="12", eps="2", n="10").markdown[-1].value
+    for query, name in (
+        ({"k": "12", "s": "1.5", "n": "1000"}, "you: Zipf s = 1.5 and K = 12"),
+        ({"k": "12", "s": "1.3", "n": "1000"}, "you: K = 12"),
+        ({"k": "1000", "s": "1.3", "n": "1000"}, "your ε, N"),
+        ({"k": "12", "n": "10"}, None),
+    ):
+        names = [trace["name"] for trace in charts(opened(eps="2", **query))[0]["data"]]
+        assert [one for one in names if one.startswith("you")] == [name] * (name is not None)
 
 
 def test_what_a_click_sets(monkeypatch):
@@ -215,12 +221,14 @@ def test_no_line_is_looked_for_that_is_not_drawn():
     assert "twice the smallest" in task
     assert "2×" not in names
     assert "line" not in task
-    assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()) == ""
+    assert map_section._task(winner_map(made(cells, [(1, 30, 1.5)] * 4), "eps-n", "mse", {}), ()).startswith(
+        "**Try:** point at a cell"
+    )
     settings = replace(THREE, metrics=("nll",))
     task = map_section._task(
         winner_map(made(cells, [(3, 2, 1)] * 4, settings=settings), "eps-n", "nll", {}), ()
     )
-    assert task.startswith("MLE")
+    assert task.startswith("**Try:** look for a cell where another estimate has a smaller error than MLE")
     assert "switch to" not in task  # no other error was measured
 
 
@@ -264,7 +272,7 @@ def test_one_collection_settles_nothing_and_is_one():
     page = with_claims(1, seeds=1)
     said = words(page)
     assert "1 of 4 cells, 1 collection in each." in said
-    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 the collections do not settle it" in said
+    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 it is too close to call" in said
     assert not page.expander
     assert "No cell of this sweep is computed yet." in words(with_claims(0))
 

@@ -120,15 +120,15 @@ def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
         worst_cell=shown.rows[0].cell,
     )
     shown = replace(shown, n_completed=9, standing=stand)
-    head = "Surely the smallest mean squared error, in 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, not "
     assert reading(paper_figure(shown)) == (
-        f"{head}settled in 3, all equal in 2; MLE*’s is up to about 7.5 times the smallest where that is "
-        f"settled (ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
+        "Smallest mean squared error, in these 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, too close to "
+        "call in 3, all equal in 2. MLE*’s is up to about 7.5 times the smallest, leaving out what is too close to call "
+        f"(ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
     )
     infinite = replace(shown, standing=replace(stand, worst_ratio=float("inf")))
-    assert "the smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
+    assert "The smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
     nowhere = replace(shown, standing=replace(stand, worst_ratio=1.0, worst_cell=None))
-    assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above the smallest.")
+    assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above it.")
     shown = replace(shown, n_completed=3)
     unranked = paper_figure(replace(shown, standing=None))
     check(unranked)

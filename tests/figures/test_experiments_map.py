@@ -54,7 +54,7 @@ def test_map_is_valid_whatever_has_been_run(key, metric):
 
 def test_an_infinite_error_of_everything_is_still_a_map():
     check(map_figure(seen([(1, 0, 2)] * 8)))
-    assert "surely beaten in 8, where the smallest error may be zero" in reading(
+    assert "MLE* loses in 8, where the smallest error may be zero" in reading(
         map_figure(seen([(1, 0, 2)] * 8))
     )
     check(map_figure(seen([(1, 1, 1)] * 8)))
@@ -70,7 +70,7 @@ def test_colour_is_the_winner_and_shade_the_margin():
     surely = named(map_figure(seen([(3, 1.02, 1)], 1e-4)), "cells")
     assert list(surely.marker.color) == [near]
     assert list(surely.text) == ["MLE*<br>&lt;1.05×"]
-    assert colours[1, 0] == colours[2, 0] == named(map_figure(seen()), "unsettled").marker.color
+    assert colours[1, 0] == colours[2, 0] == named(map_figure(seen()), "too close").marker.color
     red, green, blue = (int(colours[1, 1][i : i + 2], 16) for i in (1, 3, 5))
     assert red == green == blue
     assert mixed("#0072B2", 1) == "#0072B2"
@@ -122,11 +122,11 @@ def test_what_the_seeds_do_not_settle_is_hatched():
     cells = named(figure := map_figure(seen()), "cells")
     hatched = by_place(cells, cells.marker.pattern.shape)
     assert {place for place, shape in hatched.items() if shape} == {(1, 0), (2, 0)}
-    assert named(figure, "unsettled").marker.pattern.shape == "/"
+    assert named(figure, "too close").marker.pattern.shape == "/"
     sure = map_figure(seen([(1, 3, 2)] * 8))
     assert not any(named(sure, "cells").marker.pattern.shape)
-    assert not {"unsettled", "all equal"} & {trace.name for trace in sure.data}
-    assert named(figure, "all equal").marker.color == by_place(cells, cells.marker.color)[1, 1]
+    assert not {"too close", "equal"} & {trace.name for trace in sure.data}
+    assert named(figure, "equal").marker.color == by_place(cells, cells.marker.color)[1, 1]
 
 
 def test_cells_not_run_are_empty_and_holes_are_nothing():
@@ -182,14 +182,14 @@ def test_hover_has_every_number():
 def test_reading_counts_the_wins():
     text = reading(map_figure(seen()))
     assert text == (
-        "Zipf s = 1, K = 10: of the 7 cells run so far, MLE* surely has the smallest mean squared error in 0, InvP in 1, "
-        "InvN in 2; in 1 two share it; in 1 all three are equal; in 2, hatched, the collections do not settle it; MLE* "
-        "is surely beaten in 3, where the smallest error may be zero."
+        "Zipf s = 1, K = 10: of the 7 cells run so far, InvP has the smallest mean squared error in 1, InvN in "
+        "2, MLE* in 0; in 1 two share it; in 1 all are equal; 2 (hatched) are too close to call. MLE* loses in 3, where "
+        "the smallest error may be zero."
     )
     plain = reading(map_figure(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
-    assert "of 8 cells, MLE* surely has the smallest mean squared error in 1, InvP in 2, InvN in 5;" in plain
-    assert plain.endswith("MLE* is surely beaten in 7, where its error is up to about 2 times the smallest.")
-    assert "MLE* is surely beaten in none" in reading(map_figure(seen([(2, 2, 1), (1, 1, 1)])))
+    assert "of 8 cells, InvP has the smallest mean squared error in 2, InvN in 5, MLE* in 1." in plain
+    assert plain.endswith(" MLE* loses in 7: its error there is up to about 2 times the smallest.")
+    assert "MLE* loses in none of them." in reading(map_figure(seen([(2, 2, 1), (1, 1, 1)])))
     assert "none of the 8 cells" in reading(map_figure(seen([])))
     assert "negative log-likelihood" in reading(map_figure(seen(metric="nll")))
 
@@ -217,7 +217,7 @@ def test_a_single_axis_is_one_row():
     assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
     assert figure.layout.height < map_figure(seen()).layout.height - 100
     assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
-    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, MLE* surely has")
+    assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, InvP has")
     assert {(note.text, note.x, note.y) for note in figure.layout.annotations} == {
         ("10×", 0.5, 0.5)
     }  # above the words

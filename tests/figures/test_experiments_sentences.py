@@ -49,42 +49,43 @@ def test_nothing_is_said_where_something_is_lacking(lacking):
 
 def test_what_is_settled_is_counted_and_the_rest_is_told():
     assert said([N, N, P, M, HAIR, EQUAL]) == (
-        "**In short,** over all 2 populations: on average **InvN has the smallest squared error in 2 "
+        "In all 6 settings of this sweep (2 populations): on average **InvN has the smallest squared error in 2 "
         "settings, InvP in 1, MLE* in 1**; 1 is too close to call, in 1 the three are equal. MLE* is "
-        "**surely the worst in 1**, and its error is up to about **2 times** the smallest where that is settled, "
-        "typically about 2 times."
+        "**the worst in 1**. Its error is typically about 2 times, and up to about **2 times** the smallest, leaving out "
+        "what is too close to call."
     )
     text = said([P] * 4 + [SHARED] + [(9, 1, 429.4)])
     assert (
         "**InvP has the smallest squared error in 5 settings, InvN and MLE* in none**; in 1 two share it. MLE*"
         in text
     )
-    assert "about **400 times** the smallest, typically about 1.5 times." in text
+    assert "typically about 1.5 times, and up to about **400 times** the smallest." in text
     assert said([M] * 6).endswith(
         "**MLE* has the smallest squared error in 6 settings, InvN and InvP in none**."
     )
-    assert ". MLE* is **surely the worst in none**, and its error is up to" in said([P] * 6)
+    assert ". MLE* is **the worst in none**. Its error is typically" in said([P] * 6)
     alone = said([M] * 5 + [(1, 1.01, 1)])  # best or shared, and nobody surely ahead of it
-    assert alone.endswith("its error is nowhere surely above the smallest.")
+    assert alone.endswith("Its error is nowhere surely above the smallest.")
 
 
 def test_one_setting():
     assert said([P], GRID[:1]) == (
-        "**In short:** the smallest squared error on average is surely **InvP's**. MLE* is **surely not the worst**, "
-        "and its error is about **1.5 times** the smallest."
+        "In this one setting: on average **InvP has the smallest squared error**. MLE* is **not the worst**. Its error "
+        "is about **1.5 times** the smallest."
     )
     assert said([(1, 2, 3)], GRID[:1]).endswith(
-        "MLE* is **surely the worst**, and its error is about **3 times** the smallest."
+        "MLE* is **the worst**. Its error is about **3 times** the smallest."
     )
 
 
 def test_where_nothing_is_settled_nothing_more_is_said():
     once = replace(THREE, seeds=1)
     assert said([N] * 6, error=math.nan, settings=once) == (
-        "**In short,** over all 2 populations: one collection per setting cannot tell which estimate is best on average."
+        "In all 6 settings of this sweep (2 populations): one collection per setting cannot tell which estimate is best "
+        "on average."
     )
     assert said([N] * 6, LINE, 100) == (
-        "**In short,** at 6 values of ε from 1 to 6: 40 collections per setting do not settle which estimate is best on "
+        "At all 6 values of ε from 1 to 6: 40 collections per setting do not settle which estimate is best on "
         "average in any of 6 settings."
     )
     only = said([N, EQUAL], LINE[:2], 100)
@@ -94,16 +95,16 @@ def test_where_nothing_is_settled_nothing_more_is_said():
 @pytest.mark.parametrize(
     ("means", "words"),
     [
-        ([N, N, P, P, P, P], "surely **InvN's at ε ≤ 2, InvP's at ε ≥ 3**. MLE*"),
+        ([N, N, P, P, P, P], "**InvN has the smallest squared error at ε ≤ 2, InvP at ε ≥ 3**. MLE*"),
         (
             [N, HAIR, P, P, EQUAL, EQUAL],
-            "InvN's at ε = 1, InvP's at ε from 3 to 4**; not settled at ε = 2; the three are",
+            "error at ε = 1, InvP at ε from 3 to 4**; too close to call at ε = 2; the three are",
         ),
         ([N, HAIR, P, P, EQUAL, EQUAL], "; the three are equal at ε ≥ 5. MLE*"),
-        ([P] * 6, "surely **InvP's at every ε**. MLE*"),
+        ([P] * 6, "**InvP has the smallest squared error at every ε**. MLE*"),
         (
             [N, P, P, N, SHARED, P],
-            "InvN's at ε = 1 and ε = 4, InvP's at ε from 2 to 3 and ε = 6, InvP's and MLE*'s at",
+            " at ε = 1 and ε = 4, InvP at ε from 2 to 3 and ε = 6, InvP and MLE* at",
         ),
         (
             [N, P, N, P, N, P],
@@ -111,23 +112,21 @@ def test_where_nothing_is_settled_nothing_more_is_said():
         ),  # too often
         (
             [N, EQUAL, EQUAL, EQUAL, EQUAL, EQUAL],
-            "surely **InvN's at ε = 1**; the three are equal at ε ≥ 2.",
+            "**InvN has the smallest squared error at ε = 1**; the three are equal at ε ≥ 2.",
         ),
     ],
 )
 def test_along_a_single_axis_it_says_which_at_which_values(means, words):
     text = said(means, LINE)
     if "settings" not in words:
-        assert text.startswith(
-            "**In short,** at 6 values of ε from 1 to 6: the smallest squared error on average is surely **I"
-        )
+        assert text.startswith("At all 6 values of ε from 1 to 6: on average **I")
     assert words in text
 
 
 def test_the_sentence_on_the_likelihood():
     assert said([N] * 6, metric="nll") == (
-        "**In short,** over all 2 populations: MLE* has the lowest negative log-likelihood **in all 240 collections**, "
-        "alone or tied, as the maximum likelihood must."
+        "In all 6 settings of this sweep (2 populations): MLE* has the lowest negative log-likelihood **in all 240 "
+        "collections**, alone or tied, as the maximum likelihood must."
     )
     once = replace(THREE, seeds=1)
     assert "**in the one collection**" in said([N], GRID[:1], math.nan, once, "nll")
@@ -151,18 +150,18 @@ def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
         spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).map_cells
     won = [spot.leader.best for spot in spots if not is_unsettled(spot)]
     assert (
-        f"over all 3 populations: on average **InvP has the smallest squared error in {won.count(('inv_p',))} settings, "
+        f"(3 populations): on average **InvP has the smallest squared error in {won.count(('inv_p',))} settings, "
         f"InvN in {won.count(('inv_n',))}, MLE\\* in {won.count(('mle_star',))}**; {sum(map(is_unsettled, spots))} are "
         f"too close to call, in {won.count(VALID)} the three are equal."
     ) in answer_text(result, "mse")
     assert len(spots) == 600
-    assert "over all 5 populations" in answer_text(stored_result(PAPER_FIGURES["2a"].cells), "mse")
+    assert "(5 populations)" in answer_text(stored_result(PAPER_FIGURES["2a"].cells), "mse")
 
 
 def test_a_ratio_that_is_no_difference_is_told_so():
     """InvN surely ahead of MLE*, by four in a thousand; and ahead by six."""
     assert said([(1, 3, 1.004)] * 6, error=1e-6).endswith(
-        "its error is nowhere surely 0.5% above the smallest."
+        "Its error is nowhere surely 0.5% above the smallest."
     )
     assert "up to about **1.01 times** the smallest" in said([(1, 3, 1.006)] * 6, error=1e-6)
 
@@ -180,9 +179,9 @@ def test_a_largest_ratio_is_of_the_settled_cells_where_others_have_a_larger_one(
         evidence(figure_claims(result, "mse")[-1]),
         curves_reading(drawn),
     ):
-        told = re.search(r"up to about \**([\d.]+) times\** the smallest where that is settled", text)
+        told = re.search(r"up to about \**([\d.]+) times\** the smallest, leaving out what is too", text)
         assert float(told[1]) < 0.6 * largest
-    assert "where that is settled" not in said([P] * 6)
+    assert "leaving out" not in said([P] * 6)
 
 
 TWO_CELLS = over(s=1.0, k=10, epsilon=(1, 2), n=100)
@@ -334,7 +333,7 @@ def test_random_sweeps_say_what_their_numbers_mean():
             for name, shown in _SHOWN.items():
                 assert told(text, rf"{shown} in (\d+)") == known_here[name], text
             assert told(text, r"two share it in (\d+)") == known_here["shared"]
-            assert told(text, r"not settled in (\d+)") == known_here["open"]
+            assert told(text, r"too close to call in (\d+)") == known_here["open"]
             assert told(text, r"all equal in (\d+)") == known_here["equal"]
             assert ("nowhere surely" in text) == (known_here["behind"] == 0)
             read += 1
@@ -363,13 +362,13 @@ def test_the_map_and_its_cells_say_what_the_numbers_mean(error):
         by_cell = {spot.cell: spot for spot in found.map_cells}
         known = [meaning(m, error, len(cells)) for m in means]
         total, text = counts([(set(b), set(p)) for b, p in known]), reading(figure)
-        assert told(text, r"MLE\* surely has the smallest mean squared error in (\d+)") == total["mle_star"]
-        assert told(text, r"InvP in (\d+)") == total["inv_p"]
+        assert told(text, r"MLE\* in (\d+)") == total["mle_star"]
+        assert told(text, r"InvP has the smallest mean squared error in (\d+)") == total["inv_p"]
         assert told(text, r"InvN in (\d+)") == total["inv_n"]
         assert told(text, r"in (\d+) two share it") == total["shared"]
-        assert told(text, r"in (\d+) all three are equal") == total["equal"]
-        assert told(text, r"in (\d+), hatched") == total["open"]
-        assert told(text, r"MLE\* is surely beaten in (\d+)") == total["behind"]
+        assert told(text, r"in (\d+) all are equal") == total["equal"]
+        assert told(text, r"(\d+) \(hatched\)") == total["open"]
+        assert told(text, r"MLE\* loses in (\d+)") == total["behind"]
         bars = named(figure, "cells")
         spots = [spot for row in found.rows for spot in row]
         for spot, words, colour in zip(spots, bars.text, bars.marker.color, strict=True):

@@ -75,22 +75,19 @@ def sweep_picker(key: str) -> None:
     )
 
 
-def run_picker(key: str) -> Run | None:
-    """The run of this sweep that is on screen, with a widget to choose it where there are several; None
-    without a run."""
-    run, listed = runs.current(key), runs.runs_of_sweep(key)
-    if run is None or len(listed) < 2:
-        return run
-    st.selectbox(
-        "Numbers from",
-        range(len(listed)),
-        format_func=lambda i: listed[i].label,
-        width=240,
-        **state.widget_arguments(
-            f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
-        ),
-    )
-    return run
+def run_picker(key: str, run: Run | None) -> None:
+    """Widget that chooses the run of this sweep that is on screen, where there are several."""
+    listed = runs.runs_of_sweep(key)
+    if run is not None and len(listed) > 1:
+        st.selectbox(
+            "Numbers from",
+            range(len(listed)),
+            format_func=lambda i: listed[i].label,
+            width=240,
+            **state.widget_arguments(
+                f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
+            ),
+        )
 
 
 def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
@@ -285,8 +282,8 @@ def _number_in_session(name: str, usual: int) -> dict[str, Any]:
     return state.widget_arguments(f"exp_{name}", st.session_state.get(key, usual), take)
 
 
-def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
-    """Draw the button that runs a sweep, and the one that resumes a stopped run."""
+def start_button(key: str, sweep: Sweep | None) -> None:
+    """Draw the button that runs a sweep."""
     busy = runs.active() is not None
     st.button(
         "Run",
@@ -298,11 +295,15 @@ def start_buttons(key: str, sweep: Sweep | None, run: Run | None) -> None:
         width=80,
         help="Your other run has to end first." if busy else expected_time(sweep) if sweep else None,
     )
+
+
+def resume_button(run: Run | None) -> None:
+    """Draw the button that resumes a stopped run, if it is one."""
     if run is not None and not run.active and not run.result.finished:
         hindered = _why_no_resume(run)
         st.button(
             "Resume",
-            disabled=busy or bool(hindered),
+            disabled=runs.active() is not None or bool(hindered),
             on_click=runs.resume,
             args=(run,),
             key="exp_resume",
@@ -336,23 +337,29 @@ _HISTOGRAMS = (
 )
 
 
-def sweep_and_run(key: str, scenario: Scenario) -> Run | None:
+def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
     """Draw the controls that choose the sweep and its run, define an own sweep, and start it.
 
-    Returns:
-        The run on screen; None for a sweep without a run.
+    Args:
+        run: the one on screen; None for a sweep without a run.
     """
     with _row():
         sweep_picker(key)
-        run = run_picker(key)
+        run_picker(key, run)
         if key in settings.CELLS:
-            start_buttons(key, settings.built_in(key, *settings_fields()), run)
-            return run
+            with st.popover("Run it again"):
+                if run is not None:
+                    st.markdown(runs.origin(run))
+                start_button(key, settings.built_in(key, *settings_fields()))
+            resume_button(run)
+            return
     sweep = (_own_sweep if key == settings.OWN else _histogram_sweep)(scenario)
     if sweep is not None or run is not None:
         with _row():
-            start_buttons(key, sweep, run)
-    return run
+            start_button(key, sweep)
+            resume_button(run)
+    if run is not None:
+        st.caption(runs.origin(run))
 
 
 def _own_sweep(scenario: Scenario) -> Sweep | None:

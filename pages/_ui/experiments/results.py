@@ -9,9 +9,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link
+from pages._ui import chart, guidance, link
 from pages._ui.experiments import controls, runs, winner_map
-from pages._ui.experiments.runs import Run, SweepView, cached
+from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
 from pages._ui.safe_text import markdown, starred
 from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
@@ -27,7 +27,7 @@ from rr_core.experiments.curves import (
     populations_of,
     select_curves,
 )
-from rr_core.experiments.grid import PAPER_FIGURES, Sweep
+from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import FAMILY_LEVEL, agreement
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
@@ -53,20 +53,15 @@ _INTRODUCTION = (
 )
 
 
-def answer(run: Run | None) -> None:
-    """Write the answer that the run on screen gives; without a run, what the page is about."""
-    text = answer_text(run.result, _answer_metric(run)) if run is not None and not run.active else ""
-    st.markdown(text or _INTRODUCTION)
+def introduction() -> None:
+    """What the page is about, where there is no figure yet."""
+    st.markdown(_INTRODUCTION)
 
 
 def answer_text(result: SweepResult, metric: str) -> str:
     """The answer of a sweep as markdown; "" where it has no cell, or lacks one of the three valid estimators
     or the error."""
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
-
-
-def _answer_metric(run: Run) -> str:
-    return PAPER_FIGURES[run.key].metric if run.key in PAPER_FIGURES else "mse"
 
 
 _SYMBOLS: dict[Verdict, str] = {
@@ -88,11 +83,13 @@ def with_symbol(verdict: Verdict) -> str:
 
 def claims_table(view: SweepView) -> None:
     """Draw the table of the claims with verdict and evidence, and the cells that contradict one."""
-    st.subheader("Do the paper's claims hold here?")
     result = view.result
     if not result.cells:
         st.caption("No cell of this sweep is computed yet.")
         return
+    st.markdown(answer_text(result, view.preset.metric if view.preset else "mse"))
+    if view.preset is not None or view.key == HISTOGRAM:
+        _paper_table(result, current_selection(view))
     all_claims = cached(result, "claims", lambda: claims(result))  # 40 ms for the main grid
     tested = [claim for claim in all_claims if claim.verdict != "not tested"]
     lines = ["| The paper says | This run |", "|:--|:--|"]
@@ -102,7 +99,8 @@ def claims_table(view: SweepView) -> None:
     silent = [paper_says(claim) for claim in all_claims if claim not in tested]
     more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
     st.markdown(starred("\n".join(lines) + more + f"\n\n{_about_the_run(view)}"))
-    st.caption(starred(_meaning_of_words(result)))
+    with st.popover("What do these words mean?", type="tertiary", icon=":material/menu_book:"):
+        st.markdown(starred(_meaning_of_words(result)))
     if all_claims[0] in tested:
         _counterexample()
     against = [claim for claim in all_claims if claim.count is not None and claim.count.exceptions]
@@ -121,7 +119,7 @@ def _meaning_of_words(result: SweepResult) -> str:
     concentrated, even = SHAPES_EXPLAINED
     cells = counted(len(result.sweep.cells), "cell")
     return (
-        "A **cell** is one setting: a population, K, ε and N. **Surely**: the collections settle it, by a t test with at "
+        "A **cell** is one setting: a population, K, ε and N. **Surely**: not **too close to call**, by a t test with at "
         f"most {FAMILY_LEVEL:.0%} chance of a single wrong call over the {cells} of the whole sweep, here and in the map "
         "(as far as means of so many collections are about normal). "
         "The three are **equal** where their mean errors are: nothing came out negative, say, so there was nothing to "
@@ -179,6 +177,11 @@ _ALL = "All"
 def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
     """Draw the widgets of the selection, the figure of curves, and the paper's statements beside this run's
     results; None before the first cell."""
+    st.markdown(
+        f"Each point is one survey, simulated {winner_map.how_often(view.result.sweep)}; each line is one estimate. At "
+        "the left: the shares of the population, largest first."
+    )
+    st.markdown("**Try:** find the lowest line of each row. What does the population at its left look like?")
     choice = _selection_widgets(view)
     st.session_state[_SELECTION] = view.key, choice
     if not view.result.cells:
@@ -193,8 +196,6 @@ def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
             f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
             f"{SYMBOLS[other_axis(choice.along)]} above."
         )
-    if view.preset is not None or view.key == HISTOGRAM:
-        _paper_table(view.result, choice)
     return figure
 
 
@@ -232,6 +233,7 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
             metric = ask.one("Error", sweep.settings.metrics, metric, lambda name: METRIC_NAMES[name].button)
         how = measures(sweep.settings, metric)
         measure = ask.one("Shown", how, how[0], _MEASURES.__getitem__)
+        guidance.words(*winner_map.WORDS)
     return CurveSelection(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
 
 

@@ -148,8 +148,7 @@ def _stored(key: str) -> Run:
     return Run(
         key,
         f"Stored: {sweep.settings.seeds} collections, seed {sweep.settings.seed}",
-        "InvN, InvP and MLE\\* are three repairs of the raw estimate (page *Estimators*); the paper that compares them "
-        "is named under *Reference*. Simulated when this version was made: in every cell the same users report "
+        "Simulated when this version was made: in every cell the same users report "
         f"{sweep.settings.seeds} times with new noise. **Run** does it again, here.",
         stored_result(sweep.cells),
     )
@@ -265,12 +264,13 @@ def active() -> Run | None:
 _EVERY = 1.5  # seconds between two looks at a run
 
 
-def status(run: Run | None) -> None:
-    """Write one line about the run on screen: the source of its numbers, or why some are missing."""
-    if run is None:
-        return
-    if run.result.finished:
-        st.caption(f"{run.origin}{_elsewhere_on_this_server(run)}")
+def origin(run: Run) -> str:
+    """Where the numbers of a run come from, and whether they are being run anew, as markdown."""
+    return f"{run.origin}{_elsewhere_on_this_server(run)}"
+
+
+def status(run: Run) -> None:
+    """Say why numbers of the run on screen are missing, where some are."""
     done, cells = len(run.result.cells), len(run.sweep.cells)
     if run.failed:
         st.error(

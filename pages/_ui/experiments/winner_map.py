@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, link, navigation, state
+from pages._ui import chart, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
@@ -33,12 +33,12 @@ from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
 MAP_LABELS = {
-    "eps-n": "ε × N",
-    "eps-s": "ε × s",
-    "n-k": "N × K",
-    "n-s": "N × s",
-    "k-n": "K × N",
-    "s-n": "s × N",
+    "eps-n": "ε and N",
+    "eps-s": "ε and s",
+    "n-k": "N and K",
+    "n-s": "N and s",
+    "k-n": "K and N",
+    "s-n": "s and N",
 }
 AXIS_LABELS: dict[FixedName, str] = {
     "population": "Population",
@@ -149,12 +149,23 @@ _NOT_IN_MAP = "The link's {label} “{text}” is not in this sweep's map; “{u
 _CHOSEN = "_exp_map_cell"
 _SWITCHES = "**Try:** choose another population, a flatter or a more concentrated one. Which colour grows?"
 _FOLLOWS = (
-    "**Try:** point at the cells and find those where MLE\\*'s error is twice the smallest or more. Which estimate wins "
-    "there, and what of the population would you have to know to choose it beforehand?"
+    "**Try:** point at cells where MLE\\*'s error is twice the smallest or more. Which estimate wins there?"
 )
-_FITS = (
-    "MLE\\* is the distribution under which the reports are most likely, so no other distribution has a lower negative "
-    "log-likelihood. Which is nearest to the truth is another question: that of the squared error."
+_FITS = "**Try:** look for a cell where another estimate has a smaller error than MLE\\*. Is there one?"
+_POINTS = "**Try:** point at a cell to see the three errors. How close are they?"
+WORDS = (
+    "Cell",
+    "Collection",
+    "Inv",
+    "InvN",
+    "InvP",
+    "MLE\\*",
+    "Mean squared error",
+    "Negative log-likelihood (NLL)",
+    "Nat",
+    "Regret",
+    "Standard error",
+    "Zipf's law",
 )
 
 
@@ -210,8 +221,7 @@ def link_to_estimators(label: str, scenario: Scenario) -> None:
 
 
 def section(view: SweepView, scenario: Scenario) -> None:
-    """The question, the widgets, the map, and what to do with it."""
-    st.subheader("Who wins, and by how much?")
+    """What a cell means, what to try, the map with its widgets at its right, and the cell that was clicked."""
     sweep = view.result.sweep
     reason = why_no_map(sweep)
     if reason:
@@ -220,14 +230,27 @@ def section(view: SweepView, scenario: Scenario) -> None:
         return
     selection = _selection(view)
     taken = fixed_axes(sweep.cells, selection.key, selection.fixed)
-    _widgets(view, selection, taken)
     _keep_in_link(to_query(selection, taken))
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
-    here = _scenario_point(drawn, scenario)
-    chart.show(map_figure(drawn, here), "exp_map", partial(_choose_cell, drawn))
-    _chosen_cell(drawn, scenario)
-    lines = (_click_help(drawn), _mark_help(drawn, here, scenario), _task(drawn, taken))
-    st.markdown("\n\n".join(filter(None, lines)))
+    st.markdown(
+        f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
+        "average. Number: how many times as large the next one's is."
+    )
+    st.markdown(_task(drawn, taken))
+    left, right = st.columns([3, 1], gap="small")
+    with left:
+        figure = map_figure(drawn, _scenario_point(drawn, scenario), _not_held(drawn, scenario))
+        chart.show(figure, "exp_map", partial(_choose_cell, drawn))
+        st.caption(_click_help(drawn))
+        _chosen_cell(drawn, scenario)
+    with right:
+        _widgets(view, selection, taken)
+        guidance.words(*WORDS)
+
+
+def how_often(sweep: Sweep) -> str:
+    """How many collections each cell of a sweep has, in words."""
+    return "once" if sweep.settings.seeds == 1 else f"{sweep.settings.seeds:,} times"
 
 
 def _keep_in_link(query: dict[str, str | None]) -> None:
@@ -239,40 +262,35 @@ def _keep_in_link(query: dict[str, str | None]) -> None:
 def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
     sweep = view.result.sweep
     offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
-    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        if len(offered) > 1:
-            st.segmented_control(
-                "Map of",
-                offered,
-                format_func=MAP_LABELS.__getitem__,
-                **_bound(
-                    view,
-                    "of",
-                    selection.key,
-                    lambda key: MapSelection(key, selection.metric, selection.fixed),
-                ),
+    if len(offered) > 1:
+        st.selectbox(
+            "Map of",
+            offered,
+            format_func=MAP_LABELS.__getitem__,
+            **_bound(
+                view, "of", selection.key, lambda key: MapSelection(key, selection.metric, selection.fixed)
+            ),
+        )
+    for one in taken:
+        if len(one.options) > 1:
+            st.selectbox(
+                AXIS_LABELS[one.axis],
+                one.options,
+                format_func=partial(value_in_words, one.axis, populations=names),
+                **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),
             )
-        for one in taken:
-            if len(one.options) > 1:
-                st.selectbox(
-                    AXIS_LABELS[one.axis],
-                    one.options,
-                    format_func=partial(value_in_words, one.axis, populations=names),
-                    width=170 if one.axis == "population" else 120,
-                    **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),
-                )
-        if len(metrics) > 1:
-            st.segmented_control(
-                "Error measure",
-                metrics,
-                format_func=lambda metric: METRIC_NAMES[metric].of_cell,
-                **_bound(
-                    view,
-                    "metric",
-                    selection.metric,
-                    lambda metric: MapSelection(selection.key, metric, selection.fixed),
-                ),
-            )
+    if len(metrics) > 1:
+        st.selectbox(
+            "Error measure",
+            metrics,
+            format_func=lambda metric: METRIC_NAMES[metric].of_cell,
+            **_bound(
+                view,
+                "metric",
+                selection.metric,
+                lambda metric: MapSelection(selection.key, metric, selection.fixed),
+            ),
+        )
 
 
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
@@ -335,13 +353,13 @@ def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
         return _FITS
     if any(one.axis == "population" and len(one.options) > 1 for one in taken):
         return _SWITCHES
-    return _FOLLOWS if any(map_cell.regret >= 2 for map_cell in drawn.completed) else ""
+    return _FOLLOWS if any(map_cell.regret >= 2 for map_cell in drawn.completed) else _POINTS
 
 
 def _click_help(drawn: WinnerMap) -> str:
     cell = drawn.map_cells[0].cell
     if _scenario_fields(cell) is not None:
-        return "**Click a cell** (on a touch screen tap it twice) to choose it, and open it on the page **Estimators**."
+        return "**Click a cell** (touch: twice) to open it in **Estimators**."
     if cell.dist == POINT:
         return "These cells cannot be opened on another page: the sidebar has no such population."
     return (
@@ -350,18 +368,12 @@ def _click_help(drawn: WinnerMap) -> str:
     )
 
 
-def _mark_help(drawn: WinnerMap, here: tuple[float, float] | None, scenario: Scenario) -> str:
-    """What of the scenario is not the map's, where its place is marked."""
-    if here is None or drawn.position(*here) is None:
-        return ""
+def _not_held(drawn: WinnerMap, scenario: Scenario) -> str:
+    """What of the scenario is not what the map holds fixed."""
     mine, cell = _scenario_cell(scenario), drawn.map_cells[0].cell
     words = _words(mine)
-    other = [words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)]
-    if not other:
-        return ""
-    return (
-        f"The white circle is the sidebar's scenario, which has {' and '.join(other)} and not what this map holds fixed: "
-        "there another may win."
+    return " and ".join(
+        words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)
     )
 
 
