@@ -45,7 +45,7 @@ means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
 view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
 if whole:
     messages.show(winner_map.notes(view))
-winner_map.section(view, link.current())
+winner_map.section(view, link.current(), True)
 link.write()
 """
 

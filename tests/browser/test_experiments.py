@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+import pytest
+
+from tests.browser.test_dials import SEEN
+
 CENTRE = """(plot, [x, y]) => { const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
   return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)] }"""
 
@@ -19,6 +23,11 @@ def wait_for(lab, text):
     lab.page.get_by_text(re.compile(text)).first.wait_for(timeout=150_000)
 
 
+def open_part(lab):
+    """The tab that is open."""
+    return lab.page.get_by_role("tab", selected=True).inner_text()
+
+
 def reading(lab, key):
     return lab.page.locator(f".st-key-{key}").get_by_role("figure").get_attribute("aria-label")
 
@@ -26,15 +35,17 @@ def reading(lab, key):
 def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, open_lab):
     lab = open_lab("/experiments?sweep=2a", on=fresh_server)
     assert lab.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
-    assert "Surely the smallest mean squared error, in 30 cells" in reading(lab, "exp_curves")
+    assert "Smallest mean squared error, in these 30 cells" in reading(lab, "exp_curves")
     lab.open("/experiments")
     stored = reading(lab, "exp_map")
+    press(lab, "Run it again")
     press(lab, "Run")
     wait_for(lab, r"^[1-9]\d* of 600 cells")
     press(lab, "Stop")
     wait_for(lab, r"Stopped after [1-9]\d* of 600 cells")
     press(lab, "Resume")
-    wait_for(lab, r"^Run here")
+    for state in ("visible", "hidden"):
+        lab.page.get_by_role("button", name="Stop", exact=True).wait_for(state=state, timeout=150_000)
     lab.settle()
     assert reading(lab, "exp_map") == stored  # the same collections
     figure = lab.figure("exp_map")
@@ -45,8 +56,10 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, ope
         chooser.set_input_files(
             {"name": "kept.parquet", "mimeType": "application/octet-stream", "buffer": saved}
         )
+    lab.part("What is simulated")
     assert lab.page.get_by_role("combobox", name="Numbers from").input_value() == "File 2: kept.parquet"
     assert lab.figure("exp_map") == figure
+    lab.part("Other runs and files")
     lab.choose("Compare with", "Main grid: 600 settings · Run 1: 100 collections, seed 1")
     assert "The same, bit for bit: 600 cells in common" in lab.words()
 
@@ -75,3 +88,37 @@ def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_be
     assert reading(lab, "exp_map") == seen
     lab.forward()
     assert {name: lab.query.get(name) for name in cell} == cell
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_the_map_stands_on_the_first_screen(open_lab, size):
+    lab = open_lab("/experiments", viewport={"width": size[0], "height": size[1]})
+    assert lab.page.evaluate(SEEN) >= 2 / 3
+    lab.must_be_fine()
+
+
+def test_the_map_fills_the_window_and_gives_it_back(open_lab):
+    lab = open_lab("/experiments")
+    before = lab.chart("exp_map").bounding_box()["height"]
+    lab.page.get_by_role("button", name="Figure in full window").click()
+    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth > 1200")
+    assert lab.chart("exp_map").bounding_box()["height"] > before
+    lab.page.keyboard.press("Escape")
+    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
+    lab.must_be_fine()
+
+
+def test_a_chosen_tab_is_in_the_address_survives_reload_and_back_returns_to_the_one_before(open_lab):
+    lab = open_lab("/experiments")
+    assert "part" not in lab.query
+    for name, key in (("Another figure", "figure"), ("The paper's claims", "claims")):
+        lab.part(name)
+        assert (lab.query["part"], open_part(lab)) == (key, name)
+    lab.reload()
+    assert (lab.query["part"], open_part(lab)) == ("claims", "The paper's claims")
+    lab.back()
+    assert (lab.query["part"], open_part(lab)) == ("figure", "Another figure")
+    lab.back()
+    assert "part" not in lab.query
+    assert open_part(lab) == "What is simulated"
+    lab.must_be_fine()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import chart, guidance, link
@@ -174,9 +173,8 @@ _MEASURES: dict[Measure, str] = {
 _ALL = "All"
 
 
-def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
-    """Draw the widgets of the selection, the figure of curves, and the paper's statements beside this run's
-    results; None before the first cell."""
+def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
+    """Draw the widgets of the selection and the figure of curves; ``lead`` as in `winner_map.section`."""
     st.markdown(
         f"Each point is one survey, simulated {winner_map.how_often(view.result.sweep)}; each line is one estimate. At "
         "the left: the shares of the population, largest first."
@@ -186,17 +184,15 @@ def curves(view: SweepView, scenario: Scenario) -> go.Figure | None:
     st.session_state[_SELECTION] = view.key, choice
     if not view.result.cells:
         st.caption("No cell of this sweep is computed yet: the curves appear as soon as the first ones are.")
-        return None
+        return
     drawn = select_curves(view.result, choice, view.populations)
     here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
-    figure = paper_figure(drawn, here)
-    chart.show(figure, "exp_curves")
+    winner_map.show(paper_figure(drawn, here), "exp_curves", lead)
     if len(drawn.rows) > MOST_ROWS or len(choice.fixed_values) > MOST_COLUMNS:
         st.caption(
             f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
             f"{SYMBOLS[other_axis(choice.along)]} above."
         )
-    return figure
 
 
 def current_selection(view: SweepView) -> CurveSelection:
@@ -333,12 +329,12 @@ def _claims_on_screen(
 
 
 def first_figure(view: SweepView, scenario: Scenario) -> None:
-    (winner_map.section if _map_first(view) else curves)(view, scenario)
+    (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
 def second_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw the second figure: the curves where the map came first, else the map; then update the address."""
-    (curves if _map_first(view) else winner_map.section)(view, scenario)
+    (curves if _map_first(view) else winner_map.section)(view, scenario, False)
     link.write()
 
 

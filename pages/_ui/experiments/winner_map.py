@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, guidance, link, navigation, state
+from pages._ui import chart, dials, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
@@ -27,6 +28,7 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
+from rr_core.figures.style import hide
 from rr_core.figures.wording import METRIC_NAMES, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
@@ -220,8 +222,20 @@ def link_to_estimators(label: str, scenario: Scenario) -> None:
     navigation.link_to("pages/estimators.py", label, ":material/balance:", scenario.to_query())
 
 
-def section(view: SweepView, scenario: Scenario) -> None:
-    """What a cell means, what to try, the map with its widgets at its right, and the cell that was clicked."""
+def show(figure: go.Figure, name: str, lead: bool, on_click: chart.OnClick | None = None) -> None:
+    """Show a figure; the page's first one, the ``lead``, can fill the window."""
+    if lead:
+        hide(figure, dials.hidden())
+    with st.container(key="lead" if lead else None):
+        chart.show(figure, name, on_click, "stretch" if lead else "content")
+
+
+def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
+    """What a cell means, what to try, the map with its widgets at its right, and the cell that was clicked.
+
+    Args:
+        lead: whether it is the page's first figure.
+    """
     sweep = view.result.sweep
     reason = why_no_map(sweep)
     if reason:
@@ -240,7 +254,7 @@ def section(view: SweepView, scenario: Scenario) -> None:
     left, right = st.columns([3, 1], gap="small")
     with left:
         figure = map_figure(drawn, _scenario_point(drawn, scenario), _not_held(drawn, scenario))
-        chart.show(figure, "exp_map", partial(_choose_cell, drawn))
+        show(figure, "exp_map", lead, partial(_choose_cell, drawn))
         st.caption(_click_help(drawn))
         _chosen_cell(drawn, scenario)
     with right:
