@@ -5,9 +5,8 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.plan import downloads, sections
+from pages._ui.plan import downloads, sections, sentences
 from pages._ui.plan.results import current_plan, plan_landscape
-from pages._ui.plan.sentences import FORMULAS
 from pages._ui.plan.settings import SETTINGS, controls
 
 PARTS = Parts(
@@ -26,10 +25,29 @@ page = open_page(
 )
 k = page.work.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
-controls(k, settings)
 plan = current_plan(page.work, settings)
 sections.answer(plan)
-figure = sections.plan_map_figure(page, plan)
+left, right = st.columns([3, 1], gap="small")
+with left:
+    place = page.place()
+with right:
+    controls(k, settings)
+    sections.use(plan)
+    guidance.words(
+        "Inv",
+        "Mean squared error",
+        "Unbiased",
+        "Randomized response",
+        "Subset selection",
+        "Unary encoding",
+        "Local hashing",
+        "Lower bound",
+        "Shuffling",
+    )
+figure = sections.plan_map_figure(page, plan, place)
+with st.expander("What exactly is promised, and how is it worked out?"):
+    st.markdown(sentences.meaning(plan))
+    st.markdown(sentences.FORMULAS)
 
 parts = PARTS.tabs()
 with parts["privacy"]:
@@ -44,8 +62,5 @@ with parts["shuffling"]:
     delta = sections.shuffled_reports(plan)
 with parts["files"]:
     downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
-
-with st.expander("Formulas"):
-    st.markdown(FORMULAS)
 
 guidance.next_page()

@@ -60,7 +60,7 @@ def plan_map(
     traces = [_heat(landscape, target), *(_line(landscape, *line) for line in lines)]
     if frontier is not None:
         traces += _region(landscape, frontier)
-    traces += [_lattice(landscape, target), _mark("your ε and N", here, "circle", "#FFFFFF", 13)]
+    traces += [_lattice(landscape, target), _mark("you", here, "circle", "#FFFFFF", 13)]
     if plan is not None:
         traces.append(_mark("the plan", plan, "star", "#F0E442", 19))
     x = axis("Privacy budget ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
@@ -69,7 +69,9 @@ def plan_map(
     long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]
     names = [_name(landscape, *line, (i + 1) / (len(long) + 1)) for i, line in enumerate(long)]
     most = float(landscape.users[-1])
-    return figure(traces, x, y, _reading(target, frontier, most, here, plan), annotations=names, height=460)
+    return figure(
+        traces, x, y, _reading(target, frontier, most, here, plan, bool(names)), annotations=names, height=420
+    )
 
 
 def _log_axis(values: Array) -> dict[str, Any]:
@@ -207,7 +209,7 @@ def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, An
     area = {
         "type": "scatter",
         "mode": "none",
-        "name": "target met (hatched)",
+        "name": "goal reached (hatched)",
         "x": np.concatenate([epsilons, epsilons[::-1]]),
         "y": np.concatenate([corner, np.full(epsilons.size, top)]),
         "fill": "toself",
@@ -245,17 +247,17 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
 
 
 def _reading(
-    target: Target, frontier: TargetFrontier | None, most: float, here: Place, plan: Place | None
+    target: Target, frontier: TargetFrontier | None, most: float, here: Place, plan: Place | None, named: bool
 ) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
     circle = f"ε = {budget(here[0])} with N = {here[1]:,.0f}"
     if frontier is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
     elif not (frontier.users <= most * (1 + _ROUNDING)).any():
-        where = f"Nothing on this map is enough for the target; the circle is {circle}"
+        where = f"Nothing on this map is enough for the goal; the circle is {circle}"
     elif plan is not None:
         where = (
-            f"The target is met where the map is hatched; the star is the plan, ε = {budget(plan[0])} with "
+            f"The goal is reached where the map is hatched; the star is the plan, ε = {budget(plan[0])} with "
             f"N = {plan[1]:,.0f}"
         )
     else:
@@ -265,7 +267,8 @@ def _reading(
             else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
         where = f"Hatched: {goal}; the circle is {circle}"
-    return f"{where}; the lighter, the {what}."
+    dotted = f" Dotted lines: the {target.about.measure}." if named else ""
+    return f"{where}; the lighter, the {what}.{dotted}"
 
 
 def _capital(text: str) -> str:

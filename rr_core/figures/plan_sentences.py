@@ -19,46 +19,40 @@ class KindText(NamedTuple):
 
     Attributes:
         label: name on the page.
-        scope: which errors it concerns, in a few words.
         meaning: one sentence for a lay person.
         promised: the event whose probability is the confidence; empty when the target is an average.
     """
 
     label: str
-    scope: str
     meaning: str
     promised: str = ""
 
 
 KIND_TEXTS: dict[KindKey, KindText] = {
     "rmse": KindText(
-        "RMSE per category",
-        "a typical error",
-        "How far the estimate of one category typically is from its true share.",
+        "Typical error (RMSE)",
+        "How far the estimate of one category typically is from its true share; a single one may be further off.",
     ),
     "max": KindText(
-        "Largest error",
-        "all categories at once",
-        "With the given probability, every category's estimate is at most this far from its true share.",
+        "Every share within …",
+        "With the given probability, every category's estimate is at most this far from its true share: all of them "
+        "within one point, say.",
         "no category is further off",
     ),
     "share": KindText(
-        "One named share",
-        "that category alone",
+        "One share within …",
         "With the given probability, the estimate of one category with this share is at most so far from it: the "
         "“within ±1 point” of surveys. Among many categories some other one may be further off.",
         "the estimate is no further off",
     ),
     "smallest": KindText(
-        "Smallest share told from zero",
-        "one category",
+        "Share told from zero",
         "A category with this share is found to be present with the given probability, while any empty one "
         "is called present in at most 5% of collections.",
         "a category this large is found",
     ),
     "top": KindText(
-        "Top categories ranked right",
-        "their order",
+        "Ranking of the top",
         "With the given probability, the largest categories come out in their true order and ahead of "
         "all others.",
         "the ranking is right",

@@ -68,11 +68,11 @@ def test_each_kind_answers_a_question():
         ("top", "value"),
     ):
         target = target_of(kind)
-        checked(widget(page, "What is wanted").set_value(kind).run())
-        checked(page.button_group(key="plan_find").set_value("n").run())
+        checked(widget(page, "My goal").set_value(kind).run())
+        checked(page.selectbox(key="plan_find").set_value("n").run())
         (box,) = [one for one in page.number_input if one.key and one.key.startswith("plan_value")]
         checked(box.set_value(VALUES[kind]).run())
-        checked(page.button_group(key="plan_find").set_value(find).run())
+        checked(page.selectbox(key="plan_find").set_value(find).run())
         if find == "n":
             assert users_in(page) == required_n(target, 40, 2.0, theta())
         elif find == "eps":
@@ -101,7 +101,7 @@ def test_the_answer_follows_the_sidebar_and_can_be_put_there():
         assert f"N = {users:,}" in shown["name"]
     checked(widget(page, "Use this N").click().run())
     assert widget(page, "Users N").value == users_in(page) == users
-    checked(page.button_group(key="plan_find").set_value("eps").run())
+    checked(page.selectbox(key="plan_find").set_value("eps").run())
     for n in (users, 500_000):
         checked(widget(page, "Users N").set_value(n).run())
         shown = rounded_up(required_epsilon(target, 60, n, scenario.population().probabilities))
@@ -123,7 +123,7 @@ def test_what_is_out_of_reach_is_said(query, reason):
     page = opened("plan", query)
     assert answer(page).startswith("##### **No answer.**")
     assert reason in answer(page)
-    assert any("no target met here" in one.value for one in page.markdown)
+    assert any("no goal reached here" in one.value for one in page.markdown)
     assert not [button for button in page.button if button.label.startswith("Use this")]
 
 
@@ -131,13 +131,13 @@ def test_what_is_out_of_reach_is_said(query, reason):
 def test_worst_case_needs_more_and_is_none_for_a_ranking():
     page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
     assert users_in(page) == required_n(Target("max", 0.025), 40, 2.0, None)
-    checked(widget(page, "What is wanted").set_value("top").run())
+    checked(widget(page, "My goal").set_value("top").run())
     assert page.button_group(key="plan_guess").disabled
     assert users_in(page) == required_n(Target("top", 5), 40, 2.0, theta())
     checked(widget(page, "Categories K").set_value(3).run())
     assert widget(page, "How many categories").value == 2  # no more are ranked than there are others
     assert "2 largest categories" in answer(page)
-    checked(widget(page, "What is wanted").set_value("max").run())
+    checked(widget(page, "My goal").set_value("max").run())
     assert not page.button_group(key="plan_guess").disabled
     page = opened("plan", f"{LINK}&target=rmse&value=0.1&eps=8&whose=sampled")
     assert users_in(page) == required_n(Target("rmse", 0.001), 40, 8.0, theta(), users="sampled")
@@ -164,7 +164,7 @@ def test_more_users_than_the_app_has_are_said_and_not_used():
     page = opened("plan", "k=12&eps=0.01&target=max&value=1")
     assert "8.96 billion users" in answer(page)
     assert widget(page, "Use this N").disabled
-    assert any("goes up to 1,000,000,000 users" in one.value for one in page.caption)
+    assert any("goes up to 1,000,000,000 users" in one.value for one in page.markdown)
     simulated = next(one.value for one in page.markdown if "9 points around" in one.value)
     assert simulated.endswith("around ε = 0.01, N = 1,000,000,000, the most users that the app has.")
 
@@ -181,7 +181,7 @@ def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice(
     ):
         assert any(words in note for note in notes)
     assert users_in(page) == required_n(Target("rmse", 0.005), 40, 2.0, theta())
-    checked(page.button_group(key="plan_find").set_value("eps").run())
+    checked(page.selectbox(key="plan_find").set_value("eps").run())
     assert not page.warning
 
 
@@ -220,7 +220,7 @@ def test_sections_are_about_the_plan():
     page = opened("plan", f"{LINK}&target=rmse&value=0.7")
     text, lead = "\n".join(one.value for one in page.markdown), charts(page)[0]
     names = [trace["name"] for trace in lead["data"]]
-    assert "your ε and N: ε = 2, N = 30,000" in names
+    assert "you: ε = 2, N = 30,000" in names
     assert f"the plan: ε = 2, N = {found.n:,}" in names
     assert f"{found.n:,}" in lead["alt"]
     assert all(len(chart["alt"]) > 40 for chart in charts(page))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rr_core import zipf
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Target
+from tests.browser.test_dials import SEEN
 
 LINK = (
     "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7&target=max&value=2.5&conf=90&find=n&guess=worst&whose=sampled"
@@ -20,7 +23,9 @@ def test_link_restores_the_plan_and_what_is_pressed_goes_into_the_address(open_l
     lab.press("Use this N")
     assert lab.query["n"] == str(users)
     assert lab.sidebar()["Exact N"] == f"{users:,}"
+    lab.page.get_by_role("button", name="For whom?").click(delay=80)
     lab.pick("The sidebar's")
+    lab.page.keyboard.press("Escape")
     assert lab.query["guess"] == "sidebar"
     needed = required_n(Target("max", 0.025, 0.9), 40, 2.0, zipf(40, 1.2), users="sampled")
     assert f"{needed:,} users are enough" in lab.words()
@@ -49,3 +54,10 @@ def _click_on_the_map(lab):
     assert lab.query["target"] == "max"
     assert lab.figure("plan") != before
     assert lab.alerts() == []
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_the_map_stands_on_the_first_screen(open_lab, size):
+    lab = open_lab("/plan", viewport={"width": size[0], "height": size[1]})
+    assert lab.page.evaluate(SEEN) >= 2 / 3
+    lab.must_be_fine()

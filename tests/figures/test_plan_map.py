@@ -73,7 +73,7 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
 
 @EVERY
 def test_hatched_region_is_where_the_target_is_met(target):
-    area = named(drawn(target), "target met (hatched)")
+    area = named(drawn(target), "goal reached (hatched)")
     assert area.fillpattern.shape == "/"
     x, y = values(area, "x"), values(area)
     needed = dict(zip(x[: x.size // 2], y[: x.size // 2], strict=True))
@@ -157,8 +157,7 @@ def test_lines_join_places_of_equal_value(target):
 def test_places_are_marked():
     figure = drawn(TARGETS[0], (0.5, 12_345.0))
     here, found = (
-        next(trace for trace in figure.data if trace.name.startswith(name))
-        for name in ("your ε and N", "the plan")
+        next(trace for trace in figure.data if trace.name.startswith(name)) for name in ("you", "the plan")
     )
     assert (values(here, "x")[0], values(here)[0]) == HERE
     assert (values(found, "x")[0], values(found)[0]) == (0.5, 12_345)

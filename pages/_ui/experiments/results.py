@@ -315,7 +315,7 @@ def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
     rows = cached(result, ("findings", *about), lambda: _claims_on_screen(result, *about))
     if not rows:
         return
-    table = ["| The paper | This run |", "|:--|:--|"]
+    table = ["| The paper on the populations drawn | This run |", "|:--|:--|"]
     table += [f"| {paper_says(row)} | **{with_symbol(row.verdict)}.** {evidence(row)} |" for row in rows]
     st.markdown(starred("\n".join(table)))
 

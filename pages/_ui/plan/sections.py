@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -30,6 +31,7 @@ from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX
 from rr_core.metrics import Users
 from rr_core.plan import protocols, shuffling
 from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.solve import Find
 from rr_core.simulate import Progress
 
 _CLICKED_DIGITS = 3
@@ -45,18 +47,27 @@ _DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 _SHUFFLING_POINTS = 81
 
 
+_TASKS: dict[Find, str] = {
+    "n": "**Try:** halve ε. How many times as many users does the same goal need?",
+    "eps": "**Try:** take ten times as many users. How small an ε is enough then?",
+    "value": "**Try:** take a hundred times as many users. How much better does it get?",
+}
+
+
+_ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
+
+
 def answer(plan: Plan) -> None:
-    """Write the answer in bold, its meaning, and a button that applies it."""
-    left, right = st.columns([6, 1], gap="small", vertical_alignment="center")
-    with left:
-        st.markdown(f"##### {sentences.answer(plan)}")
-    with right:
-        if plan.solved:
-            _use(plan)
-    st.caption(sentences.meaning(plan))
+    """Write the answer in bold, what the map shows, and what to try."""
+    st.markdown(f"##### {sentences.answer(plan)}")
+    st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
+    st.markdown(_ASK_FOR_LESS if plan.problem else _TASKS[plan.settings.find])
 
 
-def _use(plan: Plan) -> None:
+def use(plan: Plan) -> None:
+    """Draw the button that applies the answer, where there is one."""
+    if not plan.solved:
+        return
     if plan.settings.find == "eps":
         st.button(
             "Use this ε", on_click=_change, args=("epsilon", plan.epsilon), type="primary", width="stretch"
@@ -78,14 +89,14 @@ def _change(field: str, value: float) -> None:
     link.change(**{field: value})
 
 
-def plan_map_figure(page: Page, plan: Plan) -> go.Figure:
-    """Draw the map over epsilon and N as the page's clickable lead figure; returns it."""
+def plan_map_figure(page: Page, plan: Plan, place: Any) -> go.Figure:
+    """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it."""
     landscape = results.plan_landscape(page.work, plan)
     frontier = results.target_frontier(page.work, plan)
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
-    place = (plan.epsilon, plan.n) if plan.solved else None
-    figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, place)
-    page.lead(figure, "plan", _clicked)
+    found = (plan.epsilon, plan.n) if plan.solved else None
+    figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
+    page.lead(figure, "plan", _clicked, place)
     return figure
 
 
@@ -98,7 +109,6 @@ def _clicked(epsilon: float, n: float) -> None:
 
 def price_of_privacy(plan: Plan) -> None:
     """A table of the users needed with less epsilon."""
-    st.subheader("What does more privacy cost?")
     words = sentences.price_sentence(plan)
     st.markdown(words if plan.price is None else f"{words}\n\n{sentences.price_table(plan)}")
 

@@ -39,9 +39,6 @@ _RANDOMNESS = {
     "fixed": "The truth is that of the very people who report: only the noise is by chance.",
     "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
 }
-# Var(Inv) is about (e^eps + K)/(N e^(2 eps)) for fixed users; the luck of a sample and the other targets follow no such
-# simple law.
-_LARGER = " For a larger ε a bit costs about four times the users while eᵋ is well below K, and twice the users beyond."
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 _BOUND_POINTS = 61
 
@@ -78,7 +75,7 @@ def price_sentence(plan: Plan) -> str:
     """The price of one step in a sentence, as markdown."""
     price = plan.price
     if price is None:
-        return "There is no target met here that could be kept with more privacy."
+        return "There is no goal reached here that could be kept with more privacy."
     if price.bits.size < 2:
         return f"Half of this ε is less than {EPSILON_APP_MIN:g}, the smallest that a plan can have."
     whole = np.flatnonzero(price.bits == 1)
@@ -86,18 +83,16 @@ def price_sentence(plan: Plan) -> str:
     name = step_name(float(price.bits[at]), plan.epsilon)
     factor = float(price.times[at])
     cost = (
-        "puts the target out of reach"
+        "puts the goal out of reach"
         if not math.isfinite(factor)
-        else "takes hardly more users for the same target"
+        else "takes hardly more users for the same goal"
         if practically_equal(factor)
-        else f"takes **{number(factor)} times the users** for the same target"
+        else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    larger_known = (plan.settings.kind, plan.settings.users) == ("rmse", "fixed")
     return (
         f"**{name[0].upper()}{name[1:]}** (ε = {lower} rather than {budget(plan.epsilon)}) "
-        f"{cost}. One bit less means that a report can shift an onlooker's odds by half as much: eᵋ halves. While ε is "
-        f"small the users grow as 1/ε².{_LARGER if larger_known else ''}"
+        f"{cost}. With each bit less, a report can shift an onlooker's odds by half as much: eᵋ halves."
     )
 
 

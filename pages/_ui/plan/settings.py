@@ -114,51 +114,47 @@ SETTINGS = Binding(
 
 
 def controls(k: int, settings: PlanSettings) -> None:
-    """The widgets, as many in a row as fit."""
+    """The widgets, one below the other; what is seldom changed, behind a click."""
     kind, promised = settings.about, KIND_TEXTS[settings.kind].promised
-    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        st.segmented_control(
-            "I want to find",
-            list(FINDS),
-            format_func=FINDS.__getitem__,
+    st.selectbox(
+        "I want to find",
+        list(FINDS),
+        format_func=FINDS.__getitem__,
+        **SETTINGS.widget_arguments("plan_find", settings.find, lambda find: replace(settings, find=find)),
+    )
+    st.selectbox(
+        "My goal",
+        list(KINDS),
+        format_func=lambda key: KIND_TEXTS[key].label,
+        help="\n\n".join(f"**{text.label}:** {text.meaning}" for text in KIND_TEXTS.values()),
+        **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
+    )
+    if settings.kind == "share":
+        st.number_input(
+            "Its share, % of users",
+            _SHARE.low,
+            _SHARE.high,
+            step=1.0,
+            format="%.6g",
             **SETTINGS.widget_arguments(
-                "plan_find", settings.find, lambda find: replace(settings, find=find)
+                "plan_share", settings.share, lambda share: replace(settings, share=share)
             ),
         )
-        st.selectbox(
-            "What is wanted",
-            list(KINDS),
-            format_func=lambda key: f"{KIND_TEXTS[key].label}: {KIND_TEXTS[key].scope}",
-            width=310,
-            **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
+    if settings.find != "value" or kind.whole:
+        _value_input(k, settings)
+    if kind.has_confidence and not (settings.find == "value" and kind.whole):
+        st.number_input(
+            "Probability, %",
+            _CONFIDENCE.low,
+            _CONFIDENCE.high,
+            step=1.0,
+            format="%.4g",
+            help=f"Of what is promised: {promised}.",
+            **SETTINGS.widget_arguments(
+                "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
+            ),
         )
-        if settings.kind == "share":
-            st.number_input(
-                "Its share, % of users",
-                _SHARE.low,
-                _SHARE.high,
-                step=1.0,
-                format="%.6g",
-                width=170,
-                **SETTINGS.widget_arguments(
-                    "plan_share", settings.share, lambda share: replace(settings, share=share)
-                ),
-            )
-        if settings.find != "value" or kind.whole:
-            _value_input(k, settings)
-        if kind.has_confidence and not (settings.find == "value" and kind.whole):
-            st.number_input(
-                "Probability, %",
-                _CONFIDENCE.low,
-                _CONFIDENCE.high,
-                step=1.0,
-                format="%.4g",
-                width=140,
-                help=f"Of what is promised: {promised}.",
-                **SETTINGS.widget_arguments(
-                    "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
-                ),
-            )
+    with st.popover("For whom?"):
         st.segmented_control(
             "Guess of the population",
             list(GUESSES),
@@ -193,7 +189,6 @@ def _value_input(k: int, settings: PlanSettings) -> None:
             "How many categories",
             int(allowed.low),
             min(int(allowed.high), k - 1),
-            width=170,
             help=f"At most {kind.high:g}, and fewer than K.",
             **SETTINGS.widget_arguments(
                 f"plan_value_top_{k <= kind.high and k}",
@@ -203,12 +198,14 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         )
         return
     st.number_input(
-        "At most, % of users" if kind.key != "smallest" else "Share, % of users",
+        "Share, % of users" if kind.key == "smallest" else "Error at most, in points",
         allowed.low,
         allowed.high,
         step=kind.default * _PERCENT / 5,
         format="%.6g",
-        width=170,
+        help=None
+        if kind.key == "smallest"
+        else "One point is 1% of all users: a share of 20% that is estimated as 21% is one point off.",
         **SETTINGS.widget_arguments(
             f"plan_value_{kind.key}", float(settings.value), lambda value: replace(settings, value=value)
         ),
