@@ -34,9 +34,13 @@ with right:
     controls(k, settings)
     sections.use(plan)
     guidance.words(
+        "RMSE",
         "Inv",
-        "Mean squared error",
         "Unbiased",
+        "InvN",
+        "InvP",
+        "MLE\\*",
+        "Valid",
         "Randomized response",
         "Subset selection",
         "Unary encoding",
@@ -45,7 +49,7 @@ with right:
         "Shuffling",
     )
 figure = sections.plan_map_figure(page, plan, place)
-with st.expander("What exactly is promised, and how is it worked out?"):
+with st.expander("What exactly is promised?"):
     st.markdown(sentences.meaning(plan))
     st.markdown(sentences.FORMULAS)
 

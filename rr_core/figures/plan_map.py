@@ -256,10 +256,7 @@ def _reading(
     elif not (frontier.users <= most * (1 + _ROUNDING)).any():
         where = f"Nothing on this map is enough for the goal; the circle is {circle}"
     elif plan is not None:
-        where = (
-            f"The goal is reached where the map is hatched; the star is the plan, ε = {budget(plan[0])} with "
-            f"N = {plan[1]:,.0f}"
-        )
+        where = f"Hatched: the goal is reached; the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
     else:
         goal = (
             f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
@@ -267,8 +264,8 @@ def _reading(
             else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
         where = f"Hatched: {goal}; the circle is {circle}"
-    dotted = f" Dotted lines: the {target.about.measure}." if named else ""
-    return f"{where}; the lighter, the {what}.{dotted}"
+    dotted = f"; dotted lines: the {target.about.measure}" if named else ""
+    return f"{where}{dotted}; the lighter, the {what}."
 
 
 def _capital(text: str) -> str:

@@ -221,7 +221,9 @@ def other_protocols(plan: Plan) -> None:
     """Which protocol has the smallest error, the table of all, and where the order changes."""
     st.subheader("Should it be RR at all?")
     table = sentences.protocol_table(sentences.compared_protocols(plan))
-    st.markdown(f"{sentences.protocol_sentence(plan)}\n\n{table}\n\n{sentences.protocol_notes(plan)}")
+    st.markdown(f"{sentences.protocol_sentence(plan)}\n\n{table}")
+    with st.expander("What is compared?"):
+        st.markdown(sentences.protocol_notes(plan))
     left, right = st.columns(2, gap="medium")
     users = plan.settings.users
     with left:
@@ -248,7 +250,7 @@ def lower_bounds(plan: Plan) -> None:
     curves = sentences.bound_curves(plan)
     st.markdown(sentences.bounds_sentence(curves))
     chart.show(error_and_bounds(curves), "plan_bounds")
-    with st.expander("What the bounds assume"):
+    with st.expander("What the lines marked ≥ and ≈ assume"):
         st.markdown(sentences.bounds_table(curves))
 
 

@@ -91,8 +91,8 @@ def price_sentence(plan: Plan) -> str:
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
     return (
-        f"**{name[0].upper()}{name[1:]}** (ε = {lower} rather than {budget(plan.epsilon)}) "
-        f"{cost}. With each bit less, a report can shift an onlooker's odds by half as much: eᵋ halves."
+        f"**{name[0].upper()}{name[1:]}** (ε = {lower}) {cost}. With each bit less, a report can shift an onlooker's "
+        "odds by half as much (eᵋ halves)."
     )
 
 
@@ -159,8 +159,7 @@ def protocol_sentence(plan: Plan) -> str:
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
         f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "
-        f"K = {plan.k:,} it is so {from_epsilon}. (The known rule K < 3eᵋ + 2 compares k-RR with unary encoding only, "
-        "and for a category that hardly anybody has.)"
+        f"K = {plan.k:,} it is so {from_epsilon}."
     )
 
 
@@ -231,8 +230,7 @@ def bounds_sentence(curves: BoundCurves) -> str:
         )
     return (
         f"Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an unbiased "
-        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error. Where the truth is "
-        "concentrated, repaired estimates can be below the bound, because they are not unbiased."
+        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error."
     )
 
 
@@ -245,7 +243,8 @@ def bounds_table(curves: BoundCurves) -> str:
     return (
         "\n".join(lines)
         + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
-        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error."
+        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error. "
+        "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased."
     )
 
 
@@ -257,17 +256,17 @@ def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
     )
     if not now.holds:
         return (
-            "Somebody who mixes all reports and removes who sent which hides each report among the others. The bound "
+            "If somebody mixes all reports and removes who sent which, each report hides among the others. The bound "
             f"used here says nothing yet for so few users. {condition} The local ε = {budget(plan.epsilon)} still holds."
         )
     central = number(round_up(now.epsilon, 3))
     if now.epsilon >= plan.epsilon:
         return (
-            "Somebody who mixes all reports and removes who sent which hides each report among the others. With so few "
+            "If somebody mixes all reports and removes who sent which, each report hides among the others. With so few "
             f"users the bound used here does not come below the local ε = {budget(plan.epsilon)}. {condition}"
         )
     return (
-        "Somebody who mixes all reports and removes who sent which hides each report among the others. To whoever sees "
+        "If somebody mixes all reports and removes who sent which, each report hides among the others. To whoever sees "
         f"only the mixed reports the collection is (ε, δ)-private with **central ε at most {central}** at δ "
         f"= {number(now.delta)}, rather than {budget(plan.epsilon)}. It is an upper bound (Feldman, McMillan and Talwar "
         f"2021): the true loss may be smaller. {condition}"
@@ -297,6 +296,8 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
   that a report supports a category that is, or is not, its owner's. Subset selection:
   $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
   to $K/(e^\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \le 2(e^{2\varepsilon} - 1)$.
+  The known rule $K < 3e^\varepsilon + 2$ compares k-RR with unary encoding only, and for a category that hardly anybody
+  has.
 - **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
   $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
   $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
