@@ -31,8 +31,6 @@ left, right = st.columns([3, 1], gap="small")
 with left:
     place = page.place()
 with right:
-    controls(k, settings)
-    sections.use(plan)
     guidance.words(
         "RMSE",
         "Inv",
@@ -48,6 +46,8 @@ with right:
         "Lower bound",
         "Shuffling",
     )
+    controls(k, settings)
+    sections.use(plan)
 figure = sections.plan_map_figure(page, plan, place)
 with st.expander("What exactly is promised?"):
     st.markdown(sentences.meaning(plan))

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.figures.plan_sentences import at_least, at_most, budget
-from rr_core.figures.style import axis, figure, number, percent
+from rr_core.figures.style import axis, figure, percent
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 
@@ -209,7 +209,7 @@ def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, An
     area = {
         "type": "scatter",
         "mode": "none",
-        "name": "goal reached (hatched)",
+        "name": "goal reached",
         "x": np.concatenate([epsilons, epsilons[::-1]]),
         "y": np.concatenate([corner, np.full(epsilons.size, top)]),
         "fill": "toself",
@@ -235,7 +235,7 @@ def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"{name}: ε = {number(place[0], 4)}, N = {place[1]:,.0f}",
+        "name": name,
         "x": np.array([place[0]]),
         "y": np.array([place[1]]),
         "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2.5, "color": _INK}},

@@ -25,6 +25,7 @@ from rr_core.plan.landscape import landscape
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.populations import zipf
+from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
 
@@ -50,6 +51,12 @@ def number_in(text, pattern):
 
 def users_in(page):
     return number_in(answer(page), r"\*\*([\d,]+) users are enough")
+
+
+def place_of(page, name):
+    """Epsilon and N of a mark on the map."""
+    (mark,) = [trace for trace in charts(page)[0]["data"] if trace["name"] == name]
+    return values(mark["x"])[0], values(mark["y"])[0]
 
 
 def target_of(kind):
@@ -97,8 +104,7 @@ def test_the_answer_follows_the_sidebar_and_can_be_put_there():
         checked(widget(page, label).set_value(value).run())
         users = required_n(target, scenario.k, scenario.epsilon, scenario.population().probabilities)
         assert users_in(page) == users
-        (shown,) = [trace for trace in charts(page)[0]["data"] if trace["name"].startswith("the plan")]
-        assert f"N = {users:,}" in shown["name"]
+        assert place_of(page, "the plan") == (scenario.epsilon, users)
     checked(widget(page, "Use this N").click().run())
     assert widget(page, "Users N").value == users_in(page) == users
     checked(page.selectbox(key="plan_find").set_value("eps").run())
@@ -219,9 +225,8 @@ def test_sections_are_about_the_plan():
     found = planned()
     page = opened("plan", f"{LINK}&target=rmse&value=0.7")
     text, lead = "\n".join(one.value for one in page.markdown), charts(page)[0]
-    names = [trace["name"] for trace in lead["data"]]
-    assert "you: ε = 2, N = 30,000" in names
-    assert f"the plan: ε = 2, N = {found.n:,}" in names
+    assert place_of(page, "you") == (2, 30_000)
+    assert place_of(page, "the plan") == (2, found.n)
     assert f"{found.n:,}" in lead["alt"]
     assert all(len(chart["alt"]) > 40 for chart in charts(page))
     assert sentences.price_table(found) in text

@@ -73,7 +73,7 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
 
 @EVERY
 def test_hatched_region_is_where_the_target_is_met(target):
-    area = named(drawn(target), "goal reached (hatched)")
+    area = named(drawn(target), "goal reached")
     assert area.fillpattern.shape == "/"
     x, y = values(area, "x"), values(area)
     needed = dict(zip(x[: x.size // 2], y[: x.size // 2], strict=True))
@@ -156,15 +156,13 @@ def test_lines_join_places_of_equal_value(target):
 
 def test_places_are_marked():
     figure = drawn(TARGETS[0], (0.5, 12_345.0))
-    here, found = (
-        next(trace for trace in figure.data if trace.name.startswith(name)) for name in ("you", "the plan")
-    )
+    here, found = (next(trace for trace in figure.data if trace.name == name) for name in ("you", "the plan"))
     assert (values(here, "x")[0], values(here)[0]) == HERE
     assert (values(found, "x")[0], values(found)[0]) == (0.5, 12_345)
     assert here.marker.symbol != found.marker.symbol
     assert "ε = 0.5 with N = 12,345" in reading(figure)
     without = plan_map(landscape_of(TARGETS[0]), TARGETS[0], None, HERE, None)
-    assert not [trace for trace in without.data if trace.name.startswith(("the plan", "target met"))]
+    assert not [trace for trace in without.data if trace.name.startswith(("the plan", "goal reached"))]
     assert "the circle is ε = 1 with N = 2,000" in reading(without)
     never = TargetFrontier(TARGETS[0], EPSILONS, np.full(9, np.inf))
     beyond = TargetFrontier(TARGETS[0], EPSILONS, np.full(9, 2 * USERS[-1]))

@@ -350,7 +350,8 @@ def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
             with st.popover("Run it again"):
                 if run is not None:
                     st.markdown(runs.origin(run))
-                start_button(key, settings.built_in(key, *settings_fields()))
+                with _row():
+                    start_button(key, settings.built_in(key, *settings_fields()))
             resume_button(run)
             return
     sweep = (_own_sweep if key == settings.OWN else _histogram_sweep)(scenario)

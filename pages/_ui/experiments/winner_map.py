@@ -258,8 +258,8 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         st.caption(_click_help(drawn))
         _chosen_cell(drawn, scenario)
     with right:
-        _widgets(view, selection, taken)
         guidance.words(*WORDS)
+        _widgets(view, selection, taken)
 
 
 def how_often(sweep: Sweep) -> str:
