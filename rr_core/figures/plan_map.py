@@ -21,6 +21,8 @@ Place = tuple[float, float]  # epsilon, N
 _SCALE = [[0.0, "#566BA0"], [0.4, "#8AA3C8"], [0.75, "#C3D5E4"], [1.0, "#F7FAFB"]]
 _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
+# How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone.
+_ASIDE, _ABOVE = 0.12, 0.08
 _HATCH = {"shape": "/", "size": 9, "solidity": 0.22, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
 _EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -67,7 +69,8 @@ def plan_map(
     y = axis("Users N (log scale)", **_log_axis(landscape.users), dtick=1, exponentformat="power")
     # A line that only cuts a corner of the map has no room for its name.
     long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]
-    names = [_name(landscape, *line, (i + 1) / (len(long) + 1)) for i, line in enumerate(long)]
+    places = [here] if plan is None else [here, plan]
+    names = [_name(landscape, *line, (i + 1) / (len(long) + 1), places) for i, line in enumerate(long)]
     most = float(landscape.users[-1])
     return figure(
         traces, x, y, _reading(target, frontier, most, here, plan, bool(names)), annotations=names, height=420
@@ -159,14 +162,24 @@ def _line(landscape: Landscape, value: float, users: Array) -> dict[str, Any]:
     }
 
 
-def _name(landscape: Landscape, value: float, users: Array, along: float) -> dict[str, Any]:
-    """The label of a line, placed at this fraction of its length so that labels of close lines do not
-    overlap."""
+def _name(
+    landscape: Landscape, value: float, users: Array, along: float, places: list[Place]
+) -> dict[str, Any]:
+    """The label of a line, near this fraction of its length so that labels of close lines do not overlap, and off the
+    marks."""
     inside = np.flatnonzero(np.isfinite(users))
-    at = int(inside[int(along * inside.size)])
+    x, y = np.log10(landscape.epsilons[inside]), np.log10(users[inside])
+    wide, high = np.log10(landscape.epsilons[[0, -1]]), np.log10(landscape.users[[0, -1]])
+    free = np.ones(inside.size, dtype=bool)
+    for epsilon, n in places:
+        free &= (np.abs(x - math.log10(epsilon)) > _ASIDE * np.ptp(wide)) | (
+            np.abs(y - math.log10(n)) > _ABOVE * np.ptp(high)
+        )
+    off = np.abs(np.arange(inside.size) - int(along * inside.size)) + np.where(free, 0, inside.size)
+    at = int(off.argmin())
     return {
-        "x": math.log10(landscape.epsilons[at]),
-        "y": math.log10(users[at]),
+        "x": float(x[at]),
+        "y": float(y[at]),
         "text": percent(value),
         "showarrow": False,
         "font": {"size": 14, "color": _INK},

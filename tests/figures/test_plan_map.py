@@ -154,6 +154,16 @@ def test_lines_join_places_of_equal_value(target):
                 assert achieved(target, K, epsilon, n, zipf(K, 1.2)) == pytest.approx(level, rel=0.08)
 
 
+@pytest.mark.parametrize("at", [(float(epsilon), 10.0**n) for epsilon in EPSILONS[1:-1] for n in (3, 4, 5)])
+def test_no_label_lies_on_a_mark(at):
+    """Within the part of the map that a label takes on a phone."""
+    figure = plan_map(landscape_of(TARGETS[0]), TARGETS[0], None, at, None)
+    wide, high = (np.ptp(axis.range) for axis in (figure.layout.xaxis, figure.layout.yaxis))
+    for name in figure.layout.annotations:
+        off = abs(name.x - np.log10(at[0])) / wide, abs(name.y - np.log10(at[1])) / high
+        assert off[0] > 0.12 or off[1] > 0.08, name.text
+
+
 def test_places_are_marked():
     figure = drawn(TARGETS[0], (0.5, 12_345.0))
     here, found = (next(trace for trace in figure.data if trace.name == name) for name in ("you", "the plan"))
