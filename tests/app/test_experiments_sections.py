@@ -262,8 +262,10 @@ def test_verdicts_words_and_the_cells_against():
     assert "About Your own sweep: 3 of 4 cells, 40 collections in each." in said
     assert "chance of a single wrong call over the 4 cells of the whole sweep" in said
     assert "the squared shares sum to 0.5 or more" in said
+    assert "| InvP is best where the population is concentrated. | ◐ depends |" in said
     assert [one.label for one in page.expander] == [
-        "1 cell surely against: InvP is best where the population is concentrated."
+        "The numbers behind the verdicts",
+        "1 cell surely against: InvP is best where the population is concentrated.",
     ]
     assert "| Zipf s = 2.5 | 10 | 1 | 30 |" in said
 
@@ -273,7 +275,7 @@ def test_one_collection_settles_nothing_and_is_one():
     said = words(page)
     assert "1 of 4 cells, 1 collection in each." in said
     assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 it is too close to call" in said
-    assert not page.expander
+    assert [one.label for one in page.expander] == ["The numbers behind the verdicts"]
     assert "No cell of this sweep is computed yet." in words(with_claims(0))
 
 

@@ -81,30 +81,40 @@ def with_symbol(verdict: Verdict) -> str:
 
 
 def claims_table(view: SweepView) -> None:
-    """Draw the table of the claims with verdict and evidence, and the cells that contradict one."""
+    """Draw the claims with their verdicts, the numbers behind them, and the cells that contradict one."""
     result = view.result
     if not result.cells:
         st.caption("No cell of this sweep is computed yet.")
         return
     st.markdown(answer_text(result, view.preset.metric if view.preset else "mse"))
-    if view.preset is not None or view.key == HISTOGRAM:
-        _paper_table(result, current_selection(view))
     all_claims = cached(result, "claims", lambda: claims(result))  # 40 ms for the main grid
     tested = [claim for claim in all_claims if claim.verdict != "not tested"]
-    lines = ["| The paper says | This run |", "|:--|:--|"]
-    lines += [
-        f"| {paper_says(claim)} | **{with_symbol(claim.verdict)}.** {evidence(claim)} |" for claim in tested
-    ]
-    silent = [paper_says(claim) for claim in all_claims if claim not in tested]
-    more = f"\n\nThis sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
-    st.markdown(starred("\n".join(lines) + more + f"\n\n{_about_the_run(view)}"))
-    with st.popover("What do these words mean?", type="tertiary", icon=":material/menu_book:"):
-        st.markdown(starred(_meaning_of_words(result)))
+    about: dict[str, Sequence[PaperClaim]] = {"The paper says": tested}
+    if view.preset is not None or view.key == HISTOGRAM:
+        about["The paper on the populations drawn"] = _claims_on_screen(result, current_selection(view))
+    st.markdown("\n\n".join(_verdicts(head, rows, "") for head, rows in about.items()))
+    with st.expander("The numbers behind the verdicts"):
+        silent = [paper_says(claim) for claim in all_claims if claim not in tested]
+        more = f"This sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
+        tables = [_verdicts(head, rows, ". {}") for head, rows in about.items()]
+        st.markdown(
+            "\n\n".join([*tables, *map(starred, (more, _about_the_run(view), _meaning_of_words(result)))])
+        )
     if all_claims[0] in tested:
         _counterexample()
     against = [claim for claim in all_claims if claim.count is not None and claim.count.exceptions]
     for claim in against:
         _exceptions(claim)
+
+
+def _verdicts(head: str, rows: Sequence[PaperClaim], numbers: str) -> str:
+    """A table of claims as markdown; ``numbers`` is the form in which the evidence follows a verdict."""
+    lines = [f"| {head} | This run |", "|:--|:--|"] if rows else []
+    lines += [
+        f"| {paper_says(row)} | **{with_symbol(row.verdict)}**{numbers.format(evidence(row))} |"
+        for row in rows
+    ]
+    return starred("\n".join(lines))
 
 
 def _about_the_run(view: SweepView) -> str:
@@ -310,22 +320,15 @@ def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
     return name
 
 
-def _paper_table(result: SweepResult, choice: CurveSelection) -> None:
-    about = choice.populations, choice.metric
-    rows = cached(result, ("findings", *about), lambda: _claims_on_screen(result, *about))
-    if not rows:
-        return
-    table = ["| The paper on the populations drawn | This run |", "|:--|:--|"]
-    table += [f"| {paper_says(row)} | **{with_symbol(row.verdict)}.** {evidence(row)} |" for row in rows]
-    st.markdown(starred("\n".join(table)))
+def _claims_on_screen(result: SweepResult, choice: CurveSelection) -> tuple[PaperClaim, ...]:
+    """The claims about the populations and the error that are drawn, at every K and epsilon."""
+    who, metric = choice.populations, choice.metric
 
+    def find() -> tuple[PaperClaim, ...]:
+        cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
+        return figure_claims(SweepResult(result.sweep, cells), metric)
 
-def _claims_on_screen(
-    result: SweepResult, who: tuple[PopulationId, ...], metric: str
-) -> tuple[PaperClaim, ...]:
-    """The claims about the populations ``who`` in this error, at every K and epsilon."""
-    cells = tuple(cell for cell in result.cells if (cell.cell.dist, cell.cell.s) in who)
-    return figure_claims(SweepResult(result.sweep, cells), metric)
+    return cached(result, ("findings", who, metric), find)
 
 
 def first_figure(view: SweepView, scenario: Scenario) -> None:
