@@ -48,9 +48,9 @@ _SHUFFLING_POINTS = 81
 
 
 _TASKS: dict[Find, str] = {
-    "n": "**Try:** halve ε. How many times as many users does the same goal need?",
-    "eps": "**Try:** take ten times as many users. How small an ε is enough then?",
-    "value": "**Try:** take a hundred times as many users. How much better does it get?",
+    "n": "**Try:** double or halve ε. How many users does the same goal need then?",
+    "eps": "**Try:** take ten times as many users, or a tenth of them. Which ε is enough then?",
+    "value": "**Try:** take ten times as many users, or a tenth of them. How good does it get then?",
 }
 
 
