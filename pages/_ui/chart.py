@@ -1,4 +1,4 @@
-"""Showing a chart: the figure, the sentence it says in words, and its toolbar."""
+"""Showing a chart: the figure, the sentence it says in words, and its toolbar; and the main figure of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 import streamlit as st
 
-from rr_core.figures.style import reading
+from pages._ui import dials, link
+from rr_core.figures.style import for_a_room, hide, reading
 
 OnClick = Callable[[float, float], None]
 
@@ -40,6 +41,19 @@ def show(
         selection = {"on_select": partial(_clicked, name, on_click), "selection_mode": "points"}
     st.plotly_chart(chart, key=name, config=config, height=height, alt=reading(chart), **selection)
     st.caption(reading(chart))
+
+
+def place_of_lead() -> Any:
+    """A place for the main figure of a page, which may fill the window."""
+    return st.container(key="lead")
+
+
+def lead(figure: go.Figure, name: str, on_click: OnClick | None = None, place: Any = None) -> None:
+    """Show the main figure of a page, at its `place_of_lead` or here, without what its legend has hidden; ``on_click`` as
+    in `show`."""
+    hide(figure, dials.hidden())
+    with place or place_of_lead():
+        show(for_a_room(figure) if link.presenting() else figure, name, on_click, height="stretch")
 
 
 def _clicked(name: str, on_click: OnClick) -> None:

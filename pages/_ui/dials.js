@@ -8,9 +8,13 @@ const chart = () => document.querySelector('.st-key-lead [data-testid="stPlotlyC
 const figure = () => chart()?.querySelector('.main-svg');
 const text = (dial, value) => dial.whole ? value.toLocaleString('en-US') : String(Number(value.toPrecision(6)));
 
+// Where a key is a letter that is typed.
+const TYPING = 'input:not([type="range"], [type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"]';
+
 // The figure may fill the window, with the dials at its foot.
 const isFull = () => document.body.classList.contains('rr-fills');
 const words = () => isFull() ? 'Back to the page' : 'Figure in full window';
+const brief = () => isFull() ? 'Back to the page' : 'Full window';
 const FILL = 'M3 8V3h5 M12 3h5v5 M17 12v5h-5 M8 17H3v-5', CLOSE = 'M4 4l12 12 M16 4L4 16';
 const sign = path => `<svg viewBox="0 0 20 20" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2"
   aria-hidden="true"><path d="${path}"/></svg>`;
@@ -24,7 +28,11 @@ const fill = full => {
 };
 if (!window.rrLeave) {
   window.rrLeave = true;
-  addEventListener('keydown', event => { if (event.key === 'Escape' && isFull()) fill(false) });
+  addEventListener('keydown', event => {
+    if (event.key === 'Escape' && isFull()) return fill(false);
+    const lead = window.rrLead, wanted = event.key === 'p' || (event.key === 'Escape' && lead?.presenting);
+    if (wanted && !event.ctrlKey && !event.altKey && !event.metaKey && !event.target.closest(TYPING)) lead?.present();
+  });
 }
 
 // Watches the main figure.
@@ -54,6 +62,9 @@ class Lead {
       this.send?.('hidden', {names: hidden});
     });
   }
+
+  // Present the page, or stop presenting it.
+  present() { this.send?.('presents', {on: !this.presenting}) }
 
   // From now on, for a while, a picture that goes is kept.
   keep() {
@@ -105,6 +116,15 @@ class Dials {
     this.button.className = 'rr-full';
     this.button.type = 'button';
     this.button.addEventListener('click', () => fill(!isFull()));
+    this.present = document.createElement('button');
+    this.present.className = 'rr-full';
+    this.present.type = 'button';
+    this.present.textContent = 'Present';
+    this.present.title = 'One figure and one sentence, in large letters, for the front of a room. Key p.';
+    this.present.addEventListener('click', () => window.rrLead.present());
+    this.buttons = document.createElement('div');
+    this.buttons.className = 'rr-buttons';
+    this.buttons.append(this.button, this.present);
   }
 
   show(data, send) {
@@ -113,11 +133,11 @@ class Dials {
     if (names !== this.names) {
       this.names = names;
       this.rows.clear();
-      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.button);
+      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.buttons);
     }
     this.compact = data.compact;
     window.rrLead ??= new Lead();
-    if (!this.compact) window.rrLead.send = send;
+    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send, presenting: data.presenting});
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);
@@ -126,7 +146,7 @@ class Dials {
   }
 
   name() {
-    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : words();
+    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : brief();
     this.button.setAttribute('aria-label', words());
     this.button.title = words();
   }

@@ -112,9 +112,10 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
         )
     _component(
         key=key,
-        data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact},
+        data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact, "presenting": link.presenting()},
         on_moved_change=partial(_moved, key),
         on_hidden_change=partial(_hid, key),
+        on_presents_change=partial(_presents, key),
     )
 
 
@@ -155,6 +156,12 @@ def _hid(key: str) -> None:
     if isinstance(names, list):
         kept = tuple(str(name)[:_LONGEST] for name in names[:_MOST_HIDDEN])
         st.session_state["_hidden"] = {**st.session_state.get("_hidden", {}), link.page(): kept}
+
+
+def _presents(key: str) -> None:
+    told = _told(key, "presents")
+    if isinstance(told, dict):
+        link.present(told.get("on") is True)
 
 
 def _moved(key: str) -> None:

@@ -11,10 +11,9 @@ import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pa
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, figure_controls, link, messages, navigation, sidebar, state, upload
+from pages._ui import chart, dials, figure_controls, link, messages, navigation, presenting, sidebar, state, upload
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
-from rr_core.figures.style import hide
 from rr_core.populations import UPLOAD
 
 # Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
@@ -72,22 +71,22 @@ class Page:
 
     def place(self) -> Any:
         """Reserve the place of the page's first figure, above the widgets that it depends on."""
-        return st.container(key="lead")
+        return chart.place_of_lead()
 
     def lead(
         self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None, place: Any = None
     ) -> None:
         """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`."""
-        with place or self.place():
-            hide(figure, dials.hidden())
-            chart.show(figure, name, on_click, height="stretch")
+        chart.lead(figure, name, on_click, place)
         self.controls()
 
     def controls(self) -> None:
-        """Draw navigation and sidebar, once the first figure is on its way.
+        """Draw navigation and sidebar, once the first figure is on its way; a page that is presented ends here.
 
         The dials come first: all the rest can wait while a hand moves them.
         """
+        if link.presenting():
+            presenting.controls()
         if not dials.dragging():
             time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
         with st.sidebar:
@@ -125,7 +124,8 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         question: the question that the page answers; its title.
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
-    _open(name, question, settings)
+    link.read(name, settings)
+    _open(question)
     messages.show(link.notes())
     if state.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
@@ -134,16 +134,16 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
-    _open(name, question, settings)
+    link.read(name, settings, presentable=False)
+    _open(question)
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):
         navigation.draw()
     link.write()
 
 
-def _open(name: str, question: str, settings: tuple[Binding[Any], ...]) -> None:
+def _open(question: str) -> None:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     _freeze_imports()
-    st.html(_STYLE)
-    link.read(name, settings)
+    st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)
     st.title(question)

@@ -45,5 +45,5 @@ def _data() -> dict[str, Any]:
         "steps": [asdict(step) for step in survey.steps],
         "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_EPSILON),
         "colours": {name: QUANTITIES[name].colour for name in ("truth", "observed", "mle_star")},
-        "query": {**link.current().to_query(), **link.truth_to_query()},
+        "query": {**link.current().to_query(), **link.manner_to_query()},
     }

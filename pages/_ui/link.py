@@ -1,4 +1,5 @@
-"""One scenario per session, whether its truth is hidden, and the settings of each page, always in the address bar.
+"""One scenario per session, whether its truth is hidden and its pages are presented, and the settings of each page, always
+in the address bar.
 
 What the session holds is the only truth. Widgets are drawn from it and change it in callbacks alone; the address is
 written from it. The address takes precedence at three moments: the first run, the browser's Back or Forward, and
@@ -30,7 +31,14 @@ _TRUTH = Choice(
     {"shown": "shown", "hidden": "hidden"},
     "The link's {label} is “{text}”, which is neither hidden nor shown; it is {used}.",
 )
-_PARAMETERS = (*(field.parameter for field in ALL_FIELDS), _TRUTH.parameter)
+_PRESENT = Choice(
+    "present",
+    "present",
+    "present",
+    {"off": "off", "on": "on"},
+    "The link's {label} is “{text}”, which is neither on nor off; it is {used}.",
+)
+_PARAMETERS = (*(field.parameter for field in ALL_FIELDS), _TRUTH.parameter, _PRESENT.parameter)
 _STALE_SECONDS = 2.0
 STAYED = (
     "This link is about a file that stayed with its owner: uploaded files never leave the browser session "
@@ -90,13 +98,21 @@ class Binding(Generic[T]):
         return held
 
 
-@dataclass(slots=True)
-class _Link:
+@dataclass(frozen=True)
+class _Carried:
+    """What the links to all pages carry."""
+
     scenario: Scenario
     truth_is_hidden: bool = False
+    presenting: bool = False
+
+
+@dataclass(slots=True)
+class _Link:
+    carried: _Carried
     notes: tuple[str, ...] = ()
     page: str = ""
-    before: tuple[Scenario, bool] | None = None  # what links already on screen may carry, just after a change
+    before: _Carried | None = None  # what links already on screen may carry, just after a change
     changed: float = 0.0
     k_of_file: str = ""  # what the link said of a file that is not here yet
     bindings: tuple[Binding[Any], ...] = ()
@@ -105,24 +121,30 @@ class _Link:
 
 def _link() -> _Link:
     if "_link" not in st.session_state:
-        st.session_state["_link"] = _Link(Scenario())
+        st.session_state["_link"] = _Link(_Carried(Scenario()))
     link: _Link = st.session_state["_link"]
     return link
 
 
 def current() -> Scenario:
     """The scenario of this session."""
-    return _link().scenario
+    return _link().carried.scenario
 
 
 def truth_is_hidden() -> bool:
     """Whether the truth of the scenario is hidden on all pages of this session."""
-    return _link().truth_is_hidden
+    return _link().carried.truth_is_hidden
 
 
-def truth_to_query() -> dict[str, str]:
-    """The query parameter of a hidden truth; nothing while it is shown."""
-    return {_TRUTH.parameter: "hidden"} if truth_is_hidden() else {}
+def presenting() -> bool:
+    """Whether this session presents its pages."""
+    return _link().carried.presenting
+
+
+def manner_to_query() -> dict[str, str]:
+    """The query parameters of a hidden truth and of presenting; nothing where they are off."""
+    hidden = {_TRUTH.parameter: "hidden"} if truth_is_hidden() else {}
+    return hidden | ({_PRESENT.parameter: "on"} if presenting() else {})
 
 
 def page() -> str:
@@ -141,32 +163,38 @@ def change(**fields: Any) -> None:
     link = _link()
     if fields.get("dist") in TABLES:
         fields["k"] = len(TABLES[fields["dist"]].rows)
-    _about_to_change(link)
+    note: str | None = None
     if fields.get("dist") == UPLOAD:
         note = other_k(link.k_of_file, fields["k"], "your file")
-        link.notes, link.k_of_file = (note,) if note else (), ""
-    link.scenario = replace(link.scenario, **fields)
+        link.k_of_file = ""
+    _change(scenario=replace(current(), **fields))
+    link.notes = (note,) if note else ()
 
 
 def hide_truth(hidden: bool) -> None:
     """Hide the truth of the scenario on all pages, or show it; for widget callbacks."""
+    _change(truth_is_hidden=hidden)
+
+
+def present(on: bool) -> None:
+    """Present the pages, or stop presenting them; for widget callbacks."""
+    _change(presenting=on)
+
+
+def _change(**carried: Any) -> None:
     link = _link()
-    _about_to_change(link)
-    link.truth_is_hidden = hidden
+    link.before, link.changed, link.notes = link.carried, time.monotonic(), ()
+    link.carried = replace(link.carried, **carried)
 
 
-def _about_to_change(link: _Link) -> None:
-    link.before = link.scenario, link.truth_is_hidden
-    link.changed, link.notes = time.monotonic(), ()
-
-
-def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
+def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> None:
     """Read the scenario and the page's settings from the address, at the moments when the address takes
     precedence over the session.
 
     Args:
         address: the page that is being opened.
         bindings: its settings.
+        presentable: whether it has a figure to present.
     """
     first = "_link" not in st.session_state
     link = _link()
@@ -174,14 +202,13 @@ def read(address: str, bindings: Iterable[Binding[Any]] = ()) -> None:
     link.own.clear()
     query = _in_address()
     if query and arrived:
-        truth, note = _TRUTH.parse(query.get(_TRUTH.parameter, "shown"), "shown")
-        hidden = truth == "hidden"
-        scenario, notes = _read(query)
+        carried, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
-        outrun = (scenario, hidden) == link.before and time.monotonic() - link.changed < _STALE_SECONDS
+        outrun = carried == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
-            link.scenario, link.truth_is_hidden = scenario, hidden
-            link.notes = (*notes, note) if note else notes
+            link.carried, link.notes = carried, notes
+    if not presentable:
+        link.carried = replace(link.carried, presenting=False)
     link.page, link.bindings = address, tuple(bindings)
     if arrived:
         for binding in link.bindings:
@@ -219,7 +246,7 @@ def _query() -> dict[str, str]:
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
-    wanted = {**current().to_query(), **truth_to_query(), **others, **own, **link.own}
+    wanted = {**current().to_query(), **manner_to_query(), **others, **own, **link.own}
     return {name: text for name, text in wanted.items() if text is not None}
 
 
@@ -228,7 +255,16 @@ def _in_address() -> dict[str, str]:
     return {name: address[name] for name in _PARAMETERS if name in address}
 
 
-def _read(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
+def _read(query: dict[str, str]) -> tuple[_Carried, tuple[str, ...]]:
+    """What a link carries, and a plain sentence for each value that had to be changed."""
+    scenario, notes = _read_scenario(query)
+    truth, about_truth = _TRUTH.parse(query.get(_TRUTH.parameter, "shown"), "shown")
+    present, about_presenting = _PRESENT.parse(query.get(_PRESENT.parameter, "off"), "off")
+    carried = _Carried(scenario, truth == "hidden", present == "on")
+    return carried, (*notes, *filter(None, (about_truth, about_presenting)))
+
+
+def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
     uploaded = state.uploaded()
     if uploaded is not None and query.get("dist") == UPLOAD:
         others = {name: text for name, text in query.items() if name != "k"}

@@ -92,5 +92,5 @@ def link_to(path: str, label: str, icon: str, query: dict[str, str], tooltip: st
     """Draw a link to a page that carries a scenario, and whether its truth is hidden. Nothing is drawn when a page is run
     on its own, without the others."""
     with suppress(StreamlitPageNotFoundError):
-        carried = {**query, **link.truth_to_query()}
+        carried = {**query, **link.manner_to_query()}
         st.page_link(path, label=label, icon=icon, query_params=carried, help=tooltip)

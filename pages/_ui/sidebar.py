@@ -49,13 +49,18 @@ def draw_dials() -> None:
 def draw_buttons() -> None:
     """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth."""
     with st.container(key="buttons", horizontal=True, gap="xsmall"):
-        st.button("New draw", on_click=_new_draw, width="stretch")
+        draw_new_draw()
         with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
             with st.container(width=_POPOVER_PART):
                 _more(link.current())
             with st.container(width=_POPOVER_PART):
                 _share(link.address())
         truth.draw_button()
+
+
+def draw_new_draw() -> None:
+    """Draw the button for another draw."""
+    st.button("New draw", on_click=_new_draw, width="stretch")
 
 
 def _more(scenario: Scenario) -> None:

@@ -224,10 +224,7 @@ def link_to_estimators(label: str, scenario: Scenario) -> None:
 
 def show(figure: go.Figure, name: str, lead: bool, on_click: chart.OnClick | None = None) -> None:
     """Show a figure; the page's first one, the ``lead``, can fill the window."""
-    if lead:
-        hide(figure, dials.hidden())
-    with st.container(key="lead" if lead else None):
-        chart.show(figure, name, on_click, "stretch" if lead else "content")
+    (chart.lead if lead else chart.show)(figure, name, on_click)
 
 
 def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
