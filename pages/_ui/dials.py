@@ -112,7 +112,12 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
         )
     _component(
         key=key,
-        data={"dials": dials, "answered": hand.answered.get(key, 0), "compact": compact, "presenting": link.presenting()},
+        data={
+            "dials": dials,
+            "answered": hand.answered.get(key, 0),
+            "compact": compact,
+            "presenting": link.presenting(),
+        },
         on_moved_change=partial(_moved, key),
         on_hidden_change=partial(_hid, key),
         on_presents_change=partial(_presents, key),

@@ -11,7 +11,18 @@ import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pa
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, figure_controls, link, messages, navigation, presenting, sidebar, state, upload
+from pages._ui import (
+    chart,
+    dials,
+    figure_controls,
+    link,
+    messages,
+    navigation,
+    presenting,
+    sidebar,
+    state,
+    upload,
+)
 from pages._ui.link import Binding
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD

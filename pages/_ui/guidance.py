@@ -60,6 +60,13 @@ def following(page: str) -> tuple[str, str, str, str] | None:
     return pages[position] if position < len(pages) else None
 
 
+def next_presented() -> None:
+    """Draw the link to the next page that can be presented."""
+    entry = following(link.page())
+    if entry is not None and link.page() != "plan":  # what follows has no scenario
+        navigation.link_to(entry[0], "Next", ":material/arrow_forward:", link.current().to_query(), entry[1])
+
+
 def next_page() -> None:
     """Draw the link to the page that comes after the one on screen, with what that one answers."""
     entry = following(link.page())

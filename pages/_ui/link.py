@@ -1,5 +1,5 @@
-"""One scenario per session, whether its truth is hidden and its pages are presented, and the settings of each page, always
-in the address bar.
+"""One scenario per session, whether its truth is hidden and it is presented, and the settings of each page, always in the
+address bar.
 
 What the session holds is the only truth. Widgets are drawn from it and change it in callbacks alone; the address is
 written from it. The address takes precedence at three moments: the first run, the browser's Back or Forward, and

@@ -39,11 +39,12 @@ def note(what: str = "this") -> str:
     return f"The truth is hidden. **Reveal the truth** in the sidebar shows {what}."
 
 
-def draw_button() -> None:
-    """Draw the button that hides the truth or reveals it, on the pages that show it."""
+def draw_button(*, brief: bool = False) -> None:
+    """Draw the button that hides the truth or reveals it, on the pages that show it; ``brief``, in one word."""
     if link.page() in _PAGES:
+        words = "Reveal" if hidden() else "Hide"
         st.button(
-            "Reveal the truth" if hidden() else "Hide the truth",
+            words if brief else f"{words} the truth",
             on_click=link.hide_truth,
             args=(not hidden(),),
             key=f"truth_{link.page()}",

@@ -250,11 +250,12 @@ def _region_names(layers: Layers) -> list[dict[str, Any]]:
 
 def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
     """Annotations that say what each corner stands for."""
-    # The lower two run inwards below the edge, so that a narrow screen cuts off neither.
-    anchors = (("left", "top"), ("right", "top"), ("center", "bottom"))
+    # The lower two run inwards below the edge, so that a narrow screen cuts off neither,
+    # and on two lines, so that they do not meet.
+    places = (("left", "top", "<br>"), ("right", "top", "<br>"), ("center", "bottom", " "))
     return [
-        {**_note(corner, f"100% {name}", size=14), "xanchor": across, "yanchor": up}
-        for corner, name, (across, up) in zip(CORNERS, names, anchors, strict=True)
+        {**_note(corner, f"100%{between}{name}", size=14), "xanchor": across, "yanchor": up, "align": across}
+        for corner, name, (across, up, between) in zip(CORNERS, names, places, strict=True)
     ]
 
 

@@ -23,7 +23,7 @@ def story(draw: Draw, result: Comparison, distance: Closeness | None, view: View
     ``distance`` says how far reports and estimate are from the truth; with None the truth is left out.
     """
     series = {
-        "truth": ("Truth (hidden)", draw.theta),
+        "truth": ("Truth", draw.theta),
         "observed": ("Reports", draw.counts / draw.scenario.n),
         "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
     }

@@ -18,6 +18,8 @@ from rr_core.registry import REGISTRY
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
+_SMALLEST_IN_A_ROOM = 22  # pixels
+_WIDER_IN_A_ROOM = 1.25
 RIM = "#FFFFFF"  # of a marker that may lie on another
 
 
@@ -137,6 +139,27 @@ def hide(chart: go.Figure, names: Collection[str]) -> None:
                 trace.visible = "legendonly"
         if any(shape.name in names for shape in chart.layout.shapes):
             chart.layout.shapes = [shape for shape in chart.layout.shapes if shape.name not in names]
+
+
+def for_a_room(chart: go.Figure) -> go.Figure:
+    """The chart as it is presented to a room: no text smaller than 22 px, and margins, markers and lines to match."""
+    return go.Figure(_enlarged(chart.to_dict(), ""), _validate=False)
+
+
+def _enlarged(part: Any, name: str) -> Any:
+    """A part of a chart, which has this name there, enlarged."""
+    if isinstance(part, list | tuple):
+        return [_enlarged(one, name) for one in part]
+    if not isinstance(part, dict):
+        return part
+    larger = {key: _enlarged(value, key) for key, value in part.items()}
+    if name.endswith("font") and "size" in part:
+        return larger | {"size": max(part["size"], _SMALLEST_IN_A_ROOM)}
+    if name in ("margin", "pad"):
+        return {side: round(width * _WIDER_IN_A_ROOM) for side, width in part.items()}
+    if name == "line" and "width" in part:
+        return larger | {"width": part["width"] * _WIDER_IN_A_ROOM}
+    return larger
 
 
 def reading(chart: go.Figure) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, guidance, link, navigation, state
+from pages._ui import chart, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
@@ -28,7 +28,6 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
-from rr_core.figures.style import hide
 from rr_core.figures.wording import METRIC_NAMES, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
