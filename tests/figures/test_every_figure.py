@@ -16,7 +16,7 @@ import pytest
 import rr_core.figures
 from rr_core import RandomizedResponse
 from rr_core.figures import noisy_histogram
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.style import QUANTITIES, for_a_room, reading
 from rr_core.registry import ESTIMATORS
 from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
 
@@ -66,6 +66,20 @@ def test_figure_is_valid_small_and_says_itself(name, k):
     if name in OF_CATEGORIES:
         longest = max(len(trace.x) for trace in figure.data)
         assert longest == k if k <= 200 else longest <= 300
+
+
+@pytest.mark.parametrize("name", [*OF_CATEGORIES, "story", *FIGURES[len(OF_CATEGORIES) :]])
+def test_presented_to_a_room_no_letter_is_small_and_all_else_is_the_same(name):
+    figure = by_name(name, 12)
+    before = spec(figure)
+    presented = spec(for_a_room(figure))
+    assert min(font_sizes(presented)) >= 22
+    assert spec(figure) == before
+    assert reading(for_a_room(figure)) == reading(figure)
+    for trace, larger in zip(before["data"], presented["data"], strict=True):
+        assert {key: trace[key] for key in ("x", "y", "name") if key in trace} == {
+            key: larger[key] for key in ("x", "y", "name") if key in larger
+        }
 
 
 @pytest.mark.parametrize("name", OF_CATEGORIES)

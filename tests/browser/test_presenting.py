@@ -1,0 +1,140 @@
+"""Presenting in a browser: by keyboard alone, in large letters, over pages and links."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.expected import LINK, QUERY
+from tests.browser.lab import PAGES, SCENARIO_PAGES
+
+SCENARIO = LINK.replace("k=1000", "k=12")
+SHOWN = {**QUERY, "k": "12"}
+PRESENTED = {**SHOWN, "present": "on"}
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+
+# What is on screen, and how large its letters are; raised and lowered ones belong to what they stand at.
+LETTERS = """() => { const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode, at = text.parentElement, style = getComputedStyle(at);
+    if (!text.data.trim() || at.closest('style, script, title, tspan[dy]') || style.visibility !== 'visible') continue;
+    const range = document.createRange();
+    range.selectNode(text);
+    const box = range.getBoundingClientRect();
+    if (!box.width || !box.height || box.bottom <= 0 || box.top >= innerHeight) continue;
+    const matrix = at.ownerSVGElement ? at.getScreenCTM() : {a: 1, b: 0};
+    found.push([text.data.trim(), parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b)]);
+  }
+  return found }"""
+REACHED = """() => { const at = document.activeElement; return at.getAttribute('aria-label') || at.innerText.trim().split('\\n').at(-1) }"""
+# How much of the figure and of its sentence is on screen, below the question and above the dials.
+IN_SIGHT = """() => { const of = selector => document.querySelector(selector).getBoundingClientRect();
+  const low = of('h1').top, high = of('[data-testid="stBottom"]').top;
+  const part = box => Math.max(0, Math.min(box.bottom, high) - Math.max(box.top, low)) / box.height;
+  return ['.svg-container', '[data-testid="stCaptionContainer"] p'].map(what => part(of('.st-key-lead ' + what))) }"""
+
+
+def letters(lab):
+    found: list[tuple[str, float]] = lab.page.evaluate(LETTERS)
+    return [(text, size) for text, size in found if text != "Skip to main content"]
+
+
+def stops(lab, presses: int = 9):
+    """What the Tab key reaches from the first dial on."""
+    lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").focus()
+    reached = [lab.page.evaluate(REACHED)]
+    for _ in range(presses):
+        lab.page.keyboard.press("Tab")
+        reached.append(lab.page.evaluate(REACHED))
+    return reached
+
+
+def press_at(lab, name: str, key: str) -> None:
+    """Go to a control by the Tab key, from the first dial on, and press a key there."""
+    reached = stops(lab)
+    assert name in reached
+    stops(lab, reached.index(name))
+    with lab.rerun():
+        lab.page.keyboard.press(key)
+
+
+@pytest.mark.journey
+def test_a_lecture_by_keyboard_alone(open_lab):
+    lab = open_lab(f"/noisy_histogram?{SCENARIO}", viewport=PROJECTOR)
+    with lab.rerun():
+        lab.page.keyboard.press("p")
+    assert lab.query == PRESENTED
+    assert lab.page.locator(".js-plotly-plot").count() == 1
+    words = [text for text, _ in letters(lab)]
+    assert "What does the noise do to a histogram?" in words
+    assert not [
+        text for text in words if text in ("Lab", "Home", "More", "Formulas", "Zoom in on the reports")
+    ]
+    assert stops(lab)[:7] == [
+        "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "Stop", "Next",
+    ]  # fmt: skip
+    figure = lab.figure("noisy_histogram")
+    press_at(lab, "Privacy ε", "ArrowRight")
+    assert lab.figure("noisy_histogram") != figure
+    figure = lab.figure("noisy_histogram")
+    press_at(lab, "New draw", "Enter")
+    assert lab.figure("noisy_histogram") != figure
+    press_at(lab, "Hide", "Enter")
+    assert (lab.query["truth"], lab.query["present"]) == ("hidden", "on")
+    assert "grey" not in lab.words()
+    press_at(lab, "Next", "Enter")
+    lab.page.wait_for_url(
+        lambda url: "/inv_negatives" in url and "truth=hidden" in url and "present=on" in url
+    )
+    lab.settle()
+    assert "Truth" not in [text for text, _ in letters(lab)]
+    press_at(lab, "Reveal", "Enter")
+    assert "Truth" in [text for text, _ in letters(lab)]
+    with lab.rerun():
+        lab.page.keyboard.press("Escape")
+    assert "present" not in lab.query
+    assert lab.page.get_by_role("button", name="Hide the truth").is_visible()
+    lab.back()
+    assert lab.query["present"] == "on"
+    lab.must_be_fine()
+
+
+@pytest.mark.parametrize("label", SCENARIO_PAGES)
+def test_from_the_back_of_the_room(open_lab, label):
+    lab = open_lab(f"/{PAGES[label]}?{SCENARIO}&present=on", viewport=PROJECTOR)
+    found = letters(lab)
+    assert [one for one in found if one[1] < 22] == []
+    assert {"New draw", "Stop", "Privacy ε", "Users N"} <= {text for text, _ in found}
+    assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 1280
+    assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
+    lab.must_be_fine()
+
+
+def test_presented_on_a_phone(open_lab):
+    lab = open_lab(f"/estimators?{SCENARIO}&present=on", viewport=PHONE)
+    assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
+    assert min(size for _, size in letters(lab)) >= 14
+    assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    lab.must_be_fine()
+
+
+def test_a_typed_p_is_a_letter_and_the_button_presents(open_lab):
+    lab = open_lab(f"/estimators?{SCENARIO}")
+    lab.page.get_by_role("spinbutton", name="Exact ε", exact=True).press("p")
+    lab.page.wait_for_timeout(300)
+    lab.settle()
+    assert lab.query == SHOWN
+    lab.page.keyboard.press("Escape")
+    with lab.rerun():
+        lab.page.get_by_role("button", name="Present", exact=True).click()
+    assert lab.query == PRESENTED
+    lab.press("Stop")
+    assert lab.query == SHOWN
+    lab.must_be_fine()
+
+
+def test_a_page_without_a_scenario_is_not_presented(open_lab):
+    lab = open_lab(f"/reference?{SCENARIO}&present=on")
+    assert "present" not in lab.query
+    lab.go("Estimators")
+    assert lab.query == SHOWN
+    lab.must_be_fine()
