@@ -39,7 +39,6 @@ if truth.hidden():
     st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
 else:
     st.markdown(more_users(page.work.expected_negatives))
-    st.caption("By the law of the reports; more users have the same shares as these.")
 observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
 seen_share = truth.unless_hidden(observed.share)
 chart.show(chance_against_users(scenario.n, draw.mechanism, seen_share), "negative_chance")
@@ -63,7 +62,8 @@ with st.expander("Why, and where to see it"):
         "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that "
         "tends to one half; only the size of its negatives tends to zero.\n\n"
         "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most "
-        "of the categories. Then raise **Users N**, and watch the two rows of the table."
+        "of the categories. Then raise **Users N**, and watch the two rows of the table, which is computed "
+        "from the law of the reports: more users have the same shares as these."
     )
 downloads.row(page.work, figure, "inv_negatives")
 

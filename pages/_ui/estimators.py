@@ -70,13 +70,14 @@ def error_table(result: Comparison, draw: Draw) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
+    marks = "▲ best and ▼ worst of the three that are distributions; Inv may be negative and is shown for comparison.\n\n"
     measured = (
-        f"Errors against {against}. ▲ best and ▼ worst of the three that are distributions; Inv may "
-        "be negative and is shown for comparison. Errors that differ by rounding alone share a mark. Squared error is "
-        "summed over categories; its mean per category is what the paper's figures show."
+        f"Errors against {against}. Errors that differ by rounding alone share a mark. Squared error is summed over "
+        "categories; its mean per category is what the paper's figures show."
     )
     st.markdown(
-        f"{table}\n\n**Is MLE\\* really the maximum likelihood?** Its **certificate** says by how much, at most, another "
+        f"{table}\n\n{'' if truth.hidden() else marks}"
+        "**Is MLE\\* really the maximum likelihood?** Its **certificate** says by how much, at most, another "
         f"distribution could fit the reports better: {number(max(result.certificate, 0.0), 2)} nats per report. That is "
         "zero up to rounding, so yes.\n\n"
         "**Which repair when?** **InvN** if you expect all categories to be about equally common, otherwise **InvP**; "

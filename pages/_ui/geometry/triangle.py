@@ -208,12 +208,8 @@ def _move_reports(
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
-    what = (
-        f"These reports are an **example** with one negative share: the scenario's {own} have none.\n\n"
-        if example
-        else ""
-    )
-    st.markdown(f"{what}**Move the reports φ:** click in the picture (on a touch screen, tap twice), or")
+    what = f"An **example** with one negative share: the scenario's {own} have none.\n\n" if example else ""
+    st.markdown(f"{what}**Move the reports φ** by a click in the picture (by touch: tap twice), or here:")
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
         st.slider(
