@@ -13,8 +13,8 @@ draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 
 st.markdown(
-    "Linear inversion (**Inv**) subtracts the expected noise and rescales. It is right on average, but a "
-    "category that received fewer reports than the noise alone would bring comes out **below zero**.\n\n"
+    "**Inv** subtracts the expected noise and rescales. It is right on average, but a category that received fewer "
+    "reports than the noise alone would bring comes out **below zero**.\n\n"
     "**Try:** raise **Users N**: do the negatives get fewer, or only smaller?"
 )
 place = page.place()
