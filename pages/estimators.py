@@ -9,7 +9,9 @@ from rr_core.figures.estimators import estimates
 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
 draw, scenario = page.work.draw, page.work.draw.scenario
-st.markdown(guidance.REPAIRS)
+st.markdown(
+    f"{guidance.REPAIRS}\n\n**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
+)
 place = page.place()
 with figure_controls.row():
     target = pick_target()
@@ -30,12 +32,7 @@ result = page.work.comparison(target)
 estimated = truth.unless_hidden(result.truth)
 figure = estimates(result.estimates, estimated, scenario.n, draw.mechanism, view, zoom, dials.moving())
 page.lead(figure, "estimators", place=place)
-error_table(
-    result,
-    draw,
-    "**Try:** make the population concentrated (Zipf s = 2.5), then nearly uniform (s = 0.01), and press **Repeat** "
-    "below each time: does the same repair win? Now raise ε. Once Inv has no negative, all four are equal.",
-)
+error_table(result, draw)
 guidance.which_to_use()
 downloads.row(page.work, figure, "estimators")
 

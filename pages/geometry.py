@@ -17,7 +17,9 @@ page = open_page(
     triangle.PICKED,
     PARTS.binding,
 )
-st.markdown(guidance.REPAIRS)
+st.markdown(
+    f"{guidance.REPAIRS}\n\n**Try:** move the reports by a click in the triangle. Where is MLE\\* each time?"
+)
 figure = triangle.section(page)
 downloads.row(page.work, figure, "geometry")
 parts = PARTS.tabs()

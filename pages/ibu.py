@@ -21,8 +21,9 @@ page = open_page("ibu", "How many iterations does IBU need, and when may it stop
 work = page.work
 
 st.markdown(
-    "**IBU** (iterative Bayesian update) starts from a guess, and no pass over the reports makes it fit them "
-    "worse. From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step."
+    "**IBU** (iterative Bayesian update) corrects a guess in many steps. From a guess without zeros it tends to the "
+    "distribution that fits best, which **MLE\\*** gives in one step.\n\n"
+    "**Try:** press **Play** (or Tab to the figure, then space). Play again at **Privacy ε** 0.5: which is slower?"
 )
 place = page.place()
 with figure_controls.row():
@@ -30,6 +31,7 @@ with figure_controls.row():
     length = controls.pick_length()
     tolerance = controls.pick_tolerance()
     view = view_picker.pick(work, by_reports=True)
+    guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
 sections.show_answer(reached, path)
@@ -39,24 +41,15 @@ film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 
-st.markdown(
-    "**Try:** press **Play** (or Tab to the figure: space plays, arrows step), then set **Privacy ε** to 0.5 and "
-    "play again. Start from **One category at zero** and see that IBU never brings it back. Start from "
-    "**The reports φ**: how many iterations does a better guess save?"
-)
 parts = PARTS.tabs()
 with parts["stop"]:
-    st.markdown(
-        "Only somebody who knows MLE\\* could tell how far away IBU still is. The **certificate** needs no MLE\\*: it is "
-        "the largest factor by which the next iteration would multiply a category, minus one, and the log-likelihood per "
-        "report can never grow by more than that."
-    )
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
     sections.triangle_section(work, path)
 with parts["last"]:
     settling = results.settling(work, start, path, controls.pick_nearness())
     chart.show(settling_by_reports(path, settling), "ibu_stragglers")
     sections.explain_pace(path)
+    st.caption("To try: start from **The reports φ**. Do the same categories come last?")
 with parts["epsilon"]:
     sections.comparison_section(work, length, tolerance)
 with parts["cost"]:

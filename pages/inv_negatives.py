@@ -13,14 +13,16 @@ draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 
 st.markdown(
-    "Linear inversion (**Inv**) subtracts the expected noise and rescales. It is right on average, but a "
-    "category that received fewer reports than the noise alone would bring comes out **below zero**."
+    "**Inv** subtracts the expected noise and rescales. It is right on average, but a category that received fewer "
+    "reports than the noise alone would bring comes out **below zero**.\n\n"
+    "**Try:** raise **Users N**: do the negatives get fewer, or only smaller?"
 )
 place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = view_picker.zoom("inv", on=view.is_curve)
+    guidance.words("Inv", "Negatives", "Unbiased", "Expected value", "Standard error")
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives", place=place)
 
@@ -32,17 +34,11 @@ columns[2].metric("Their sum", percent(negative.total))
 columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
 
 st.subheader("Would more users help?")
-st.markdown(
-    "**For a category that somebody has, in the end yes.** It expects more than N·q reports, and with more and more "
-    "users its chance of getting fewer tends to zero, though it may rise on the way. **For one that nobody has, in the "
-    "end no.** It expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; "
-    "only the size of its negatives tends to zero."
-)
+st.markdown("**For a category that somebody has, in the end yes; for one that nobody has, in the end no.**")
 if truth.hidden():
     st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
 else:
     st.markdown(more_users(page.work.expected_negatives))
-    st.caption("By the law of the reports; more users have the same shares as these.")
 observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
 seen_share = truth.unless_hidden(observed.share)
 chart.show(chance_against_users(scenario.n, draw.mechanism, seen_share), "negative_chance")
@@ -59,10 +55,16 @@ if observed.emptied and not truth.hidden():
     st.caption(
         "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
     )
-st.markdown(
-    "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most of "
-    "the categories. Then raise **Users N**, and watch the two rows of the table."
-)
+with st.expander("Why, and where to see it"):
+    st.markdown(
+        "A category that **somebody has** expects more than N·q reports, and with more and more users its chance of "
+        "getting fewer tends to zero, though it may rise on the way.\n\n"
+        "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that "
+        "tends to one half; only the size of its negatives tends to zero.\n\n"
+        "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most "
+        "of the categories. Then raise **Users N**, and watch the two rows of the table, which is computed "
+        "from the law of the reports: more users have the same shares as these."
+    )
 downloads.row(page.work, figure, "inv_negatives")
 
 guidance.which_to_use()

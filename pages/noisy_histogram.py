@@ -12,19 +12,22 @@ from rr_core.figures.style import percent
 page = open_page("noisy_histogram", "What does the noise do to a histogram?")
 draw = page.work.draw
 
+new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
-    "Every user reports one category: a private coin decides whether the true one or any at random. "
+    "A private coin decides: report the truth, or any category at random. "
     + (
-        "**Blue** is what arrives; the truth is hidden."
+        "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
+        f"bars? Press {new}what changes?"
         if truth.hidden()
-        else "**Grey** is the truth, which nobody gets to see; **blue** is what arrives; **brown** is what we expect to "
-        "arrive."
+        else "**Grey**: the truth, known only in a simulation; **blue**: what arrives; **brown**: what we expect to.\n\n"
+        f"**Try:** drag **Privacy ε** left: where do the brown marks go? Press {new}what changes?"
     )
 )
 place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
+    guidance.words("Randomized response", "Epsilon (ε)", "Noise", "Expected value", "Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
 page.lead(figure, "noisy_histogram", place=place)
@@ -44,11 +47,6 @@ columns[2].metric(
 )
 columns[3].metric("Bars inside their 95% band", truth.text(percent(summary.inside_band)))
 
-st.markdown(
-    "**Try:** drag **Privacy ε** to the left: the brown marks draw together at the even share N/K, whatever the truth. "
-    f"Press **New draw** for {'' if draw.of_table else 'other users and '}other noise: how many blue bars leave their "
-    "bands?"
-)
 downloads.row(page.work, figure, "noisy_histogram")
 
 arrivals.reports_section(page.work)

@@ -47,11 +47,11 @@ def pick_target() -> Target:
     return chosen or "users"
 
 
-def error_table(result: Comparison, draw: Draw, closing: str) -> None:
-    """The table, what its marks mean, what the errors are measured against, and a closing paragraph. While the truth is
-    hidden there are only the rows that do not depend on it.
+def error_table(result: Comparison, draw: Draw) -> None:
+    """The table, the certificate, which repair when; and, folded, how to read the table. While the truth is hidden there
+    are only the rows that do not depend on it.
 
-    All in one element: each element of a page costs a busy server as much as the arithmetic behind it.
+    What is not folded is one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
     rows = {_ROWS[metric]: _cells(result, metric) for metric in RANKED}
     rows["… per category"] = [number(result.errors["mse"][name] / len(result.truth)) for name in ESTIMATORS]
@@ -70,19 +70,25 @@ def error_table(result: Comparison, draw: Draw, closing: str) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
+    marks = "▲ best and ▼ worst of the three that are distributions; Inv may be negative and is shown for comparison.\n\n"
     measured = (
-        f"Errors against {against}. ▲ best and ▼ worst of the three that are distributions; Inv may "
-        "be negative and is shown for comparison. Errors that differ by rounding alone share a mark. Squared error is "
-        "summed over categories; its mean per category is what the paper's figures show."
+        f"Errors against {against}. Errors that differ by rounding alone share a mark. Squared error is summed over "
+        "categories; its mean per category is what the paper's figures show."
     )
     st.markdown(
-        f"{table}\n\n{_zeroed(result, draw.population.labels)}\n\n"
-        f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood "
-        "in nats; lower fits the reports better.\n\n"
-        "**Is MLE\\* really the maximum likelihood?** Yes: no distribution can fit the reports better by more than "
-        f"its certificate, {number(max(result.certificate, 0.0), 2)} nats per report, which is zero up to rounding.\n\n"
-        f"{closing}"
+        f"{table}\n\n{'' if truth.hidden() else marks}"
+        "**Is MLE\\* really the maximum likelihood?** Its **certificate** says by how much, at most, another "
+        f"distribution could fit the reports better: {number(max(result.certificate, 0.0), 2)} nats per report. That is "
+        "zero up to rounding, so yes.\n\n"
+        "**Which repair when?** **InvN** if you expect all categories to be about equally common, otherwise **InvP**; "
+        "**MLE\\*** if you need the best fit to the reports."
     )
+    with st.expander("How to read the table"):
+        st.markdown(
+            f"{_zeroed(result, draw.population.labels)}\n\n"
+            f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
+            "fits the reports better."
+        )
 
 
 def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:

@@ -10,7 +10,6 @@ from pages._ui import chart, truth
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
-from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, rank_order, with_categories
 from rr_core.figures.wording import names
@@ -55,7 +54,7 @@ def person_section(work: Work) -> None:
             + (", the truth." if last.report == category else ".")
             + (_earlier(work, answers) if len(answers) > 1 else "")
         )
-        st.markdown(f"{two_ways(mechanism)}\n\n{epsilon_cost(work.draw.scenario.epsilon, len(answers))}")
+        st.markdown(epsilon_cost(work.draw.scenario.epsilon, len(answers)))
     with right:
         if truth.hidden():  # the population has nearly the same shares
             st.markdown(truth.note("what an onlooker concludes who knows the population"))

@@ -296,8 +296,8 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = number(math.exp(answers * epsilon), 4)
     if answers == 1:
         return (
-            f"The report is at most **eᵋ = {limit} times** as likely under one truth as under another, so an onlooker's "
-            "odds between any two answers change by no more than that."
+            f"One answer changes an onlooker's odds between any two truths at most **eᵋ = {limit} times**. A second one "
+            f"of the same person costs ε again: then at most **e²ᵋ = {number(math.exp(2 * epsilon), 4)} times**."
         )
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "

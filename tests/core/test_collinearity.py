@@ -62,6 +62,17 @@ def test_equal_supports_are_collinear_with_mle_star_strictly_between():
         assert place.position == pytest.approx(position, rel=1e-9, abs=1e-14 / distance)
 
 
+def test_with_equal_supports_mle_star_is_no_farther_from_any_truth_than_the_farther_of_the_others():
+    truths = np.random.default_rng(3)
+    for histogram, mechanism, _ in random_cases(100, 2, same_support=True):
+        for spread in (0.05, 1.0, 20.0):
+            truth = truths.dirichlet(np.full(mechanism.k, spread))
+            n, p, mle = (
+                float(((rule(histogram, mechanism) - truth) ** 2).sum()) for rule in (inv_n, inv_p, mle_star)
+            )
+            assert mle <= max(n, p) + 1e-12
+
+
 @pytest.mark.slow
 @given(counts(max_k=7), everyday_epsilons)
 def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):

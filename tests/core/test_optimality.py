@@ -24,6 +24,22 @@ def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spre
 
 
 @settings(max_examples=60)
+@given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
+def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_likely(
+    histogram, epsilon, seed
+):
+    mechanism, n = RandomizedResponse(len(histogram), epsilon), sum(histogram)
+    best = mle_star(histogram, mechanism)
+    other = np.random.default_rng(seed).dirichlet(np.ones(mechanism.k))
+    for part in np.geomspace(1e-6, 1, 13):
+        theta = (1 - part) * best + part * other
+        if optimality_gap(histogram, theta, mechanism) <= 1 / n:
+            phi = np.array(histogram) / n
+            losses = [negative_log_likelihood(phi, one, mechanism) for one in (theta, best)]
+            assert n * (losses[0] - losses[1]) <= 1 + 1e-9 * n
+
+
+@settings(max_examples=60)
 @given(counts(max_k=6), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_update_factors_are_those_of_exact_arithmetic(histogram, epsilon, seed):
     k = len(histogram)

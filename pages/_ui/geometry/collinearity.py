@@ -34,12 +34,13 @@ def theorem_section(work: Work) -> None:
         chart.show(repairs_plane(alignment), "plane")
     with right:
         _numbers(alignment)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**Who keeps which categories?** The three sets lie inside each other.")
-        chart.show(support_sizes(alignment.supports, k), "supports")
-    with right:
+    st.markdown(
+        "**Why care?** Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared "
+        "error is no larger than the larger of theirs."
+    )
+    with st.expander("Theorem 2, and which categories each keeps"):
         st.markdown(_conditions(alignment, conditions, work.draw.mechanism.q))
+        chart.show(support_sizes(alignment.supports, k), "supports")
 
 
 def _numbers(alignment: Collinearity) -> None:

@@ -15,7 +15,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link, state, truth
+from pages._ui import chart, guidance, link, state, truth
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
@@ -169,6 +169,18 @@ def _pick_layers(result: ThreeEstimates) -> Layers:
             format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
             key="triangle_zeros",
         )
+        guidance.words(
+            "Simplex",
+            "Inv",
+            "InvN",
+            "InvP",
+            "MLE\\*",
+            "Likelihood",
+            "Collinear",
+            "Support",
+            "Bias",
+            "Unbiased",
+        )
     return Layers(
         distance_circles(result, FRAME) if _CIRCLES in layers else None,
         likelihood_curves(result, FRAME) if _CURVES in layers else None,
@@ -196,12 +208,8 @@ def _move_reports(
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
-    what = (
-        f"These reports are an **example** with one negative share: the scenario's {own} have none.\n\n"
-        if example
-        else ""
-    )
-    st.markdown(f"{what}**Move the reports φ:** click in the picture (on a touch screen, tap twice), or")
+    what = f"An **example** with one negative share: the scenario's {own} have none.\n\n" if example else ""
+    st.markdown(f"{what}**Move the reports φ** by a click in the picture (by touch: tap twice), or here:")
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
         st.slider(
@@ -241,7 +249,7 @@ def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
 
 
 def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:
-    """The drawn points as a table of shares, and why MLE* lies between the others."""
+    """The drawn points as a table of shares and, folded, why MLE* lies between the others."""
     values = {"observed": result.phi, "truth": three.theta, **result.estimates}
     heads = " | ".join(markdown(plain(name)) for name in names)
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
@@ -251,7 +259,9 @@ def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> 
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
     table = "\n".join(lines)
-    st.markdown(f"{table}\n\n{_explanation(result)}")
+    st.markdown(table)
+    with st.expander("Why is MLE\\* where it is?"):
+        st.markdown(_explanation(result))
 
 
 def _explanation(result: ThreeEstimates) -> str:

@@ -101,7 +101,9 @@ def pick_tolerance() -> float:
         key="ibu_tolerance",
         format_func=number,
         width=260,
-        help="In nats per report for the certificate and the likelihood; as a squared distance for the third.",
+        help="In nats per report for the certificate and the likelihood; as a squared distance for the third. How to "
+        "choose: once the certificate is 1/N, no distribution makes all N reports together more than e = 2.7 times as "
+        "likely.",
     )
     return tolerance
 

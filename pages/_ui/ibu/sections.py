@@ -58,9 +58,9 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
     stop = "may **never** stop" if never else f"may stop {when('certificate')}"
     falls = "never falls to" if never else "is then at most"
     st.markdown(
-        f"IBU {stop}: its **certificate**, which anybody can compute, {falls} {number(reached.tolerance)}. Only "
-        f"MLE\\* shows when it really is as near as that: by likelihood {when('gap')}, by squared distance "
-        f"{when('squared_distance')}."
+        f"IBU {stop}: its **certificate**, computed from the reports alone, {falls} {number(reached.tolerance)}. Only "
+        f"MLE\\* shows when it really is within {number(reached.tolerance)}: by likelihood {when('gap')}, by squared "
+        f"distance {when('squared_distance')}."
     )
 
 
@@ -97,19 +97,16 @@ def _pace(rate: LocalRate) -> str:
             f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "
             "above zero and tending to it."
         )
-    own, truthful = (
-        percent(float(rate.own_decay[rate.slowest_level])),
-        float(rate.truthful_share[rate.slowest_level]),
-    )
+    own = percent(float(rate.own_decay[rate.slowest_level]))
+    truthful = float(rate.truthful_share[rate.slowest_level])
     why = (
-        f"each iteration corrects {own} of the error there, for IBU moves a category only by the reports that it "
-        f"believes to be truthful, here {percent(truthful)}."
+        f"IBU moves a category only by the reports that it believes to be truthful, there {percent(truthful)}."
         if truthful
         else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
     )
     return (
-        f"every iteration removes {share} of what is left on the way to the limit, so each further digit costs "
-        f"{rate.iterations_per_digit:,.0f} iterations. {slowest}: {why}"
+        f"each further digit costs **{rate.iterations_per_digit:,.0f} iterations**, for one removes {share} of what is "
+        f"left on the way to the limit. {slowest}: {why}"
     )
 
 
