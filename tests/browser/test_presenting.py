@@ -25,7 +25,8 @@ LETTERS = """() => { const found = [], walker = document.createTreeWalker(docume
     found.push([text.data.trim(), parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b)]);
   }
   return found }"""
-REACHED = """() => { const at = document.activeElement; return at.getAttribute('aria-label') || at.innerText.trim().split('\\n').at(-1) }"""
+REACHED = """() => { const at = document.activeElement;
+  return at.getAttribute('aria-label') || at.innerText.trim().split('\\n').at(-1) }"""
 # How much of the figure and of its sentence is on screen, below the question and above the dials.
 IN_SIGHT = """() => { const of = selector => document.querySelector(selector).getBoundingClientRect();
   const low = of('h1').top, high = of('[data-testid="stBottom"]').top;
