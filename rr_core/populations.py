@@ -1,4 +1,4 @@
-"""Populations to estimate: shapes for any k, and a few small published tables."""
+"""Populations to estimate: shapes for any k, and a few small tables with names, published or made up."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Table:
-    """A small published table of counts."""
+    """A small table of counts with names."""
 
     name: str
     rows: tuple[tuple[str, int], ...]
@@ -177,13 +177,14 @@ def _letters(counts: str) -> tuple[tuple[str, int], ...]:
 
 
 TABLES: dict[str, Table] = {
-    "letters": Table(
-        "Letters of Moby-Dick",
-        _letters(
-            "76494 16605 22144 37659 115034 20477 20495 61783 64386 1062 7939 42055 22908 "
-            "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
+    "exam": Table(
+        "Passing an exam (made up)",
+        (
+            ("Neighbour's paper", 611), ("All-nighter", 437), ("Phone", 318), ("Pure luck", 236),
+            ("Hidden notes", 151), ("Leaked exam", 96), ("Notes on arm", 58), ("Earpiece", 37),
+            ("Bought answers", 24), ("Sick note", 16), ("Twin sat it", 9), ("Bribe", 7),
         ),
-        "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
+        "How 2,000 students passed the last exam that they were not ready for: made up for this app.",
     ),
     "schooling": Table(
         "Schooling (census)",
@@ -203,6 +204,14 @@ TABLES: dict[str, Table] = {
             ("Without-pay", 14), ("Never-worked", 7),
         ),
         "Work class of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+    ),
+    "letters": Table(
+        "Letters of Moby-Dick",
+        _letters(
+            "76494 16605 22144 37659 115034 20477 20495 61783 64386 1062 7939 42055 22908 "
+            "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
+        ),
+        "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
     ),
 }  # fmt: skip
 

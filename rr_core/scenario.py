@@ -227,8 +227,10 @@ class Preset:
 # Its users are (8, 1, 1, 0): `rr_core.misprints.paper` counts the exact mean errors out.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 17)
 
+# What the app opens with: categories with names, few enough to follow every bar, and some negatives.
+FIRST = Scenario("exam", epsilon=1.0, n=2000, seed=3)
 PRESETS = (
-    Preset("First look", Scenario(), "small enough to follow every bar"),
+    Preset("First look", FIRST, "a survey with named answers, few enough to follow every bar"),
     Preset(
         "Blog: K = 10, ε = ln 3",
         Scenario("zipf", 10, 1.0, math.log(3), 100_000, 1),

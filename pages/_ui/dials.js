@@ -209,6 +209,8 @@ class Dials {
     const of = this.rows.get(dial.name);
     of.dial = dial;
     of.error.textContent = dial.error;
+    of.range.disabled = of.box.disabled = dial.off;
+    of.label.parentElement.parentElement.classList.toggle('rr-off', dial.off);
     // What the hand has set since is newer than what the server knows.
     if (this.hand !== of && this.wanted?.name !== dial.name) this.display(of, dial.value);
   }

@@ -47,7 +47,7 @@ _DIALS = {
         _FIELDS["s"],
         "Exact s",
         [i / 20 for i in range(101)],
-        "Share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
+        "For Zipf alone. The share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
     ),
     # About twenty steps per factor of ten, to three digits: 0.01 ... 20.
     "epsilon": _Dial(
@@ -107,6 +107,7 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
                 "ends": dial.ends,
                 "whole": dial.field.whole,
                 "value": getattr(scenario, name),
+                "off": name == "s" and scenario.dist != "zipf",
                 "error": hand.error[1] if hand.error[0] == name else "",
             }
         )

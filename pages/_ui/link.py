@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._ui import state
 from rr_core.parameters import Choice
 from rr_core.populations import TABLES, UPLOAD
-from rr_core.scenario import ALL_FIELDS, Scenario, other_k
+from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
 
 _TRUTH = Choice(
     "truth",
@@ -121,7 +121,7 @@ class _Link:
 
 def _link() -> _Link:
     if "_link" not in st.session_state:
-        st.session_state["_link"] = _Link(_Carried(Scenario()))
+        st.session_state["_link"] = _Link(_Carried(FIRST))
     link: _Link = st.session_state["_link"]
     return link
 
@@ -272,7 +272,8 @@ def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
         k = uploaded.population.k
         note = other_k(query.get("k", ""), k, "your file")
         return replace(scenario, k=k), (note, *notes) if note else notes
-    scenario, notes = Scenario.from_query(query)
+    names_a_scenario = any(field.parameter in query for field in ALL_FIELDS)
+    scenario, notes = Scenario.from_query(query, None if names_a_scenario else current())
     if scenario.dist != UPLOAD:
         state.close_upload()
         return scenario, notes

@@ -173,7 +173,7 @@ def source_entries() -> tuple[Entry, ...]:
 
 
 def _data_entries() -> tuple[Entry, ...]:
-    """The populations that are published tables, with their sources."""
+    """The populations that are tables, with their sources."""
     return tuple(Entry(table.name, table.source, "data") for table in TABLES.values())
 
 

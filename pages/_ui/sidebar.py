@@ -15,7 +15,7 @@ from pages._ui import dials, link, state, truth
 from rr_core import limits
 from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
-from rr_core.scenario import PRESETS, Scenario
+from rr_core.scenario import FIRST, PRESETS, Scenario
 
 _POPOVER_PART = 260  # pixels
 _LONGEST_IN_QR = 1200  # characters: denser codes are hard to read from a projector
@@ -43,7 +43,7 @@ def draw_population() -> None:
 
 def draw_dials() -> None:
     """Draw the dials of the scenario."""
-    dials.draw("dials", *(["s"] if link.current().dist == "zipf" else []), "epsilon", "n")
+    dials.draw("dials", "s", "epsilon", "n")
 
 
 def draw_buttons() -> None:
@@ -135,4 +135,4 @@ def _new_draw() -> None:
 
 def _reset() -> None:
     state.close_upload()
-    link.change(**asdict(Scenario()))
+    link.change(**asdict(FIRST))

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from pages._ui import reference
-from rr_core import PRESETS, RandomizedResponse, Scenario
+from rr_core import PRESETS, RandomizedResponse, Scenario, inv
 from rr_core.comparison import compare
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
 from rr_core.law import negative_chance, negatives
 from rr_core.privacy import answer, posterior_of_reports
+from rr_core.scenario import FIRST
 from rr_core.streams import Stream
 from rr_core.summaries import EmptyShare, closeness, expected_negatives, noise_summary
 from tests.app.opening import FILES, OF_A_DRAW, ROOT, charts, checked, dials, labels, opened, points, widget
@@ -121,8 +122,9 @@ def test_the_sidebars_widgets_stay_in_step():
     for label, value in (("Privacy ε", 0.7), ("Privacy ε", 10.0), ("Users N", 40), ("Users N", 10**9)):
         checked(widget(page, label).set_value(value).run())
         assert widget(page, label).value == value
+    assert not widget(page, "Zipf exponent s").dial["off"]
     checked(widget(page, "Distribution").set_value("letters").run())
-    assert "Zipf exponent s" not in labels(page)
+    assert widget(page, "Zipf exponent s").dial["off"]
     assert (widget(page, "Categories K").value, widget(page, "Categories K").disabled) == (26, True)
     checked(widget(page, "Preset").set_value(PRESETS[1].name).run())
     assert [widget(page, label).value for label in ("Categories K", "Users N")] == [10, 100_000]
@@ -311,13 +313,36 @@ def test_home_and_the_persons_panel_share_their_two_chances():
         assert all(one in text for one in both)
 
 
+@pytest.mark.parametrize("query", ["", "present=on", "truth=hidden", "utm_source=mail"])
+def test_a_link_without_a_scenario_opens_the_first_one_whose_answers_have_names(query):
+    page = opened("estimators", query)
+    assert not page.warning
+    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == list(FIRST.population().labels)
+    assert (inv(FIRST.draw().counts, FIRST.mechanism) < 0).any()
+
+
+def test_presented_a_page_is_its_figure_its_sentence_and_little_else():
+    page = opened("estimators", "present=on")
+    (chart,) = charts(page)
+    assert page.caption[-1].value == chart["alt"]
+    assert not page.sidebar.children
+    assert [button.label for button in page.button] == ["New draw", "Hide", "Stop"]
+    checked(widget(page, "Stop").click().run())
+    assert "Hide the truth" in labels(page)
+
+
+def test_a_link_that_presents_maybe_says_so():
+    (note,) = opened("estimators", "present=maybe").warning
+    assert "The link's present is “maybe”, which is neither on nor off; it is off" in note.value
+
+
 def persons_answers(scenario, truth, many):
     mechanism = scenario.mechanism
     return [answer(truth, mechanism, scenario.stream(Stream.ANSWERS, truth, i)).report for i in range(many)]
 
 
 def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
-    page, scenario = opened("noisy_histogram"), Scenario()
+    page, scenario = opened("noisy_histogram", "dist=zipf"), Scenario()
     assert [trace["name"] for trace in charts(page)[1]["data"]] == ["before any report", "after the report"]
     assert "eᵋ = 2.718 times" in words(page)
     checked(widget(page, "Answer again").click().run())

@@ -7,8 +7,9 @@ import re
 
 from playwright.sync_api import expect
 
-from rr_core import PRESETS, Scenario
+from rr_core import PRESETS
 from rr_core.figures.style import percent
+from rr_core.scenario import FIRST
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PAGES, PATIENCE
 
@@ -55,7 +56,7 @@ def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
     assert (lab.query["k"], box.input_value(), box.is_disabled()) == ("26", "26", True)
     assert "e" in lab.layout("noisy_histogram")["xaxis"]["ticktext"]
     lab.press("Reset")
-    assert (lab.path, lab.query) == ("/noisy_histogram", Scenario().to_query())
+    assert (lab.path, lab.query) == ("/noisy_histogram", FIRST.to_query())
     assert lab.page.get_by_role("combobox", name="Preset", exact=True).input_value() == "First look"
     assert lab.sidebar()["Categories K"] == "12"
 
