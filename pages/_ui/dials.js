@@ -123,7 +123,7 @@ class Dials {
     this.present.title = 'One figure and one sentence, in large letters, for the front of a room. Key p.';
     this.present.addEventListener('click', () => window.rrLead.present());
     this.buttons = document.createElement('div');
-    this.buttons.className = 'rr-buttons';
+    this.buttons.className = 'rr-pair';
     this.buttons.append(this.button, this.present);
   }
 
