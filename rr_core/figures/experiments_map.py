@@ -15,7 +15,7 @@ from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, display, population_name, roughly_times
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name, roughly_times
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
@@ -254,20 +254,19 @@ def why_no_map(sweep: Sweep) -> str:
     return ""
 
 
-def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None, but: str = "") -> go.Figure:
+def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
     """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
     a click gives i and the upper end, see `column_and_row`.
 
     Args:
         drawn: the map, finished or not.
         here: the scenario's own values along x and y; not marked when they lie outside.
-        but: what of the scenario is not what the map holds fixed, for the legend.
     """
     lines, names = _borders(drawn)
     place = None if here is None else drawn.position(*here)
     traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
     if place is not None:
-        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names]), but))
+        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names])))
     return figure(
         traces,
         _axis(drawn.kind.x, drawn.x),
@@ -507,11 +506,11 @@ def _free_corner(place: Point, names: Sequence[Point]) -> Point:
     return min(free or corners, key=lambda corner: math.dist(corner, place))
 
 
-def _mark(drawn: WinnerMap, place: Point, but: str) -> dict[str, Any]:
+def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"you: {display(but)}" if but else f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+        "name": f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

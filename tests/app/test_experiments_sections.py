@@ -153,10 +153,10 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
 
 
 @pytest.mark.slow
-def test_the_mark_says_what_of_the_scenario_differs():
+def test_the_mark_is_at_the_scenarios_own_values():
     for query, name in (
-        ({"k": "12", "s": "1.5", "n": "1000"}, "you: Zipf s = 1.5 and K = 12"),
-        ({"k": "12", "s": "1.3", "n": "1000"}, "you: K = 12"),
+        ({"k": "12", "s": "1.5", "n": "1000"}, "your ε, N"),
+        ({"k": "12", "s": "1.3", "n": "1000"}, "your ε, N"),
         ({"k": "1000", "s": "1.3", "n": "1000"}, "your ε, N"),
         ({"k": "12", "n": "10"}, None),
     ):

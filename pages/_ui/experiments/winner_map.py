@@ -249,7 +249,7 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     st.markdown(_task(drawn, taken))
     left, right = st.columns([3, 1], gap="small")
     with left:
-        figure = map_figure(drawn, _scenario_point(drawn, scenario), _not_held(drawn, scenario))
+        figure = map_figure(drawn, _scenario_point(drawn, scenario))
         show(figure, "exp_map", lead, partial(_choose_cell, drawn))
         st.caption(_click_help(drawn))
         _chosen_cell(drawn, scenario)
@@ -338,7 +338,7 @@ def _chosen_cell(drawn: WinnerMap, scenario: Scenario) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="exp_map_chosen"):
         st.markdown(
-            f"**{markdown(', '.join(_words(cell).values()))}.** Opening this cell changes the sidebar's scenario to it; "
+            f"**{markdown(_in_words(cell))}.** Opening this cell changes the sidebar's scenario to it; "
             "the browser's Back brings yours again.",
             width="content",
         )
@@ -378,26 +378,6 @@ def _click_help(drawn: WinnerMap) -> str:
     )
 
 
-def _not_held(drawn: WinnerMap, scenario: Scenario) -> str:
-    """What of the scenario is not what the map holds fixed."""
-    mine, cell = _scenario_cell(scenario), drawn.map_cells[0].cell
-    words = _words(mine)
-    return " and ".join(
-        words[axis] for axis in drawn.kind.fixed if axis_value(cell, axis) != axis_value(mine, axis)
-    )
-
-
-def _words(cell: Cell) -> dict[FixedName, str]:
+def _in_words(cell: Cell) -> str:
     """A cell's settings as text for the screen."""
-    return {
-        "population": population_name(cell),
-        "k": f"K = {cell.k:,}",
-        "epsilon": f"ε = {cell.epsilon:g}",
-        "n": f"N = {cell.n:,}",
-    }
-
-
-def _scenario_cell(scenario: Scenario) -> Cell:
-    held = state.uploaded()
-    dist = held.population.key if held is not None and scenario.dist == UPLOAD else scenario.dist
-    return Cell(dist, scenario.k, scenario.epsilon, scenario.n, scenario.s)
+    return f"{population_name(cell)}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,}"
