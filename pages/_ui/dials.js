@@ -30,7 +30,8 @@ if (!window.rrLeave) {
   window.rrLeave = true;
   addEventListener('keydown', event => {
     if (event.key === 'Escape' && isFull()) return fill(false);
-    const lead = window.rrLead, wanted = event.key === 'p' || (event.key === 'Escape' && lead?.presenting);
+    const lead = window.rrLead, opened = document.querySelector('[data-testid="stPopoverBody"]');
+    const wanted = event.key === 'p' || (event.key === 'Escape' && lead?.presenting && !opened);
     if (wanted && !event.ctrlKey && !event.altKey && !event.metaKey && !event.target.closest(TYPING)) lead?.present();
   });
 }

@@ -14,6 +14,7 @@ import streamlit as st
 from pages._ui import dials, figure_controls, guidance, link, sidebar, truth
 
 _QUESTION, _FOOT = "2.8rem", "4.8rem"  # heights
+_QR_CODE = 420  # pixels
 _LETTERS = "22px"  # the smallest that are read from the back of a room
 
 STYLE = f"""<style>
@@ -30,7 +31,7 @@ STYLE = f"""<style>
 .st-key-lead [data-testid="stCaptionContainer"] {{opacity: 1;}}
 .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: {_LETTERS}; line-height: 1.35;}}
 body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-index: 3;}}
-.st-key-foot .rr-full {{display: none;}}
+.st-key-foot .rr-full, .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
 .st-key-foot :is(.rr-dials, .rr-head label, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
 @media (min-width: 900px) {{
   .st-key-foot {{flex-direction: row; align-items: center; gap: 1.5rem; min-height: calc({_FOOT} - 1.2rem);}}
@@ -67,6 +68,8 @@ def controls() -> NoReturn:
     with buttons:
         sidebar.draw_new_draw()
         truth.draw_button(brief=True)
+        with st.popover("QR"), st.container(width=_QR_CODE):
+            sidebar.draw_share()
         st.button("Stop", on_click=link.present, args=(False,), help="Back to the page. Keys: p or Escape.")
         guidance.next_presented()
     if not dials.moving():

@@ -54,7 +54,7 @@ def draw_buttons() -> None:
             with st.container(width=_POPOVER_PART):
                 _more(link.current())
             with st.container(width=_POPOVER_PART):
-                _share(link.address())
+                draw_share()
         truth.draw_button()
 
 
@@ -87,8 +87,9 @@ def _more(scenario: Scenario) -> None:
     st.button("Reset", on_click=_reset, width="stretch", help="Back to the first scenario.")
 
 
-def _share(address: str | None) -> None:
-    """The link to what is on screen, to be copied or photographed."""
+def draw_share() -> None:
+    """Draw the link to what is on screen, to be copied or photographed."""
+    address = link.address()
     if address is None:
         return
     st.markdown("**Share this page**")

@@ -70,8 +70,8 @@ def test_a_lecture_by_keyboard_alone(open_lab):
     assert not [
         text for text in words if text in ("Lab", "Home", "More", "Formulas", "Zoom in on the reports")
     ]
-    assert stops(lab)[:7] == [
-        "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "Stop", "Next",
+    assert stops(lab)[:8] == [
+        "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "QR", "Stop", "Next",
     ]  # fmt: skip
     figure = lab.figure("noisy_histogram")
     press_at(lab, "Privacy ε", "ArrowRight")
@@ -82,6 +82,16 @@ def test_a_lecture_by_keyboard_alone(open_lab):
     press_at(lab, "Hide", "Enter")
     assert (lab.query["truth"], lab.query["present"]) == ("hidden", "on")
     assert "grey" not in lab.words()
+    stops(lab, stops(lab).index("QR"))
+    lab.page.keyboard.press("Enter")
+    code = lab.page.get_by_role("img", name="QR code of this link")
+    code.wait_for()
+    assert code.bounding_box()["width"] > 380
+    shared = lab.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
+    assert "truth=hidden" in shared
+    assert "present" not in shared  # a class gets the whole page
+    lab.page.keyboard.press("Escape")
+    code.wait_for(state="detached")
     press_at(lab, "Next", "Enter")
     lab.page.wait_for_url(
         lambda url: "/inv_negatives" in url and "truth=hidden" in url and "present=on" in url
