@@ -180,7 +180,7 @@ TABLES: dict[str, Table] = {
     "exam": Table(
         "Passing an exam (made up)",
         (
-            ("Neighbour's paper", 611), ("All-nighter", 437), ("Phone", 318), ("Pure luck", 236),
+            ("Copied", 611), ("All-nighter", 437), ("Phone", 318), ("Pure luck", 236),
             ("Hidden notes", 151), ("Leaked exam", 96), ("Notes on arm", 58), ("Earpiece", 37),
             ("Bought answers", 24), ("Sick note", 16), ("Twin sat it", 9), ("Bribe", 7),
         ),

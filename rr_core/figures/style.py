@@ -155,6 +155,8 @@ def _enlarged(part: Any, name: str) -> Any:
     larger = {key: _enlarged(value, key) for key, value in part.items()}
     if name.endswith("font") and "size" in part:
         return larger | {"size": max(part["size"], _SMALLEST_IN_A_ROOM)}
+    if name == "xaxis":  # slanted names take more room than the margin has
+        return larger | {"automargin": True}
     if name in ("margin", "pad"):
         return {side: round(width * _WIDER_IN_A_ROOM) for side, width in part.items()}
     if name == "line" and "width" in part:

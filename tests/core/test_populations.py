@@ -57,7 +57,7 @@ def test_what_each_shape_promises():
 @pytest.mark.parametrize(
     ("key", "k", "total", "first"),
     [
-        ("exam", 12, 2_000, ("Neighbour's paper", 611)),
+        ("exam", 12, 2_000, ("Copied", 611)),
         ("letters", 26, 935_819, ("a", 76_494)),
         ("schooling", 16, 32_561, ("HS-grad", 10_501)),
         ("work", 9, 32_561, ("Private", 22_696)),
