@@ -70,18 +70,18 @@ def error_table(result: Comparison, draw: Draw) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
-    marks = "▲ best and ▼ worst of the three that are distributions; Inv may be negative and is shown for comparison.\n\n"
+    marks = "▲ best, ▼ worst of the three repairs.\n\n"
     measured = (
         f"Errors against {against}. Errors that differ by rounding alone share a mark. Squared error is summed over "
         "categories; its mean per category is what the paper's figures show."
     )
     st.markdown(
         f"{table}\n\n{'' if truth.hidden() else marks}"
-        "**Is MLE\\* really the maximum likelihood?** Its **certificate** says by how much, at most, another "
-        f"distribution could fit the reports better: {number(max(result.certificate, 0.0), 2)} nats per report. That is "
-        "zero up to rounding, so yes.\n\n"
-        "**Which repair when?** **InvN** if you expect all categories to be about equally common, otherwise **InvP**; "
-        "**MLE\\*** if you need the best fit to the reports."
+        "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution could "
+        f"fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to rounding, so "
+        "yes.\n\n"
+        "**Which repair when?** **InvP**; **InvN** if all categories are about equally common; **MLE\\*** for the best "
+        "fit."
     )
     with st.expander("How to read the table"):
         st.markdown(
@@ -129,17 +129,19 @@ _NAME = "repeat"
 
 def repeated_section(work: Work, target: Target) -> None:
     """Widgets for the number of collections, the run with progress and Stop, and its results."""
-    st.markdown(
-        "### And if the same collection were repeated?\n\n"
-        + (
+    with st.expander("And if the same collection were repeated?"):
+        st.markdown(
             "The same users report again and again with new noise."
             if target == "users"
             else "New users are drawn from the population each time, and report with new noise."
         )
-    )
-    if truth.hidden():
-        st.markdown(truth.note("the errors of many collections"))
-        return
+        if truth.hidden():
+            st.markdown(truth.note("the errors of many collections"))
+        else:
+            _repeats(work, target)
+
+
+def _repeats(work: Work, target: Target) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")
         about = (work.draw.scenario, work.draw.population.key, target, times)

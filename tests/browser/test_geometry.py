@@ -42,7 +42,7 @@ def points(lab) -> dict[str, list[float]]:
 def rows(lab) -> dict[str, list[str]]:
     """The table below the triangle."""
     table = lab.page.locator('[data-testid="stMarkdown"] table', has_text="Observed φ")
-    cells = [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()]
+    cells = [row.locator("th, td").all_text_contents() for row in table.locator("tr").all()]
     return {name: rest for name, *rest in cells}
 
 

@@ -208,8 +208,17 @@ def _move_reports(
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
-    what = f"An **example** with one negative share: the scenario's {own} have none.\n\n" if example else ""
-    st.markdown(f"{what}**Move the reports φ** by a click in the picture (by touch: tap twice), or here:")
+    if example:
+        st.markdown(f"An **example** with one negative share: the scenario's {own} have none.")
+    error = PICKED.current().error
+    with st.expander("Move the reports φ", expanded=bool(error)):
+        st.caption("Or by a click in the picture (by touch: tap twice).")
+        _share_widgets(three, result, reports, names, error)
+
+
+def _share_widgets(
+    three: Draw, result: ThreeEstimates, reports: ThreeReports | None, names: Sequence[str], error: str
+) -> None:
     for i, name in enumerate(names):
         percents = slider_percent(float(result.phi[i]))
         st.slider(
@@ -222,7 +231,6 @@ def _move_reports(
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
     text = ", ".join(map(_format_number, exact))
-    error = PICKED.current().error
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
@@ -259,9 +267,9 @@ def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> 
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
     table = "\n".join(lines)
-    st.markdown(table)
     with st.expander("Why is MLE\\* where it is?"):
         st.markdown(_explanation(result))
+        st.markdown(table)
 
 
 def _explanation(result: ThreeEstimates) -> str:
