@@ -141,9 +141,7 @@ def test_the_evidence_names_its_numbers(real):
     )
     assert claim.count.no == 1
     unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
-    assert "In 3 of 4 cells MLE* is surely not the worst, in 1 the collections do not settle it." in evidence(
-        unsure
-    )
+    assert "In 3 of 4 cells MLE* is surely not the worst, in 1 it is too close to call." in evidence(unsure)
     assert evidence(mle_never_worst(made(real, [(1, 3, 2)], 0.01))).startswith(
         "In 1 of 1 cell MLE* is surely"
     )
@@ -356,8 +354,8 @@ def test_one_statement_per_population_then_two_about_mle_star(by_shape):
     ]
     assert [one.verdict for one in found] == ["holds", "holds", "holds", "not contradicted", "does not hold"]
     assert evidence(found[0]) == (
-        "Surely the smallest mean, in 4 cells: InvN in 4, InvP in 0, MLE* in 0. InvN is surely the best, or shares it, "
-        "in 4, surely not in 0."
+        "Smallest mean, in 4 cells: InvN in 4, InvP in 0, MLE* in 0. InvN is best, alone or with another, in 4; surely "
+        "not in 0."
     )
     assert evidence(found[1]).endswith(
         "InvN in 2, InvP in 2, MLE* in 0. Of the two, InvP is surely better in 2, InvN in 2."
@@ -523,7 +521,7 @@ def test_as_many_categories_as_kosarak_do_not_make_a_histogram_concentrated():
     )
     assert (kosarak.verdict, evidence(kosarak)) == (
         "does not hold",
-        "InvP is surely the best, or shares it, in 0, surely not in 1.",
+        "InvP is best, alone or with another, in 0; surely not in 1.",
     )
     uniform = run(Sweep(over(k=KOSARAK, epsilon=3.0, n=1000), replace(SETTINGS, seeds=2)))
     assert len(figure_claims(uniform, "mse")) == 3
