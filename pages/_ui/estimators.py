@@ -80,8 +80,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
         "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution could "
         f"fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to rounding, so "
         "yes.\n\n"
-        "**Which repair when?** **InvP**; **InvN** if all categories are about equally common; **MLE\\*** for the best "
-        "fit."
+        "**Which repair when?** **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** "
+        "for the best fit."
     )
     with st.expander("How to read the table"):
         st.markdown(

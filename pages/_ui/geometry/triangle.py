@@ -257,7 +257,7 @@ def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
 
 
 def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:
-    """The drawn points as a table of shares and, folded, why MLE* lies between the others."""
+    """Folded: why MLE* lies between the others, and the drawn points as a table of shares."""
     values = {"observed": result.phi, "truth": three.theta, **result.estimates}
     heads = " | ".join(markdown(plain(name)) for name in names)
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
@@ -267,7 +267,7 @@ def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> 
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
     table = "\n".join(lines)
-    with st.expander("Why is MLE\\* where it is?"):
+    with st.expander("The shares, and why MLE\\* is where it is"):
         st.markdown(_explanation(result))
         st.markdown(table)
 

@@ -55,7 +55,8 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
 
     never = "certificate" in reached.unreachable
-    stop = "may **never** stop" if never else f"may stop {when('certificate')}"
+    late = reached.certificate is None and not path.cut_off
+    stop = "may **never** stop" if never else f"may stop {'only ' if late else ''}{when('certificate')}"
     falls = "never falls to" if never else "is then at most"
     st.markdown(
         f"IBU {stop}: its **certificate**, computed from the reports alone, {falls} {number(reached.tolerance)}. Only "
