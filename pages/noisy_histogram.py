@@ -19,7 +19,7 @@ st.markdown(
         "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
         f"bars? Press {new}what changes?"
         if truth.hidden()
-        else "**Grey**: the truth, known only in a simulation; **blue**: what arrives; **brown**: what we expect to.\n\n"
+        else "**Grey**: the truth, known in simulations only; **blue**: what arrives; **brown**: reports to expect.\n\n"
         f"**Try:** drag **Privacy ε** left: where do the brown marks go? Press {new}what changes?"
     )
 )

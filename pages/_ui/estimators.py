@@ -129,19 +129,17 @@ _NAME = "repeat"
 
 def repeated_section(work: Work, target: Target) -> None:
     """Widgets for the number of collections, the run with progress and Stop, and its results."""
-    with st.expander("And if the same collection were repeated?"):
-        st.markdown(
+    st.markdown(
+        "### And if the same collection were repeated?\n\n"
+        + (
             "The same users report again and again with new noise."
             if target == "users"
             else "New users are drawn from the population each time, and report with new noise."
         )
-        if truth.hidden():
-            st.markdown(truth.note("the errors of many collections"))
-        else:
-            _repeats(work, target)
-
-
-def _repeats(work: Work, target: Target) -> None:
+    )
+    if truth.hidden():
+        st.markdown(truth.note("the errors of many collections"))
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")
         about = (work.draw.scenario, work.draw.population.key, target, times)

@@ -25,7 +25,7 @@ _WHICH = (
     "the smallest.\n"
     "- **Inv** if you will add shares up or average them: it alone is right on average.\n"
     "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"
-    "One collection can turn out otherwise. With reports of your own, the page Your reports decides from the reports."
+    "One collection can turn out otherwise. With reports of your own, the page Your reports says whether they can tell."
 )
 
 

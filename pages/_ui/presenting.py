@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._ui import dials, figure_controls, guidance, link, sidebar, truth
 
-_QUESTION, _FOOT = "2.8rem", "4.8rem"  # heights
+_QUESTION, _FOOT = "2.3rem", "4.7rem"  # heights
 _QR_CODE = 420  # pixels
 _LETTERS = "22px"  # the smallest that are read from the back of a room
 
@@ -23,7 +23,7 @@ STYLE = f"""<style>
 [data-testid="stMainBlockContainer"] :is([data-testid="stElementContainer"], [data-testid="stPopover"]):not(
   .st-key-lead *, :has(h1), :has([data-testid="stAlert"])) {{display: none;}}
 [data-testid="stMainBlockContainer"] h1 {{
-  position: fixed; inset: 0 1.5rem auto; height: {_QUESTION}; padding: 0.4rem 0 0; font-size: 30px; z-index: 2;
+  position: fixed; inset: 0 1.5rem auto; height: {_QUESTION}; padding: 0.2rem 0 0; font-size: 28px; z-index: 2;
 }}
 .st-key-lead {{position: fixed; inset: {_QUESTION} 1.5rem {_FOOT}; width: auto; height: auto; z-index: 1; gap: 0.3rem;}}
 .st-key-lead > * {{width: 100%;}}
@@ -70,7 +70,7 @@ def controls() -> NoReturn:
         truth.draw_button(brief=True)
         with st.popover("QR"), st.container(width=_QR_CODE):
             sidebar.draw_share()
-        st.button("Stop", on_click=link.present, args=(False,), help="Back to the page. Keys: p or Escape.")
+        st.button("Exit", on_click=link.present, args=(False,), help="Back to the page. Keys: p or Escape.")
         guidance.next_presented()
     if not dials.moving():
         link.write()

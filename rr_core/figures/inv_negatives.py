@@ -134,11 +134,11 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
             "line": {"color": INV.colour, "width": 2},
             "hovertemplate": f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}<extra></extra>",
         },
-        _point("this scenario, exact", n, here, INV.colour, "circle"),
+        _point("empty, at your N: exact", n, here, INV.colour, "circle"),
     ]
     if observed is not None:
         colour = QUANTITIES["observed"].colour
-        traces.append(_point("this scenario, seen in repeated draws", n, observed, colour, "x"))
+        traces.append(_point("seen in repeated draws", n, observed, colour, "x"))
     half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
         traces,

@@ -19,7 +19,7 @@ from rr_core.registry import REGISTRY
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
 _SMALLEST_IN_A_ROOM = 22  # pixels
-_WIDER_IN_A_ROOM = 1.25
+_WIDER_IN_A_ROOM = 1.15
 RIM = "#FFFFFF"  # of a marker that may lie on another
 
 

@@ -326,8 +326,8 @@ def test_presented_a_page_is_its_figure_its_sentence_and_little_else():
     (chart,) = charts(page)
     assert page.caption[-1].value == chart["alt"]
     assert not page.sidebar.children
-    assert [button.label for button in page.button] == ["New draw", "Hide", "Stop"]
-    checked(widget(page, "Stop").click().run())
+    assert [button.label for button in page.button] == ["New draw", "Hide", "Exit"]
+    checked(widget(page, "Exit").click().run())
     assert "Hide the truth" in labels(page)
 
 

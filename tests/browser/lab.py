@@ -266,10 +266,6 @@ class Lab:
         with self.rerun():
             self.page.get_by_role("tab", name=name).click(delay=80)
 
-    def unfold(self, name: str) -> None:
-        """Open what is folded under this heading."""
-        self.page.locator("summary").get_by_text(name, exact=True).click()
-
     def download(self, name: str) -> bytes:
         with self.page.expect_download() as caught:
             self.page.get_by_role("button", name=name).click(delay=80)

@@ -71,7 +71,7 @@ def test_a_lecture_by_keyboard_alone(open_lab):
         text for text in words if text in ("Lab", "Home", "More", "Formulas", "Zoom in on the reports")
     ]
     assert stops(lab)[:8] == [
-        "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "QR", "Stop", "Next",
+        "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "QR", "Exit", "Next",
     ]  # fmt: skip
     figure = lab.figure("noisy_histogram")
     press_at(lab, "Privacy ε", "ArrowRight")
@@ -114,7 +114,7 @@ def test_from_the_back_of_the_room(open_lab, label):
     lab = open_lab(f"/{PAGES[label]}?{SCENARIO}&present=on", viewport=PROJECTOR)
     found = letters(lab)
     assert [one for one in found if one[1] < 22] == []
-    assert {"New draw", "Stop", "Privacy ε", "Users N"} <= {text for text, _ in found}
+    assert {"New draw", "Exit", "Privacy ε", "Users N"} <= {text for text, _ in found}
     assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 1280
     assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
     lab.must_be_fine()
@@ -138,7 +138,7 @@ def test_a_typed_p_is_a_letter_and_the_button_presents(open_lab):
     with lab.rerun():
         lab.page.get_by_role("button", name="Present", exact=True).click()
     assert lab.query == PRESENTED
-    lab.press("Stop")
+    lab.press("Exit")
     assert lab.query == SHOWN
     lab.must_be_fine()
 

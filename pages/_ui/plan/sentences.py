@@ -118,7 +118,7 @@ def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
 
 def price_table(plan: Plan) -> str:
     """The steps as a markdown table."""
-    lines = ["| Privacy | ε | Users needed | Compared to the plan |", "|:--|--:|--:|--:|"]
+    lines = ["| Setting | ε | Users needed | Compared to the plan |", "|:--|--:|--:|--:|"]
     return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in price_rows(plan)])
 
 
