@@ -45,7 +45,9 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, ope
     wait_for(lab, r"Stopped after [1-9]\d* of 600 cells")
     press(lab, "Resume")
     for state in ("visible", "hidden"):
-        lab.page.get_by_role("button", name="Stop", exact=True).wait_for(state=state, timeout=150_000)
+        lab.page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).wait_for(
+            state=state, timeout=150_000
+        )
     lab.settle()
     assert reading(lab, "exp_map") == stored  # the same collections
     figure = lab.figure("exp_map")

@@ -13,7 +13,8 @@ TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"
 UNNAMED = """() => [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
   .filter(c => c.getAttribute('role') !== 'figure' || (c.getAttribute('aria-label') || '').length < 20).length"""
 NAMELESS = """() => [...document.querySelectorAll('button, a, input, [role=slider], [role=button]')]
-  .filter(e => e.checkVisibility() && e.tabIndex >= 0 && !e.innerText.trim() && !e.getAttribute('aria-label')
+  .filter(e => e.offsetParent && e.checkVisibility() && e.tabIndex >= 0 && !e.innerText.trim()
+    && !e.getAttribute('aria-label')
     && !e.getAttribute('aria-labelledby') && !e.title && !(e.labels && e.labels.length))
   .map(e => e.outerHTML.slice(0, 160))"""
 # Labels of one row that are not in line with each other.
