@@ -181,7 +181,7 @@ class Dials {
       inputmode="decimal" autocomplete="off" spellcheck="false"></div><input class="rr-range" type="range" min="0" step="any">
       <div class="rr-ends" aria-hidden="true"><span></span><span></span></div><div class="rr-error" role="alert"></div>`;
     const part = name => row.querySelector(name);
-    const of = {dial, label: part('label'), box: part('.rr-box'), range: part('.rr-range'), error: part('.rr-error')};
+    const of = {dial, row, label: part('label'), box: part('.rr-box'), range: part('.rr-range'), error: part('.rr-error')};
     of.range.id = `rr-${dial.name}-${Math.random().toString(36).slice(2)}`;
     of.label.htmlFor = of.range.id;
     of.label.textContent = dial.label;
@@ -211,7 +211,7 @@ class Dials {
     of.dial = dial;
     of.error.textContent = dial.error;
     of.range.disabled = of.box.disabled = dial.off;
-    of.label.parentElement.parentElement.classList.toggle('rr-off', dial.off);
+    of.row.classList.toggle('rr-off', dial.off);
     // What the hand has set since is newer than what the server knows.
     if (this.hand !== of && this.wanted?.name !== dial.name) this.display(of, dial.value);
   }

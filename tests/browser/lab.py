@@ -15,6 +15,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
 
+# Windows: a projector, and a phone held upright.
+PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 PATIENCE = 60_000  # milliseconds; only what fails takes that long
 
 # Notes when the page last changed.

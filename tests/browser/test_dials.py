@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED, LEAD, PAGES, PATIENCE
+from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED, LEAD, PAGES, PATIENCE, PHONE, PROJECTOR
 
 WATCHED = ("Noisy histogram", "Inv and its negatives", "Estimators", "Geometry", "IBU → MLE*")
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 # The part of the main figure between the top of the window and what stands at its foot.
 SEEN = """() => {
   const figure = document.querySelector('.st-key-lead .js-plotly-plot').getBoundingClientRect();

@@ -127,19 +127,3 @@ def test_on_a_touch_screen_the_second_tap_takes_the_point(open_lab):
     with lab.rerun():
         lab.page.touchscreen.tap(*spot)
     assert rows(lab)["Observed φ"] == ["70%", "26%", "4%"]
-
-
-def test_the_chosen_tab_is_in_the_address_outlives_a_reload_and_back_returns(open_lab):
-    lab = open_lab(LINK)
-    assert "part" not in lab.query
-    lab.part("Beyond Theorem 2")
-    assert lab.query["part"] == "beyond"
-    lab.part("The price: bias")
-    assert lab.query["part"] == "bias"
-    lab.reload()
-    assert lab.query["part"] == "bias"
-    assert "Bias at the border" in lab.words()
-    lab.back()
-    assert lab.query["part"] == "beyond"
-    assert "Push one category down" in lab.words()
-    assert "Bias at the border" not in lab.words()

@@ -84,19 +84,3 @@ def test_stop_keeps_the_curves_so_far(open_lab):
     assert reached, lab.alerts()
     assert 0 < int(reached[1].replace(",", "")) < 100_000
     assert shown
-
-
-def test_the_chosen_tab_is_in_the_address_outlives_a_reload_and_back_returns(open_lab):
-    lab = open_lab(f"/ibu?{LINK}")
-    assert "part" not in lab.query
-    lab.part("Which come last?")
-    assert lab.query["part"] == "last"
-    lab.part("At other ε")
-    assert lab.query["part"] == "epsilon"
-    lab.reload()
-    assert lab.query["part"] == "epsilon"
-    assert "Does more privacy make it slower?" in lab.words()
-    lab.back()
-    assert lab.query["part"] == "last"
-    assert "Within this part of an average share" in lab.words()
-    assert "Does more privacy make it slower?" not in lab.words()

@@ -9,10 +9,10 @@ import pytest
 from rr_core import total_variation
 from rr_core.lesson import lesson
 from tests.browser.expected import LINK
+from tests.browser.lab import PHONE, PROJECTOR
 
 SURVEY = lesson()
 TRUTH = [count / SURVEY.n for count in SURVEY.true_counts]
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 EPSILON = "Privacy ε of the story"
 
 

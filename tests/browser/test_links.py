@@ -147,3 +147,37 @@ def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
     lab.page.wait_for_url(lambda url: "n=77777" in url)
     lab.settle()
     assert lab.sidebar() == {**SIDEBAR, "Exact N": "77,777", "Users N": "77,777"}
+
+
+# A page, two of its tabs with their names in the address, and words that only that tab says.
+@pytest.mark.parametrize(
+    ("address", "first", "second"),
+    [
+        (
+            "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4",
+            ("Beyond Theorem 2", "beyond", "Push one category down"),
+            ("The price: bias", "bias", "Bias at the border"),
+        ),
+        (
+            "/ibu?dist=zipf&k=30&s=1.2&eps=1&n=5000&seed=3",
+            ("Which come last?", "last", "Within this part of an average share"),
+            ("At other ε", "epsilon", "Does more privacy make it slower?"),
+        ),
+    ],
+    ids=["geometry", "ibu"],
+)
+def test_the_chosen_tab_is_in_the_address_outlives_a_reload_and_back_returns(
+    open_lab, address, first, second
+):
+    lab = open_lab(address)
+    assert "part" not in lab.query
+    for name, key, _ in (first, second):
+        lab.part(name)
+        assert lab.query["part"] == key
+    lab.reload()
+    assert lab.query["part"] == second[1]
+    assert second[2] in lab.words()
+    lab.back()
+    assert lab.query["part"] == first[1]
+    assert first[2] in lab.words()
+    assert second[2] not in lab.words()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import PAGES, SCENARIO_PAGES
+from tests.browser.lab import PAGES, PHONE, PROJECTOR, SCENARIO_PAGES
 
 SCENARIO = LINK.replace("k=1000", "k=12")
 SHOWN = {**QUERY, "k": "12"}
 PRESENTED = {**SHOWN, "present": "on"}
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 
 # What is on screen, and how large its letters are; raised and lowered ones belong to what they stand at.
 LETTERS = """() => { const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -148,4 +147,9 @@ def test_a_page_without_a_scenario_is_not_presented(open_lab):
     assert "present" not in lab.query
     lab.go("Estimators")
     assert lab.query == SHOWN
+    lab.go("Reference")
+    lab.page.keyboard.press("p")
+    lab.page.wait_for_timeout(300)
+    lab.settle()
+    assert "present" not in lab.query
     lab.must_be_fine()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK, QUERY
+from tests.browser.lab import PROJECTOR
 
 SCENARIO = LINK.replace("k=1000", "k=12")
 SHOWN = {**QUERY, "k": "12"}
@@ -61,7 +62,7 @@ def test_hide_and_a_click_on_a_page_link_right_behind_it(open_lab):
 
 
 def test_the_button_is_on_the_first_screen(open_lab):
-    lab = open_lab(f"/estimators?{SCENARIO}", viewport={"width": 1280, "height": 720})
+    lab = open_lab(f"/estimators?{SCENARIO}", viewport=PROJECTOR)
     for name in ("Hide the truth", "Reveal the truth"):
         box = lab.page.get_by_role("button", name=name, exact=True).bounding_box()
         assert box["y"] + box["height"] <= 720
