@@ -5,9 +5,11 @@ import streamlit as st
 from pages._ui import arrivals, dials, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section
 from pages._ui.frame import open_page
+from pages._ui.parts import Parts
 from rr_core.figures.estimators import estimates
 
-page = open_page("estimators", "Which repair of the negatives comes closest to the truth?")
+PARTS = Parts("estimators", {"errors": "Errors", "repeat": "Repeat it", "film": "Watch it come in"})
+page = open_page("estimators", "Which repair of the negatives comes closest to the truth?", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     f"{guidance.REPAIRS}\n\n**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
@@ -32,13 +34,16 @@ result = page.work.comparison(target)
 estimated = truth.unless_hidden(result.truth)
 figure = estimates(result.estimates, estimated, scenario.n, draw.mechanism, view, zoom, dials.moving())
 page.lead(figure, "estimators", place=place)
-error_table(result, draw)
+parts = PARTS.tabs()
+with parts["errors"]:
+    error_table(result, draw)
+    downloads.row(page.work, figure, "estimators")
+with parts["repeat"]:
+    repeated_section(page.work, target)
+if parts["film"].open:
+    with parts["film"]:
+        arrivals.estimates_section(page.work, target)
 guidance.which_to_use()
-downloads.row(page.work, figure, "estimators")
-
-arrivals.estimates_section(page.work, target)
-
-repeated_section(page.work, target)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -9,7 +9,12 @@ from pages._ui.parts import Parts
 
 PARTS = Parts(
     "geometry",
-    {"line": "On one line?", "beyond": "Beyond Theorem 2", "bias": "The price: bias"},
+    {
+        "why": "Why in the middle?",
+        "line": "On one line?",
+        "beyond": "Beyond Theorem 2",
+        "bias": "The price: bias",
+    },
 )
 page = open_page(
     "geometry",
@@ -20,9 +25,11 @@ page = open_page(
 st.markdown(
     f"{guidance.REPAIRS}\n\n**Try:** move the reports by a click in the triangle. Where is MLE\\* each time?"
 )
-figure = triangle.section(page)
-downloads.row(page.work, figure, "geometry")
+figure, points = triangle.section(page)
 parts = PARTS.tabs()
+with parts["why"]:
+    triangle.why_section(points, page.work.geometry.three)
+    downloads.row(page.work, figure, "geometry")
 with parts["line"]:
     collinearity.theorem_section(page.work)
 with parts["beyond"]:

@@ -23,7 +23,7 @@ work = page.work
 st.markdown(
     "**IBU** (iterative Bayesian update) corrects a guess in many steps. From a guess without zeros it tends to the "
     "distribution that fits best, which **MLE\\*** gives in one step.\n\n"
-    "**Try:** press **Play** (or Tab to the figure, then space). Play again at **Privacy ε** 0.5: which is slower?"
+    "**Try:** press **Play**. Play again at **Privacy ε** 0.5: which is slower?"
 )
 place = page.place()
 with figure_controls.row():

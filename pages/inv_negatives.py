@@ -4,11 +4,16 @@ import streamlit as st
 
 from pages._ui import chart, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
+from pages._ui.parts import Parts
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives
 
-page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?")
+PARTS = Parts(
+    "inv_negatives",
+    {"numbers": "In numbers", "users": "Would more users help?", "empty": "A category that nobody has"},
+)
+page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 
@@ -26,36 +31,23 @@ with figure_controls.row():
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives", place=place)
 
-negative = negatives(inv, draw.true_counts, draw.mechanism)
-columns = st.columns(4)
-columns[0].metric(f"Negative, of {scenario.k:,}", f"{negative.count:,}")
-columns[1].metric("Their share", percent(negative.share))
-columns[2].metric("Their sum", percent(negative.total))
-columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
-
-st.subheader("Would more users help?")
-st.markdown("**For a category that somebody has, in the end yes; for one that nobody has, in the end no.**")
-if truth.hidden():
-    st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
-else:
-    st.markdown(more_users(page.work.expected_negatives))
-observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
-seen_share = truth.unless_hidden(observed.share)
-chart.show(chance_against_users(scenario.n, draw.mechanism, seen_share), "negative_chance")
-left, right = st.columns(2)
-left.metric("Chance that an empty category goes negative", percent(exact))
-seen = f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}"
-if not truth.hidden():  # the number of looks tells how many categories are empty
-    right.metric(
-        "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
-        seen,
-        help="± one standard error, at most: looks at several categories of one collection share its reports.",
+parts = PARTS.tabs()
+with parts["numbers"]:
+    negative = negatives(inv, draw.true_counts, draw.mechanism)
+    columns = st.columns(4)
+    columns[0].metric(f"Negative, of {scenario.k:,}", f"{negative.count:,}")
+    columns[1].metric("Of all categories", percent(negative.share))
+    columns[2].metric("They sum to", percent(negative.total))
+    columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
+    downloads.row(page.work, figure, "inv_negatives")
+with parts["users"]:
+    st.markdown(
+        "**For a category that somebody has, in the end yes; for one that nobody has, in the end no.**"
     )
-if observed.emptied and not truth.hidden():
-    st.caption(
-        "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
-    )
-with st.expander("Why, and where to see it"):
+    if truth.hidden():
+        st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
+    else:
+        st.markdown(more_users(page.work.expected_negatives))
     st.markdown(
         "A category that **somebody has** expects more than N·q reports, and with more and more users its chance of "
         "getting fewer tends to zero, though it may rise on the way.\n\n"
@@ -65,7 +57,23 @@ with st.expander("Why, and where to see it"):
         "of the categories. Then raise **Users N**, and watch the two rows of the table, which is computed "
         "from the law of the reports: more users have the same shares as these."
     )
-downloads.row(page.work, figure, "inv_negatives")
+if parts["empty"].open:
+    with parts["empty"]:
+        observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
+        if observed.emptied and not truth.hidden():
+            st.markdown(
+                "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."
+            )
+        seen_share = truth.unless_hidden(observed.share)
+        chart.show(chance_against_users(scenario.n, draw.mechanism, seen_share), "negative_chance")
+        left, right = st.columns(2)
+        left.metric("Chance that an empty category goes negative", percent(exact))
+        if not truth.hidden():  # the number of looks tells how many categories are empty
+            right.metric(
+                "Seen in one look" if observed.looks == 1 else f"Seen in {observed.looks:,} looks",
+                f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}",
+                help="± one standard error, at most: looks at several categories of one collection share its reports.",
+            )
 
 guidance.which_to_use()
 

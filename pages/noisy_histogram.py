@@ -4,13 +4,24 @@ import streamlit as st
 
 from pages._ui import arrivals, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
-from pages._ui.noisy_histogram import person_section
+from pages._ui.noisy_histogram import channel_section, person_section
+from pages._ui.parts import Parts
 from rr_core.figures.noisy_histogram import noisy_histogram
 from rr_core.figures.story import two_ways
 from rr_core.figures.style import percent
 
-page = open_page("noisy_histogram", "What does the noise do to a histogram?")
+PARTS = Parts(
+    "noisy_histogram",
+    {
+        "numbers": "In numbers",
+        "person": "One person's report",
+        "film": "Watch it come in",
+        "channel": "The channel matrix",
+    },
+)
+page = open_page("noisy_histogram", "What does the noise do to a histogram?", PARTS.binding)
 draw = page.work.draw
+_MANY = 60  # categories, beyond which the tallest true bars would press the reports flat
 
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
@@ -26,32 +37,42 @@ st.markdown(
 place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=view.is_curve)
+    zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response", "Epsilon (ε)", "Noise", "Expected value", "Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
 page.lead(figure, "noisy_histogram", place=place)
 
-summary = page.work.noise
-columns = st.columns(4)
-columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
-columns[1].metric(
-    "Reports are off by",
-    truth.text(percent(summary.moved)),
-    help="Total variation: half the sum of |observed − true|, over N.",
-)
-columns[2].metric(
-    "Largest change of a bar",
-    truth.text(f"{summary.largest_change:,}".replace("-", "−")),
-    help="In reports.",
-)
-columns[3].metric("Bars inside their 95% band", truth.text(percent(summary.inside_band)))
-
-downloads.row(page.work, figure, "noisy_histogram")
-
-arrivals.reports_section(page.work)
-
-person_section(page.work)
+parts = PARTS.tabs()
+with parts["numbers"]:
+    summary = page.work.noise
+    columns = st.columns(4)
+    columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
+    columns[1].metric(
+        "Reports are off by",
+        truth.text(percent(summary.moved)),
+        help="Total variation: half the sum of |observed − true|, over N.",
+    )
+    columns[2].metric(
+        "Largest change of a bar",
+        truth.text(f"{summary.largest_change:,}".replace("-", "−")),
+        help="In reports.",
+    )
+    columns[3].metric(
+        "Bars inside their 95% band",
+        truth.text(percent(summary.inside_band)),
+        help="Chance alone leaves a bar inside its band in 95 of 100 draws, or more.",
+    )
+    downloads.row(page.work, figure, "noisy_histogram")
+if parts["person"].open:
+    with parts["person"]:
+        person_section(page.work)
+if parts["film"].open:
+    with parts["film"]:
+        arrivals.reports_section(page.work)
+if parts["channel"].open:
+    with parts["channel"]:
+        channel_section(page.work)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -18,7 +18,7 @@ _WAIT = "The reports come in…"
 
 def reports_section(work: Work) -> None:
     """The film of the histogram: shares among the reports so far."""
-    if _wanted(work, "These very reports, one after the other."):
+    if _possible(work, "These very reports, one after the other."):
         view = _view(work)
         theta = truth.unless_hidden(work.draw.theta)
         figure = arriving_reports(_reports(work, view), theta, work.draw.mechanism, view)
@@ -27,26 +27,23 @@ def reports_section(work: Work) -> None:
 
 def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
-    if _wanted(work, "The same estimates while the reports come in."):
+    if _possible(work, "The same estimates while the reports come in."):
         view = _view(work)
         estimated = truth.unless_hidden(truth_of(work.draw, target))
         figure = arriving_estimates(_estimates(work, target, view), estimated, view)
         _show(figure, "arriving_estimates")
 
 
-def _wanted(work: Work, about: str) -> bool:
-    """Draw the head of the section; whether the film is to be shown."""
-    st.markdown(f"### Watch it come in\n\n{about}")
+def _possible(work: Work, about: str) -> bool:
+    """Whether there are few enough categories for a film; draws the line above it, or why there is none."""
     k = work.draw.scenario.k
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
         return False
-    return st.toggle(
-        "Show the film",
-        key="arrivals_shown",
-        help="What leaves the picture lies beyond it. "
-        "By keyboard, Tab to the film: the space bar plays and pauses, arrows step, Home goes back to the start.",
+    st.caption(
+        f"{about} What leaves the picture lies beyond it. Keys: space plays and pauses, arrows step, Home starts."
     )
+    return True
 
 
 def _show(figure: go.Figure, name: str) -> None:

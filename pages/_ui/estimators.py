@@ -77,14 +77,14 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table}\n\n{'' if truth.hidden() else marks}"
-        "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution could "
-        f"fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to rounding, so "
-        "yes.\n\n"
         "**Which repair when?** **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** "
         "for the best fit."
     )
-    with st.expander("How to read the table"):
+    with st.expander("How to read the table; the certificate of MLE\\*"):
         st.markdown(
+            "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution "
+            f"could fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to "
+            "rounding, so yes.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
             f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
             "fits the reports better."
@@ -130,12 +130,9 @@ _NAME = "repeat"
 def repeated_section(work: Work, target: Target) -> None:
     """Widgets for the number of collections, the run with progress and Stop, and its results."""
     st.markdown(
-        "### And if the same collection were repeated?\n\n"
-        + (
-            "The same users report again and again with new noise."
-            if target == "users"
-            else "New users are drawn from the population each time, and report with new noise."
-        )
+        "The same users report again and again with new noise: who wins then?"
+        if target == "users"
+        else "New users are drawn from the population each time, and report with new noise: who wins then?"
     )
     if truth.hidden():
         st.markdown(truth.note("the errors of many collections"))

@@ -25,7 +25,6 @@ _ANSWERS = "_person_answers"
 def person_section(work: Work) -> None:
     """Widgets to answer as one user, and what the answers reveal to an observer."""
     draw, mechanism = work.draw, work.draw.mechanism
-    st.subheader("One person's report")
     left, right = st.columns([1, 2], gap="large")
     with left:
         category = _pick_category(work)
@@ -63,10 +62,16 @@ def person_section(work: Work) -> None:
             beliefs = [posterior_of_reports(reports[:m], prior, mechanism) for m in sorted({1, len(answers)})]
             view = _categories(work, [category, *reports])
             chart.show(belief(prior, beliefs, reports, category, view), "belief")
+
+
+def channel_section(work: Work) -> None:
+    """The channel matrix, every truth against every report, while it is small enough to be read."""
+    mechanism = work.draw.mechanism
     if mechanism.k <= LARGEST_MATRIX:
-        with st.expander("The channel matrix: every truth, every report"):
-            order = natural_order(mechanism.k)
-            chart.show(channel(mechanism, names(draw.population.labels, order)), "channel")
+        order = natural_order(mechanism.k)
+        chart.show(channel(mechanism, names(work.draw.population.labels, order)), "channel")
+    else:
+        st.caption(f"It is drawn for up to {LARGEST_MATRIX} categories; here are {mechanism.k:,}.")
 
 
 def _pick_category(work: Work) -> int:

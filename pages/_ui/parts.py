@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from pages._ui.link import Binding
 from rr_core.parameters import Choice
@@ -43,8 +43,8 @@ class Parts:
         self._page, self._names = page, names
         self.binding = part_in_link(page, names)
 
-    def tabs(self) -> dict[str, DeltaGenerator]:
-        """Draw the tabs, and give the container of each part."""
+    def tabs(self) -> dict[str, TabContainer]:
+        """Draw the tabs, and give the container of each part; the one on screen is ``open``."""
         keys = {name: key for key, name in self._names.items()}
         arguments = self.binding.widget_arguments(
             f"part_{self._page}", self._names[self.binding.current()], keys.__getitem__

@@ -42,8 +42,8 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
         for name, values, dash, width in lines
     ]
     reading = (
-        "The certificate is never below the true gap, so whoever stops when it is "
-        f"{number(tolerance)} (horizontal line) knows that no distribution fits the reports better by more than that."
+        "The certificate is never below the true gap: when it is "
+        f"{number(tolerance)} (horizontal line), no distribution fits the reports better by more than that."
     )
     if (np.diff(path.squared_distance) > _FLOOR).any():
         reading += " The likelihood never falls, yet the squared distance rises on the way."
@@ -286,8 +286,8 @@ def animation(path: IBUPath, view: View) -> go.Figure:
     frames = [_animation_frame(data, i, kind) for i in range(len(data.iterations))]
     highest = max(float(data.estimates.max()), float(data.best.max()))
     reading = (
-        f"Bars: what IBU believes, played from iteration {frames[0].name} to {frames[-1].name}; dots: MLE*. At the end "
-        f"the squared distance between the two is {number(data.squared_distance[-1])}."
+        f"Bars: IBU, from iteration {frames[0].name} to {frames[-1].name}; dots: MLE*. At the end their squared distance "
+        f"is {number(data.squared_distance[-1])}."
     )
     if view.is_curve:
         reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")
@@ -360,7 +360,7 @@ def _size(view: Bars) -> int:
 def _animation_frame(data: _AnimationData, i: int, kind: str) -> Frame:
     note = (
         f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
-        f"<br>certificate max m<sub>i</sub> − 1: {number(data.certificate[i])}"
+        f"<br>certificate: {number(data.certificate[i])}"
     )
     return Frame(f"{data.iterations[i]:,}", note, [{"type": kind, "y": data.estimates[i]}])
 

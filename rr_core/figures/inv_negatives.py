@@ -19,6 +19,7 @@ from rr_core.metrics import variance_at
 from rr_core.summaries import ExpectedNegatives
 
 INV = QUANTITIES["inv"]
+_BANDS = ((2, 0.16), (1, 0.36))  # width in standard errors, and opacity: apart in the legend too
 
 
 def inv_with_negatives(
@@ -77,7 +78,7 @@ def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any
             "marker": {"color": TRUTH.faded(opacity)},
             "hoverinfo": "skip",
         }
-        for width, opacity in ((2, 0.18), (1, 0.24))
+        for width, opacity in _BANDS
     ]
 
 
@@ -98,8 +99,10 @@ def _inv_bars(view: Bars, estimate: Array) -> list[dict[str, Any]]:
 
 def _bands_of_curve(view: Curve, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
-        *band(view, "truth ± 2 standard errors", truth - 2 * error, truth + 2 * error, TRUTH.faded(0.3)),
-        *band(view, "truth ± 1 standard error", truth - error, truth + error, TRUTH.faded(0.3)),
+        *band(
+            view, "truth ± 2 standard errors", truth - 2 * error, truth + 2 * error, TRUTH.faded(_BANDS[0][1])
+        ),
+        *band(view, "truth ± 1 standard error", truth - error, truth + error, TRUTH.faded(_BANDS[1][1])),
     ]
 
 
@@ -167,9 +170,7 @@ def more_users(expected: Sequence[ExpectedNegatives]) -> str:
         (f"of {first.of_empty:,} that nobody has", [one.empty for one in expected], first.of_empty),
     ]
     lines = [head, [":--", *["--:"] * len(expected)]]
-    lines += [
-        [label, *(_expected(value, of) if of else "–" for value in values)] for label, values, of in rows
-    ]
+    lines += [[label, *(_expected(value, of) for value in values)] for label, values, of in rows if of]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

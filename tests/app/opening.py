@@ -40,6 +40,12 @@ def checked(page: AppTest) -> AppTest:
     return page
 
 
+def open_part(page: AppTest, name: str, part: str) -> AppTest:
+    """The page of this name after its reader opened another part, by its key in a link."""
+    page.session_state[f"_part_of_{name}"] = (part, ())
+    return checked(page.run())
+
+
 class Dial:
     """A dial of the sidebar, which Streamlit's harness does not know: what it shows, and a move of the hand."""
 

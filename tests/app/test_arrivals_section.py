@@ -1,4 +1,4 @@
-"""The section "Watch it come in": it opens and closes, shows the scenario's own reports, and says what is too large."""
+"""The part "Watch it come in": it opens and closes, shows the scenario's own reports, and says what is too large."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rr_core.comparison import truth_of
 from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
 from rr_core.figures.style import reading
 from rr_core.figures.view import rank_order
-from tests.app.opening import charts, checked, opened, widget
+from tests.app.opening import charts, checked, open_part, opened, widget
 from tests.app.test_upload_panel import FRUIT, give, panel
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
@@ -20,10 +20,6 @@ PAGES = ("noisy_histogram", "estimators")
 
 def films(page):
     return [chart for chart in charts(page) if chart["layout"].get("sliders")]
-
-
-def show(page):
-    return checked(widget(page, "Show the film").set_value(True).run())
 
 
 def expected(name, draw, target="users"):
@@ -39,16 +35,15 @@ def test_the_film_opens_and_closes(name):
     page = opened(name, LINK)
     before = charts(page)
     assert not films(page)
-    show(page)
+    open_part(page, name, "film")
     (film,) = films(page)
     assert film["alt"] == reading(expected(name, SCENARIO.draw()))
     assert len(charts(page)) == len(before) + 1
-    checked(widget(page, "Show the film").set_value(False).run())
-    assert charts(page) == before
+    assert charts(open_part(page, name, "numbers" if name == "noisy_histogram" else "errors")) == before
 
 
 def test_the_film_of_the_estimates_follows_the_truth_that_is_chosen():
-    page = show(opened("estimators", LINK))
+    page = opened("estimators", f"{LINK}&part=film")
     checked(page.segmented_control(key="target").set_value("population").run())
     (film,) = films(page)
     draw = SCENARIO.draw()
@@ -58,7 +53,7 @@ def test_the_film_of_the_estimates_follows_the_truth_that_is_chosen():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_an_open_film_follows_the_scenario(name):
-    page = show(opened(name, LINK))
+    page = opened(name, f"{LINK}&part=film")
     checked(widget(page.sidebar, "New draw").click().run())
     (film,) = films(page)
     assert film["alt"] == reading(expected(name, Scenario("zipf", 50, 1.3, 2.0, 3000, 8).draw()))
@@ -69,7 +64,7 @@ def test_an_open_film_follows_the_scenario(name):
     "query", ["dist=uniform&k=2&eps=0.01&n=1&seed=0", "dist=letters&eps=20&n=1000000000"]
 )
 def test_the_film_opens_at_the_ends_of_the_controls(name, query):
-    (film,) = films(show(opened(name, query)))
+    (film,) = films(opened(name, f"{query}&part=film"))
     assert len(film["alt"]) > 40
 
 
@@ -77,12 +72,12 @@ def test_the_film_opens_at_the_ends_of_the_controls(name, query):
 def test_an_upload_has_its_film(name):
     page = give(panel(name), FRUIT)
     checked(widget(page, "Use this distribution").click().run())
-    (film,) = films(show(page))
+    (film,) = films(open_part(page, name, "film"))
     assert film["layout"]["xaxis"]["ticktext"] == ["apple", "plum", "fig"]
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_too_many_categories_have_a_sentence_instead(name):
-    page = opened(name, f"dist=uniform&k={LARGEST_K + 1}&n=1000&eps=1")
-    assert not [toggle for toggle in page.toggle if toggle.label == "Show the film"]
+    page = opened(name, f"dist=uniform&k={LARGEST_K + 1}&n=1000&eps=1&part=film")
+    assert not films(page)
     assert any(f"up to {LARGEST_K:,}" in caption.value for caption in page.caption)

@@ -1,12 +1,22 @@
 """The parts of long pages: the link opens one, a tab goes into the link, and an unknown one is told."""
 
+import re
+
 import pytest
 
 from pages._ui.link import Binding
 from pages._ui.parts import part_in_link
-from tests.app.opening import opened
+from tests.app.opening import charts, open_part, opened
 
-LONG = {"geometry": "bias", "ibu": "cost", "experiments": "claims", "plan": "files"}
+LONG = {
+    "noisy_histogram": "person",
+    "inv_negatives": "users",
+    "estimators": "repeat",
+    "geometry": "bias",
+    "ibu": "cost",
+    "experiments": "claims",
+    "plan": "files",
+}
 
 
 @pytest.mark.parametrize(("name", "part"), LONG.items())
@@ -19,6 +29,27 @@ def test_a_link_opens_a_part_and_an_unknown_one_is_told(name, part):
     assert first != part
     assert len(notes) == 1
     assert "elsewhere" in notes[0]
+
+
+# Parts that are drawn only while they are open, with a word of theirs.
+CLOSED = [
+    ("noisy_histogram", "person", "Their truth is"),
+    ("noisy_histogram", "film", "arrows step|Films are made"),
+    ("noisy_histogram", "channel", ""),
+    ("inv_negatives", "empty", ""),
+    ("estimators", "film", "arrows step|Films are made"),
+]
+ENDS = ["k=2&eps=0.01&n=1", "k=40&n=1000000000&eps=20", "dist=zipf&k=1423000&s=1.3&eps=8&n=1664500"]
+
+
+@pytest.mark.parametrize("query", [*ENDS, "truth=hidden"])
+@pytest.mark.parametrize(("name", "part", "word"), CLOSED)
+def test_a_part_opens_at_both_ends_of_the_controls_and_not_before(name, part, word, query):
+    page = opened(name, query)
+    before = len(charts(page)) + len(page.markdown) + len(page.caption)
+    page = open_part(page, name, part)
+    assert len(charts(page)) + len(page.markdown) + len(page.caption) > before
+    assert re.search(word, " ".join(one.value for one in (*page.markdown, *page.caption)))
 
 
 def test_the_first_part_needs_no_parameter():

@@ -94,7 +94,7 @@ def test_a_link_with_another_number_of_categories_than_the_file_says_so(k):
 
 
 def test_shares_leave_the_number_of_users_alone_and_dropped_rows_are_told():
-    page = give(panel(query="n=777"), b"fruit,share\napple,0.5\n,0.1\nplum,0.4\nfig,0\n")
+    page = give(panel(query="n=777&part=person"), b"fruit,share\napple,0.5\n,0.1\nplum,0.4\nfig,0\n")
     told = " ".join(text.value for text in page.markdown).replace("\\", "")
     assert "Left out: 1 row (" in told
     assert "line 3" in told

@@ -29,7 +29,7 @@ def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_la
     film = Film(open_lab(), f"/{page}?{LINK}", key, r"^([\d,]+) of 300 reports")
     assert film.chart.count() == 0  # until it is wanted
     with film.lab.rerun():
-        film.lab.page.get_by_text("Show the film", exact=True).click()
+        film.lab.page.get_by_role("tab", name="Watch it come in").click(delay=80)
     shares = expected()
     assert film.moment == 1
     np.testing.assert_allclose(film.drawn(trace), shares[0], rtol=1e-5, atol=1e-9)
@@ -49,9 +49,7 @@ def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_la
     film.press("Back to the start")
     film.wait_for(lambda n: n == 1)
     keyboard = film.lab.page.keyboard
-    film.lab.page.get_by_role("switch", name="Show the film").or_(
-        film.lab.page.get_by_role("checkbox", name="Show the film")
-    ).focus()
+    film.lab.page.get_by_role("tab", name="Watch it come in").focus()
     film.tab_to_it()
     keyboard.press("ArrowRight")
     film.wait_for(lambda n: n == 2)

@@ -28,12 +28,11 @@ from rr_core.simulate import Progress
 def theorem_section(work: Work) -> None:
     """The positions of the repairs for this draw, and whether Theorem 2 applies."""
     k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
-    st.subheader(f"This scenario, K = {k:,}: are the three on one line?")
     left, right = st.columns([5, 2], gap="medium")
     with left:
         chart.show(repairs_plane(alignment), "plane")
     with right:
-        _numbers(alignment)
+        _numbers(alignment, k)
     st.markdown(
         "**Why care?** Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared "
         "error is no larger than the larger of theirs."
@@ -43,13 +42,12 @@ def theorem_section(work: Work) -> None:
         chart.show(support_sizes(alignment.supports, k), "supports")
 
 
-def _numbers(alignment: Collinearity) -> None:
+def _numbers(alignment: Collinearity, k: int) -> None:
+    label = f"MLE\\* at K = {k:,}"
     if not alignment.length:
-        st.metric("Position of MLE\\*", "all one point")
+        st.metric(label, "all one point")
         return
-    st.metric(
-        "Position of MLE\\*", percent(alignment.position), help="On the way from InvP (0%) to InvN (100%)."
-    )
+    st.metric(label, percent(alignment.position), help="On the way from InvP (0%) to InvN (100%).")
     off, relative = (
         ("0", "0%") if alignment.on_line else (number(alignment.residual), percent(alignment.relative))
     )

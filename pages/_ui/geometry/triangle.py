@@ -116,11 +116,11 @@ def _format_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def section(page: Page) -> go.Figure:
-    """The lead figure with the widgets that move the reports, and the numbers.
+def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
+    """The lead figure with the widgets that move the reports.
 
     Returns:
-        The figure, for the download row.
+        The figure, for the download row, and the points in it, for `why_section`.
     """
     draw, three = page.work.draw, page.work.geometry.three
     picked = PICKED.current()
@@ -143,8 +143,14 @@ def section(page: Page) -> go.Figure:
     with right:
         _numbers(result)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
-    _shares_table(result, three, names)
-    return figure
+    return figure, result
+
+
+def why_section(result: ThreeEstimates, three: Draw) -> None:
+    """Why MLE* lies between the others; folded, the drawn points as a table of shares."""
+    st.markdown(_explanation(result))
+    with st.expander("The shares of these points"):
+        st.markdown(_shares(result, three))
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
@@ -164,7 +170,7 @@ def _pick_layers(result: ThreeEstimates) -> Layers:
             key="triangle_shown",
         )
         zeros_of = st.segmented_control(
-            "Colour the reports by how many zeros they get from",
+            "Colour by zeros of",
             _ZEROS,
             format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
             key="triangle_zeros",
@@ -209,7 +215,7 @@ def _move_reports(
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
     if example:
-        st.markdown(f"An **example** with one negative share: the scenario's {own} have none.")
+        st.markdown(f"These reports are an **example**: the scenario's {own} have no negative share.")
     error = PICKED.current().error
     with st.expander("Move the reports φ", expanded=bool(error)):
         st.caption("Or by a click in the picture (by touch: tap twice).")
@@ -256,20 +262,17 @@ def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
     _pick(set_share(result.phi, category, percents))
 
 
-def _shares_table(result: ThreeEstimates, three: Draw, names: Sequence[str]) -> None:
-    """Folded: why MLE* lies between the others, and the drawn points as a table of shares."""
+def _shares(result: ThreeEstimates, three: Draw) -> str:
+    """The drawn points as a table of shares."""
     values = {"observed": result.phi, "truth": three.theta, **result.estimates}
-    heads = " | ".join(markdown(plain(name)) for name in names)
+    heads = " | ".join(markdown(plain(name)) for name in category_names(three))
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
     for row in _ROWS:
         if row == "truth" and truth.hidden():
             continue
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
-    table = "\n".join(lines)
-    with st.expander("The shares, and why MLE\\* is where it is"):
-        st.markdown(_explanation(result))
-        st.markdown(table)
+    return "\n".join(lines)
 
 
 def _explanation(result: ThreeEstimates) -> str:
@@ -289,10 +292,9 @@ def _explanation(result: ThreeEstimates) -> str:
             "share negative**."
         )
     return (
-        "**Why in the middle?** To get rid of the negatives, InvP **subtracts the same amount** from every category "
-        "that is kept (the shortest way back into the triangle), and InvN **divides all of them by the same number**. "
-        "MLE\\* does some of both, and so it lands between the two. With three categories all are on one edge of the "
-        "triangle, hence on one line; with more categories that takes a theorem (below)."
+        "**Why in the middle?** InvP **subtracts the same amount** from all that is kept, InvN **divides it by the same "
+        "number**, MLE\\* does some of both. Here all three are on one edge, hence on one line; with more categories "
+        "that takes a theorem (below)."
     )
 
 

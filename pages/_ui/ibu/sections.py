@@ -55,13 +55,11 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
 
     never = "certificate" in reached.unreachable
-    late = reached.certificate is None and not path.cut_off
-    stop = "may **never** stop" if never else f"may stop {'only ' if late else ''}{when('certificate')}"
-    falls = "never falls to" if never else "is then at most"
+    stop = "may **never** stop:" if never else f"may stop {when('certificate')}, when"
+    falls = "never falls to" if never else "is at most"
     st.markdown(
-        f"IBU {stop}: its **certificate**, computed from the reports alone, {falls} {number(reached.tolerance)}. Only "
-        f"MLE\\* shows when it really is within {number(reached.tolerance)}: by likelihood {when('gap')}, by squared "
-        f"distance {when('squared_distance')}."
+        f"IBU {stop} its **certificate**, computed from the reports alone, {falls} {number(reached.tolerance)}. Against "
+        f"MLE\\*, its likelihood is that near {when('gap')}, its squared distance {when('squared_distance')}."
     )
 
 
