@@ -12,7 +12,9 @@ PARTS = Parts("estimators", {"errors": "Errors", "repeat": "Repeat it", "film": 
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
-    f"{guidance.REPAIRS}\n\n**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
+    "**InvN** sets the negatives of Inv to zero and scales the rest down. **InvP** subtracts the same amount from every "
+    "share that it keeps. **MLE\\*** takes the shares under which these reports are most likely.\n\n"
+    "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
 )
 place = page.place()
 with figure_controls.row():

@@ -1,5 +1,4 @@
-"""What leads a reader through the app, in the same words on every page: the three repairs, the meaning of words, which
-estimate to use, and the way on to the next page."""
+"""What leads a reader through the app, in the same words on every page: the meaning of words, which estimate to use, and the way on to the next page."""
 
 from __future__ import annotations
 
@@ -10,10 +9,6 @@ import streamlit as st
 from pages._ui import figure_controls, link, navigation
 from rr_core import reference
 
-REPAIRS = (
-    "**InvN** sets the negatives of Inv to zero and scales the rest down. **InvP** subtracts the same amount from every "
-    "share that it keeps. **MLE\\*** takes the shares under which these reports are most likely."
-)
 # The numbers are those of the stored main grid, mean squared error.
 _WHICH = (
     "**InvP**, unless you expect all categories to be about equally common: then **InvN**.\n\n"
