@@ -1,4 +1,5 @@
-"""What leads a reader through the app, in the same words on every page: the meaning of words, which estimate to use, and the way on to the next page."""
+"""What leads a reader through the app, in the same words on every page: the meaning of words, which estimate to
+use, and the way on to the next page."""
 
 from __future__ import annotations
 
