@@ -51,7 +51,11 @@ body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-i
   .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: 16px;}}
   .st-key-foot :is(.rr-dials, .rr-head label, button p, a :is(p, span)) {{font-size: 16px !important;}}
   .st-key-foot {{gap: 0.4rem;}}
-  .st-key-present {{flex-wrap: nowrap;}}
+  .st-key-present {{flex-wrap: nowrap; gap: 0.3rem;}}
+  .st-key-present button {{padding: 0.25rem 0.45rem;}}
+  .st-key-present :is(button, button *) {{overflow: visible; white-space: nowrap;}}
+  .st-key-present {{width: 100% !important;}}
+  .st-key-present > *, .st-key-present > * * {{flex: none; width: max-content !important; min-width: 0 !important;}}
 }}
 </style>"""
 

@@ -208,7 +208,8 @@ def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[s
     }
     marker: dict[str, Any] = {"color": quantity.colour}
     if not grouped:
-        marker |= {"symbol": quantity.symbol, "size": 7}
+        # MLE*, drawn last, is near InvP: a smaller mark leaves the other one's rim in sight.
+        marker |= {"symbol": quantity.symbol, "size": 5 if name == "mle_star" else 8}
         return {"type": "scatter", "mode": "markers", "marker": marker, **common}
     if name == "inv":
         marker |= hatched(values)

@@ -32,6 +32,11 @@ IN_SIGHT = """() => { const of = selector => document.querySelector(selector).ge
   const part = box => Math.max(0, Math.min(box.bottom, high) - Math.max(box.top, low)) / box.height;
   return ['.svg-container', '[data-testid="stCaptionContainer"] p'].map(what => part(of('.st-key-lead ' + what))) }"""
 
+# Buttons at the foot whose words do not fit into them, or that do not fit into the window.
+CUT = """() => [...document.querySelectorAll('.st-key-present :is(button, button *)')].filter(
+  b => b.scrollWidth > b.clientWidth + 1 && getComputedStyle(b).display !== 'inline'
+    || b.getBoundingClientRect().right > innerWidth).map(b => b.innerText)"""
+
 
 def letters(lab):
     found: list[tuple[str, float]] = lab.page.evaluate(LETTERS)
@@ -124,6 +129,7 @@ def test_presented_on_a_phone(open_lab):
     assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
     assert min(size for _, size in letters(lab)) >= 14
     assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert lab.page.evaluate(CUT) == []
     lab.must_be_fine()
 
 
