@@ -99,13 +99,13 @@ def _pace(rate: LocalRate) -> str:
     own = percent(float(rate.own_decay[rate.slowest_level]))
     truthful = float(rate.truthful_share[rate.slowest_level])
     why = (
-        f"IBU moves a category only by the reports that it believes to be truthful, there {percent(truthful)}."
+        f"IBU moves a category only by the reports that it believes to be truthful, here {percent(truthful)} of them."
         if truthful
         else f"the share there tends to zero, and each iteration takes away {own} of what is left of it."
     )
     return (
-        f"each further digit costs **{rate.iterations_per_digit:,.0f} iterations**, for one removes {share} of what is "
-        f"left on the way to the limit. {slowest}: {why}"
+        f"an iteration removes {share} of what is left: one more correct digit takes "
+        f"**{rate.iterations_per_digit:,.0f} iterations**. {slowest}: {why}"
     )
 
 
