@@ -271,7 +271,7 @@ def test_who_comes_last_is_told_from_every_iteration(k, n, epsilon, start):
             assert said.startswith("Slowest: categories with")
             assert f"limit from iteration {late} on." in said
         if not said.startswith("All") and len(named) <= 3:
-            listed = re.findall(r"[\d,]+", said.partition("categories with ")[2].partition(" reports")[0])
+            listed = re.findall(r"[\d,]+", said.partition("categories with ")[2].partition(" report")[0])
             assert {int(count.strip(",").replace(",", "")) for count in listed if count != ","} == named
 
 
