@@ -204,8 +204,8 @@ class Story {
       const how = tells ? 'the truth.' : said === mine ? 'any answer. By accident the truth.' : 'any answer.';
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
       report.textContent = known ? `Your report: ${answers[said]}` : '';
-      this.result.textContent = known ? `A report is no proof. It is true with chance `
-        + `${tenths(told)}\u00a0+\u00a0${tenths(accident)}\u00a0=\u00a0${tenths(told + accident)}.` : '';
+      const together = [tenths(told), '+', tenths(accident), '=', tenths(told + accident)].join('\u00a0');
+      this.result.textContent = `A report is no proof. It is true with chance ${together}.`;
     };
     const throw_it = () => {
       clearTimeout(timer);
