@@ -22,6 +22,19 @@ UNREADABLE = """story => { const edge = story.getBoundingClientRect();
   const beyond = e => { const box = e.getBoundingClientRect();
     return box.left < edge.left || box.right > edge.right + 1 || box.bottom > edge.bottom };
   return seen.filter(e => small(e) || beyond(e)).map(e => e.outerHTML.slice(0, 120)) }"""
+# Whether a coin begins its fall below the story's words, where these stand above it.
+CLEAR_OF_WORDS = """story => { const coin = story.querySelector('.rr-coin'), words = story.querySelector('.rr-result');
+  coin.getAnimations().forEach(fall => fall.cancel());
+  coin.style.left = 0;   // the start of the line
+  coin.classList.remove('rr-falls');
+  void coin.offsetWidth;
+  coin.classList.add('rr-falls');
+  const [fall] = coin.getAnimations();
+  fall.pause();
+  fall.currentTime = 0;
+  const [a, b] = [coin, words].map(e => e.getBoundingClientRect());
+  fall.play();
+  return a.top >= b.bottom || a.left >= b.right }"""
 
 
 def opened(open_lab, **options):
@@ -115,6 +128,9 @@ def test_by_mouse_on_a_projector(open_lab):
         lab.page.get_by_role("button", name="Toss again").click()
     assert len(reports) > 1  # all twelve the same: less than once in 10,000 runs
     heights.add(fits(lab, PROJECTOR))
+    for size in (PHONE, PROJECTOR):
+        lab.page.set_viewport_size(size)
+        assert lab.page.locator(".rr-story").evaluate(CLEAR_OF_WORDS)
     for place, step in enumerate(SURVEY.steps):
         lab.slider(EPSILON).fill(str(place))
         told, accident, other = map(in_per_cent, lab.page.locator(".rr-zones b").all_inner_texts())
