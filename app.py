@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import lesson, truth, view_picker
+from pages._ui import figure_controls, guidance, lesson, truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.navigation import LAB, PRACTICE, link_to
 from rr_core.figures.story import one_answer, story, two_ways
@@ -15,9 +15,14 @@ lesson.draw()
 
 with st.container(key="own_numbers"):
     st.subheader("The same with your own numbers")
-    st.markdown(one_answer(work.draw.mechanism))
+    st.markdown(
+        f"Set them in the sidebar; the story above has its own ε.\n\n{one_answer(work.draw.mechanism)}"
+    )
+place = page.place()
+with figure_controls.row():
+    guidance.words("Randomized response", "Epsilon (ε)", "MLE\\*", "Total variation")
 shown = truth.unless_hidden(closeness)
-page.lead(story(work.draw, work.comparison(), shown, view_picker.compact(work)), "story")
+page.lead(story(work.draw, work.comparison(), shown, view_picker.compact(work)), "story", place=place)
 
 columns = st.columns(3)
 columns[0].metric(
@@ -26,7 +31,7 @@ columns[0].metric(
 columns[1].metric(
     "Reports are off by",
     truth.text(percent(closeness.reports)),
-    help="Share of the bars that is in the wrong place.",
+    help="Share of the bars that is in the wrong place (total variation).",
 )
 columns[2].metric(
     "The estimate is off by", truth.text(percent(closeness.estimate)), help="The same, for the green bars."

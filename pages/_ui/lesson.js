@@ -5,7 +5,7 @@ const DOTS = 200;    // falling reports: one for ten people
 const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
 
 const percent = share => `${Math.round(100 * share)}%`;
-const points = number => `${number} ${number === 1 ? 'point' : 'points'}`;
+const tenths = number => `${(number / 10).toFixed(1)}%`;
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
@@ -17,7 +17,7 @@ function make(tag, name, text, ...children) {
   return node;
 }
 
-// Whole percentages with sum `total` in proportion to the weights, equal ones where all weights are zero.
+// Whole numbers with sum `total` in proportion to the weights, equal ones where all weights are zero.
 function apportion(weights, total) {
   const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
   const whole = parts.map(Math.floor);
@@ -30,15 +30,15 @@ function apportion(weights, total) {
 const distance = (shares, truth) => Math.round(50 * sum(shares.map((share, i) => Math.abs(share - truth[i]))));
 
 // Who came closest, in a sentence made of the numbers on screen.
-function verdict(you, reports, computer) {
-  const off = [['you', you], ['the reports', reports], ['the computer', computer]];
-  const least = Math.min(you, reports, computer);
+function verdict(you, reports, estimate) {
+  const off = [['your guess', you], ['the reports', reports], ['the estimate', estimate]];
+  const least = Math.min(you, reports, estimate);
   const first = off.filter(([, number]) => number === least).map(([name]) => name);
   const names = first.join(' and ');
-  const closest = first.length === 3 ? 'All three are equally close.'
-    : `${names[0].toUpperCase()}${names.slice(1)} came ${first.length === 2 ? 'equally close' : 'closest'}.`;
-  if (computer <= reports) return closest;
-  return `${closest} Here the noise misleads even the computer: its guess is further off than the reports.`;
+  const closest = first.length === 3 ? 'All three are equally close.' : first.length === 2 ? `Equally close: ${names}.`
+    : `${names[0].toUpperCase()}${names.slice(1)} came closest.`;
+  if (estimate <= reports) return closest;
+  return `${closest} This noise misleads even the estimate.`;
 }
 
 class Story {
@@ -109,7 +109,7 @@ class Story {
   }
 
   privacy(data) {
-    const name = 'Privacy ε of the story';
+    const name = 'Privacy ε, in this story only';
     this.epsilon = make('input', 'rr-range');
     Object.assign(this.epsilon, {type: 'range', min: 0, max: data.steps.length - 1, step: 1, value: this.place});
     this.epsilon.setAttribute('aria-label', name);
@@ -120,7 +120,9 @@ class Story {
     });
     const ends = make('div', 'rr-ends', '', make('span', '', '← more private'), make('span', '', 'more accurate →'));
     ends.setAttribute('aria-hidden', 'true');
-    return make('div', 'rr-privacy', '', make('div', 'rr-head', '', make('span', '', name), this.value), this.epsilon, ends);
+    const head = make('div', 'rr-head', '', make('span', '', name), this.value);
+    this.dial = make('div', 'rr-privacy', '', head, this.epsilon, ends);
+    return this.dial;
   }
 
   go(step, focus = true) {
@@ -129,7 +131,7 @@ class Story {
     const last = this.steps.length - 1;
     this.count.textContent = `Step ${step + 1} of ${last + 1}`;
     [...this.dots.children].forEach((dot, i) => dot.classList.toggle('rr-on', i <= step));
-    this.back.hidden = step === 0;
+    this.back.hidden = this.dial.hidden = step === 0;   // nothing depends on ε yet
     this.next.hidden = step === last;
     this.again.hidden = this.onward.hidden = step !== last;
     this.next.disabled = false;
@@ -159,8 +161,8 @@ class Story {
   // 1: the question
 
   ask() {
-    this.say('Would you say it aloud?', 'Pick an answer, true or invented. It stays on this screen: nothing that you do in '
-      + 'this story leaves your browser.');
+    this.say('Would you say it aloud?', 'Pick an answer, true or invented. Nothing that you do in this story leaves your '
+      + 'browser.');
     const field = make('fieldset', 'rr-question', '', make('legend', '', this.data.question));
     this.data.answers.forEach((answer, i) => {
       const radio = make('input');
@@ -175,32 +177,39 @@ class Story {
   // 2: the coin
 
   toss() {
-    this.say('Let a coin decide', 'Where the coin lands decides: in the filled part you tell the truth, in the empty part you '
-      + 'name one of the five answers at random. Only the report is handed in.');
-    const truth = make('b'), random = make('b'), zone = make('i'), coin = make('div', 'rr-coin');
-    const strip = make('div', 'rr-strip', '', zone);
+    this.say('Let a coin decide', 'Where the coin lands decides what you report: the truth, or one of the five answers at '
+      + 'random. Only the report is handed in.');
+    const zones = ['the truth, as the coin says', 'any answer, by accident the truth', 'any answer, not the truth']
+      .map((words, i) => ({zone: make('i', `rr-zone-${i}`), key: make('i', `rr-zone-${i}`), chance: make('b'), words}));
+    const coin = make('div', 'rr-coin'), strip = make('div', 'rr-strip', '', ...zones.map(({zone}) => zone));
+    const keys = make('div', 'rr-zones', '', ...zones.map(({key, chance, words}) => make('p', '', '', key, chance, words)));
     const face = make('p', 'rr-face'), report = make('p', 'rr-report');
     const again = make('button', 'rr-button', 'Toss again');
     again.type = 'button';
     coin.setAttribute('aria-hidden', 'true');
     const outcome = make('div', 'rr-outcome', '', face, report, again);
-    this.body.append(make('div', 'rr-air', '', coin), strip, make('div', 'rr-zones', '', truth, random), outcome);
+    this.body.append(make('div', 'rr-air', '', coin), strip, keys, outcome);
     const {answers} = this.data, mine = this.answer ?? 0;
-    let landed = 0, drawn = 0, timer = 0, known = false;
+    // The part of the strip for any answer has one equal piece for each, the visitor's own first.
+    const pieces = [mine, ...answers.keys()].filter((answer, i) => i === 0 || answer !== mine);
+    let landed = 0, timer = 0, known = false;
     this.refresh = () => {
       const {keep, p} = this.now, tells = landed < keep;
-      truth.textContent = `Tell the truth: ${percent(keep)}`;
-      random.textContent = `Any answer: ${percent(1 - keep)}`;
-      zone.style.width = `${100 * keep}%`;
-      face.textContent = known ? `The coin says: ${tells ? 'tell the truth' : 'any answer at random'}.` : 'The coin falls …';
-      report.textContent = known ? `Your report: ${answers[tells ? mine : drawn]}` : '';
-      this.result.textContent = known ? `Nobody who sees the report can be sure: at this ε a report is true with chance ${percent(p)}.`
-        : '';
+      const said = tells ? mine : pieces[Math.floor(answers.length * (landed - keep) / (1 - keep))];
+      const parts = [keep, p - keep, 1 - p], [told, accident, other] = apportion(parts, 1000);
+      [told, accident, other].forEach((part, i) => {
+        zones[i].zone.style.width = `${100 * parts[i]}%`;
+        zones[i].chance.textContent = tenths(part);
+      });
+      const how = tells ? 'the truth.' : said === mine ? 'any answer. By accident the truth.' : 'any answer.';
+      face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
+      report.textContent = known ? `Your report: ${answers[said]}` : '';
+      const together = [tenths(told), '+', tenths(accident), '=', tenths(told + accident)].join('\u00a0');
+      this.result.textContent = `A report is no proof. It is true with chance ${together}.`;
     };
     const throw_it = () => {
       clearTimeout(timer);
       landed = Math.random();
-      drawn = Math.floor(answers.length * Math.random());
       known = still();
       coin.style.left = `${100 * landed}%`;
       coin.classList.remove('rr-falls');
@@ -213,7 +222,7 @@ class Story {
     throw_it();
   }
 
-  // 3 to 5 show rows of bars: an answer, its bars, and a number.
+  // 3 to 5 show rows of bars: an answer, its bars, and a number; in 5 each bar has its own.
 
   rows(...kinds) {
     const rows = this.data.answers.map(answer => {
@@ -226,16 +235,20 @@ class Story {
     return rows;
   }
 
-  legend(...entries) {
-    this.body.append(make('div', 'rr-legend', '', ...entries.map(([kind, words]) =>
-      make('span', '', '', make('i', `rr-bar rr-${kind}`), words))));
+  // What the colours mean, and what the numbers at the right are.
+  legend(entries, numbers = '') {
+    const words = entries.map(([, text]) => make('span', '', text));
+    this.body.append(make('div', 'rr-legend', '',
+      ...entries.map(([kind], i) => make('div', '', '', make('i', `rr-bar rr-${kind}`), words[i])),
+      ...(numbers ? [make('b', '', numbers)] : [])));
+    return words;
   }
 
   arrive() {
     const {n, answers} = this.data;
-    this.say(`${n.toLocaleString('en-US')} people do the same`, 'Each tosses a coin in private and hands in one report. The reports '
-      + 'are counted; the true answers stay hidden. Which answer is really the most frequent?');
-    this.legend(['observed', 'Reports']);
+    this.say(`${n.toLocaleString('en-US')} people do the same`, 'Each tosses a coin in private and hands in one report. The true '
+      + 'answers stay hidden. Which one is really the most frequent?');
+    this.legend([['observed', 'Reports']], 'Share of all reports');
     const rows = this.rows('observed');
     const draw = part => rows.forEach(({bars, number}, i) => {
       bars[0].style.width = `${100 * 100 / WIDEST * part(i) * this.reports[i]}%`;
@@ -292,9 +305,9 @@ class Story {
   // 4: the guess
 
   ask_for_a_guess() {
-    this.say('Guess the truth', 'The blue bars mix truth and chance. How many people really gave each answer? Drag the sliders; '
-      + 'the other bars give way, so that all five make 100%.');
-    this.legend(['observed', 'Reports'], ['guess', 'Your guess']);
+    this.say('Guess the truth', 'The blue bars mix truth and chance. Which share of the people does each answer really have? '
+      + 'Drag the rings; the other bars give way, so that all five make 100%.');
+    this.legend([['observed', 'Reports'], ['guess', 'Your guess']], 'Your guess');
     const rows = this.rows('observed', 'guess');
     let base = null;   // the guess when the hand took hold
     rows.forEach(({track}, i) => {
@@ -326,22 +339,29 @@ class Story {
   // 5: the truth
 
   reveal() {
-    this.say('Now the truth', '');
-    this.legend(['truth', 'Truth'], ['guess', 'You'], ['observed', 'Reports'], ['mle_star', 'Computer']);
-    const rows = this.rows('truth', 'guess', 'observed', 'mle_star');
+    this.say('Now the truth', 'Off by 5%: 5 people in 100 stand in a wrong bar. Estimate: the shares that make these '
+      + 'reports likeliest.');
+    const kinds = ['truth', 'guess', 'observed', 'mle_star'], names = ['Truth', 'Your guess', 'Reports', 'Estimate'];
+    const legend = this.legend(kinds.map((kind, j) => [kind, names[j]]));
+    const rows = this.rows(...kinds).map(({bars, number, track}) => {
+      number.remove();
+      const numbers = bars.map(() => make('span', 'rr-number'));
+      const lines = bars.map((bar, j) => make('div', 'rr-one', '', bar, numbers[j]));
+      lines.forEach(line => line.setAttribute('role', 'img'));
+      track.replaceChildren(...lines);
+      return {bars, numbers, lines};
+    });
     this.refresh = () => {
       const series = [this.truth, this.guessed, this.reports, this.now.estimate];
       const widest = Math.max(WIDEST / 100, ...series.flat());
-      rows.forEach(({row, bars, number}, i) => {
-        bars.forEach((bar, j) => { bar.style.width = `${100 * series[j][i] / widest}%` });
-        number.textContent = percent(this.truth[i]);
-        row.title = ['truth', 'you', 'reports', 'computer'].map((name, j) => `${name} ${percent(series[j][i])}`).join(', ');
-      });
-      const [you, reports, computer] = series.slice(1).map(shares => distance(shares, this.truth));
-      this.words.textContent = `You were off by ${points(you)}, the reports by ${reports}, the computer’s guess by ${computer}. `
-        + verdict(you, reports, computer);
-      this.result.textContent = 'Off by 5 points: 5 people in 100 stand in a wrong bar. Computer’s guess: the shares '
-        + 'under which these reports are most likely.';
+      rows.forEach(({bars, numbers, lines}, i) => series.forEach((shares, j) => {
+        bars[j].style.setProperty('--rr-share', shares[i] / widest);
+        numbers[j].textContent = percent(shares[i]);
+        lines[j].setAttribute('aria-label', `${names[j]}: ${percent(shares[i])}`);
+      }));
+      const off = series.slice(1).map(shares => distance(shares, this.truth));
+      off.forEach((number, j) => { legend[j + 1].textContent = `${names[j + 1]}: off by ${number}%` });
+      this.result.textContent = verdict(...off);
     };
   }
 }

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from rr_core import total_variation
-from rr_core.lesson import lesson
+from rr_core import RandomizedResponse, total_variation
+from rr_core.lesson import EPSILONS, lesson
 from tests.browser.expected import LINK
 from tests.browser.lab import PHONE, PROJECTOR
 
 SURVEY = lesson()
 TRUTH = [count / SURVEY.n for count in SURVEY.true_counts]
-EPSILON = "Privacy ε of the story"
+EPSILON = "Privacy ε, in this story only"
+# Text of the story in letters below 14 pixels, and what reaches beyond the story's edge.
+UNREADABLE = """story => { const edge = story.getBoundingClientRect();
+  const seen = [...story.querySelectorAll('*')].filter(e => e.checkVisibility());
+  const small = e => e.innerText?.trim() && parseFloat(getComputedStyle(e).fontSize) < 14;
+  const beyond = e => { const box = e.getBoundingClientRect();
+    return box.left < edge.left || box.right > edge.right + 1 || box.bottom > edge.bottom };
+  return seen.filter(e => small(e) || beyond(e)).map(e => e.outerHTML.slice(0, 120)) }"""
+# Whether a coin begins its fall below the story's words, where these stand above it.
+CLEAR_OF_WORDS = """story => { const coin = story.querySelector('.rr-coin'), words = story.querySelector('.rr-result');
+  coin.getAnimations().forEach(fall => fall.cancel());
+  coin.style.left = 0;   // the start of the line
+  coin.classList.remove('rr-falls');
+  void coin.offsetWidth;
+  coin.classList.add('rr-falls');
+  const [fall] = coin.getAnimations();
+  fall.pause();
+  fall.currentTime = 0;
+  const [a, b] = [coin, words].map(e => e.getBoundingClientRect());
+  fall.play();
+  return a.top >= b.bottom || a.left >= b.right }"""
 
 
 def opened(open_lab, **options):
@@ -46,17 +67,40 @@ def fits(lab, size):
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= size["height"]
     assert box["x"] + box["width"] <= size["width"]
+    assert lab.page.locator(".rr-story").evaluate(UNREADABLE) == []
     return box["height"]
 
 
 def score(lab):
-    """The points in the sentence on screen: you, reports, computer."""
-    words = lab.page.locator(".rr-words").inner_text()
-    return [int(number) for number in re.findall(r"(?:by) (\d+)", words)]
+    """How far off, in per cent, the legend says that these are: your guess, the reports, the estimate."""
+    words = lab.page.locator(".rr-legend").inner_text()
+    return [
+        int(re.search(rf"{name}: off by (\d+)%", words)[1]) for name in ("Your guess", "Reports", "Estimate")
+    ]
 
 
 def points(shares):
     return round(100 * total_variation(shares, TRUTH))
+
+
+def in_per_cent(text):
+    return float(text.removesuffix("%"))
+
+
+def labelled(step, guessed):
+    """Each bar's name and number in the last step."""
+    reports = [count / SURVEY.n for count in step.counts]
+    series = {"Truth": TRUTH, "Your guess": guessed, "Reports": reports, "Estimate": step.estimate}
+    return [
+        [f"{name}: {rounded(shares[i])}%", f"{rounded(shares[i])}%"]
+        for i in range(len(TRUTH))
+        for name, shares in series.items()
+    ]
+
+
+def rounded(share):
+    """Per cent, halves upwards, as a browser rounds."""
+    return math.floor(100 * share + 0.5)
 
 
 def expected(step):
@@ -69,17 +113,32 @@ def test_by_mouse_on_a_projector(open_lab):
     following = lab.page.get_by_role("button", name="Next", exact=True)
     heights = {fits(lab, PROJECTOR)}
     assert following.is_disabled()
+    assert lab.slider(EPSILON).count() == 0  # nothing depends on it yet
     lab.page.get_by_text("Hidden notes", exact=True).click()
     following.click()
     assert title(lab) == "Let a coin decide"
     report = lab.page.locator(".rr-report")
     reports = set()
+    chance = RandomizedResponse(5, 1).p
     for _ in range(12):
         lab.page.wait_for_function("() => document.querySelector('.rr-report').textContent")
         reports.add(report.inner_text())
+        landed = lab.page.locator(".rr-coin").evaluate("coin => parseFloat(coin.style.left) / 100")
+        assert (report.inner_text() == "Your report: Hidden notes") == (landed < chance)
         lab.page.get_by_role("button", name="Toss again").click()
     assert len(reports) > 1  # all twelve the same: less than once in 10,000 runs
     heights.add(fits(lab, PROJECTOR))
+    for size in (PHONE, PROJECTOR):
+        lab.page.set_viewport_size(size)
+        assert lab.page.locator(".rr-story").evaluate(CLEAR_OF_WORDS)
+    for place, step in enumerate(SURVEY.steps):
+        lab.slider(EPSILON).fill(str(place))
+        told, accident, other = map(in_per_cent, lab.page.locator(".rr-zones b").all_inner_texts())
+        for shown, exact in ((told, step.keep), (accident, step.p - step.keep), (other, 1 - step.p)):
+            assert abs(shown - 100 * exact) < 0.1
+        assert told + accident + other == pytest.approx(100)
+        lab.page.get_by_text(f"{told:.1f}% + {accident:.1f}% = {told + accident:.1f}%.").wait_for()
+    lab.slider(EPSILON).fill(str(EPSILONS.index(1)))
     following.click()
     lab.page.locator(".rr-sky").wait_for()
     lab.page.locator(".rr-sky").wait_for(state="detached")
@@ -100,8 +159,10 @@ def test_by_mouse_on_a_projector(open_lab):
         assert lab.slider(EPSILON).get_attribute("aria-valuetext") == f"{step.epsilon:g}"
         assert score(lab)[1:] == expected(step)
         assert abs(score(lab)[0] - 100 * total_variation([share / 100 for share in guessed], TRUTH)) <= 0.5
-        worse = "misleads even the computer" in lab.page.locator(".rr-words").inner_text()
+        worse = "misleads even the estimate" in lab.page.locator(".rr-result").inner_text()
         assert worse == (score(lab)[2] > score(lab)[1])
+        numbers = lab.page.locator(".rr-one").evaluate_all("all => all.map(e => [e.ariaLabel, e.innerText])")
+        assert numbers == labelled(step, [share / 100 for share in guessed])
         heights.add(fits(lab, PROJECTOR))
     assert len(heights) == 1
     assert sent == []
@@ -133,6 +194,13 @@ def test_by_keyboard_on_a_phone_without_motion(open_lab):
         keyboard.press("Enter")
         assert title(lab) == heading
         fits(lab, PHONE)
+        if heading == "Let a coin decide":
+            tab_to("Toss again")
+            places = set()
+            for _ in range(12):  # without a long answer among them: once in 60 runs
+                keyboard.press("Enter")
+                places.add(lab.page.locator(".rr-strip").bounding_box()["y"])
+            assert len(places) == 1  # the strip stays where it is
     tab_to("Your guess: Neighbour's paper")
     keyboard.press("End")
     assert lab.page.locator(".rr-number").all_inner_texts()[2] == "50%"
@@ -142,7 +210,13 @@ def test_by_keyboard_on_a_phone_without_motion(open_lab):
     keyboard.press("Enter")
     assert title(lab) == "Now the truth"
     assert score(lab)[1:] == expected(SURVEY.steps[-1])
-    fits(lab, PHONE)
+    heights = {fits(lab, PHONE)}
+    tab_to(EPSILON)
+    for step in reversed(SURVEY.steps[:-1]):
+        keyboard.press("ArrowLeft")
+        assert score(lab)[1:] == expected(step)
+        heights.add(fits(lab, PHONE))
+    assert len(heights) == 1  # the button stays under the thumb
     tab_to("Again")
     keyboard.press("Enter")
     assert title(lab) == "Would you say it aloud?"
