@@ -72,6 +72,17 @@ def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
     return array
 
 
+def shares(weights: NDArray[Any]) -> Array:
+    """The rows of a checked `histogram` divided by their sums, also where a sum is beyond the largest float or int64."""
+    with np.errstate(over="ignore"):
+        total = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
+    if not np.isfinite(total).all():
+        weights = weights / weights.max(axis=-1, keepdims=True)
+        total = weights.sum(axis=-1, keepdims=True)
+    result: Array = weights / total
+    return result
+
+
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Fractions, decimals and big integers become float64; text and nesting are refused."""
     try:

@@ -83,7 +83,7 @@ def multinomial(n: int, weights: ArrayLike, uniforms: Array) -> Counts:
     n = _validate.integer("n", n, 0)
     weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
     weights = _validate.histogram(weights, weights.shape[-1])
-    rates = weights / weights.sum()
+    rates = _validate.shares(weights)
     return _counts_with_sum(n, lambda time, where: poisson_quantile(time * rates[where], uniforms[where]))
 
 

@@ -26,8 +26,7 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
-    scaled = as_rows(counts).reshape(counts.shape)
-    phi = scaled / scaled.sum(axis=-1, keepdims=True)
+    phi = _validate.shares(as_rows(counts).reshape(counts.shape))
     blur = mechanism.positive_blur
     seen = blur + mechanism.truth * estimate
     with np.errstate(divide="ignore", over="ignore"):

@@ -126,8 +126,9 @@ class Number:
             )
         if not self.whole:
             return number, ""
-        # Through int, so that large whole numbers keep every digit.
-        rounded = int(text) if text.strip().lstrip("+").isdigit() else round(number)
+        # Through int, so that large whole numbers keep every digit; of thousands of digits Python takes none.
+        exact = len(text) <= typed.LONGEST and text.strip().lstrip("+").isdigit()
+        rounded = int(text) if exact else round(number)
         note = f"The link's {self.label} is {typed.shorten(text)}, not a whole number; {rounded:,} is used instead."
         return rounded, "" if rounded == number else note
 

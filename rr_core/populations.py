@@ -57,10 +57,11 @@ class Population:
         if labels is not None and len(labels) != array.size:
             raise ValueError(f"labels must be k = {array.size} names, got {len(labels)}")
         names = None if labels is None else tuple(labels)
-        counts = _frozen(array.astype(np.int64)) if array.dtype.kind in "iu" else None
+        whole = array.dtype.kind in "iu" and array.sum(dtype=np.float64) <= 2.0**62
+        counts = _frozen(array.astype(np.int64)) if whole else None
         digest = hashlib.sha256(np.ascontiguousarray(array).tobytes())
         digest.update("\x00".join(names or ()).encode("utf-8", "surrogatepass"))
-        shares = _frozen(array / array.sum())
+        shares = _frozen(_validate.shares(array))
         return cls(f"weights:{digest.hexdigest()}", shares, names, counts, source)
 
 
@@ -82,7 +83,7 @@ def zipf(k: int, s: float) -> Array:
     if s < 0:
         raise ValueError(f"s must be a number >= 0, got {s!r}")
     weights = np.arange(1, k + 1, dtype=np.float64) ** -s
-    return _normalised(weights)
+    return _validate.shares(weights)
 
 
 def uniform(k: int) -> Array:
@@ -100,7 +101,7 @@ def geometric(k: int) -> Array:
     >>> geometric(4).round(4).tolist()
     [0.5333, 0.2667, 0.1333, 0.0667]
     """
-    return _normalised(np.exp2(-np.arange(k) / max(k / 10, 1)))
+    return _validate.shares(np.exp2(-np.arange(k) / max(k / 10, 1)))
 
 
 def two_humps(k: int) -> Array:
@@ -111,7 +112,7 @@ def two_humps(k: int) -> Array:
     """
     x = (np.arange(k) + 0.5) / k
     left, right = (np.exp(-0.5 * ((x - at) / width) ** 2) for at, width in ((0.25, 0.07), (0.7, 0.1)))
-    return _normalised(0.6 * _normalised(left) + 0.4 * _normalised(right))
+    return _validate.shares(0.6 * _validate.shares(left) + 0.4 * _validate.shares(right))
 
 
 def dominant(k: int) -> Array:
@@ -168,7 +169,7 @@ class Table:
     def population(self, key: str) -> Population:
         labels, counts = zip(*self.rows, strict=True)
         array = np.array(counts, dtype=np.int64)
-        shares = _frozen(array / array.sum())
+        shares = _frozen(_validate.shares(array))
         return Population(key, shares, tuple(labels), _frozen(array), self.source)
 
 
@@ -241,11 +242,6 @@ def build(dist: str, k: int, s: float) -> Population:
     shape = SHAPES[dist]
     key = f"{dist}:{k}:{float(s)!r}" if shape.uses_s else f"{dist}:{k}"
     return Population(key, _frozen(shape.build(k, s)), source=shape.name)
-
-
-def _normalised(weights: Array) -> Array:
-    result: Array = weights / weights.sum()
-    return result
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -27,6 +27,7 @@ _MARGIN = 4.0
 # Rates and numbers of draws for which looking up a table beats NumPy's Poisson sampler (measured).
 _TABLE_RATE, _TABLE_DRAWS = 500.0, 20_000
 _GUIDE = 4096
+_LARGEST_TOTAL = 2.0**62  # of counts: sums of a few of them still fit into int64
 
 
 def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
@@ -52,6 +53,8 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
     n = _validate.integer("n", n, 0)
     weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
     weights = _validate.histogram(weights, weights.shape[-1])
+    if weights.max() > 1e100:
+        weights = _validate.shares(weights)
     row: Counts = _split(np.array([n], dtype=np.int64), weights, rng)[0]
     return row
 
@@ -176,6 +179,10 @@ def whole_counts(name: str, values: ArrayLike, k: int) -> Counts:
         raise ValueError(f"{name} must be whole numbers (counts of users), got fractions")
     if array.size and array.min() < 0:
         raise ValueError(f"{name} must be non-negative (every entry >= 0), got {array.min()}")
+    with np.errstate(over="ignore"):
+        largest = array.sum(axis=-1, dtype=np.float64).max(initial=0.0)
+    if not largest <= _LARGEST_TOTAL:
+        raise ValueError(f"{name} must add up to at most 2^62, got {largest:g}")
     return array.astype(np.int64, copy=False)
 
 

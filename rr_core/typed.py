@@ -7,7 +7,8 @@ import re
 
 _MOST_QUOTED = 24  # characters
 _SEPARATORS = re.compile(r"[\s,;/|]+")
-_LOGARITHM = re.compile(r"(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?", re.IGNORECASE)
+_LOGARITHM = re.compile(r"(?:ln|log)\s*(?:\(\s*)?([^()\s]+)\s*\)?", re.IGNORECASE)
+LONGEST = 200  # characters of a number
 
 
 def words(text: str) -> list[str]:
@@ -30,8 +31,10 @@ def number(text: str, like: str = "1.5 or ln 3") -> float:
     Raises:
         ValueError: one plain sentence, when it is none of these.
     """
-    logarithm = _LOGARITHM.fullmatch(text.strip())
     try:
+        if len(text) > LONGEST:
+            raise ValueError
+        logarithm = _LOGARITHM.fullmatch(text.strip())
         value = math.log(_plain(logarithm[1])) if logarithm else _plain(text)
     except (ValueError, ZeroDivisionError, OverflowError):
         value = math.nan

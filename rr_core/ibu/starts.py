@@ -59,11 +59,11 @@ class Start:
         if self.kind == "uniform":
             return None
         if self.kind == "reports":
-            return _shares(counts)
+            return _validate.shares(counts)
         if self.kind == "random":
             return streams.generator(self.seed, Stream.START).dirichlet(np.ones(k))
         if self.kind == "typed":
-            return _shares(_validate.histogram(np.array(self.weights), k))
+            return _validate.shares(_validate.histogram(np.array(self.weights), k))
         category = _validate.integer("category", self.category, 0, k - 1)
         mass = self.mass if self.kind == "leaning" else 0.0
         start = np.full(k, (1 - mass) / (k - 1))
@@ -99,8 +99,3 @@ def _number(word: str) -> float:
     if not (math.isfinite(number) and number >= 0):
         raise ValueError(f"{_validate.short(word)} is not a share: every number must be zero or more.")
     return number
-
-
-def _shares(weights: Array) -> Array:
-    shares: Array = weights / weights.sum()
-    return shares

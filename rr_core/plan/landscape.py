@@ -258,7 +258,7 @@ def simulate_curve(
     weights = _validate.histogram(theta, k)
     replicates = _validate.integer("replicates", replicates, 1)
     epsilon, n = _settings(along, points, fixed_value)
-    rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), weights / weights.sum()
+    rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), _validate.shares(weights)
     collectors = [
         _collector(RandomizedResponse(k, e), shares, int(size), users, rows, seed, point)
         for point, (e, size) in enumerate(zip(epsilon, n, strict=True))

@@ -148,7 +148,7 @@ class Guess:
         weights = _validate.histogram(theta, k).astype(np.float64)
         if weights.ndim != 1:
             raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
-        return cls(k, np.sort(weights / weights.sum())[::-1])
+        return cls(k, np.sort(_validate.shares(weights))[::-1])
 
     def known_shares(self) -> Array:
         """The shares, or ValueError in the worst case."""

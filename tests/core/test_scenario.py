@@ -67,6 +67,7 @@ def test_any_number_in_a_link_gives_a_scenario_within_the_limits(query):
         ("s", "-0.5", 0.0, "Zipf exponent s is -0.5"),
         ("seed", "4294967296", 4294967295, "Seed is 4294967296"),
         ("seed", "²", Scenario().seed, "not a number"),
+        ("k", "9" * 5000, 1_500_000, "1,500,000 is"),
     ],
 )
 def test_a_bad_value_is_clamped_or_ignored_with_one_sentence(parameter, text, value, said):
@@ -97,6 +98,13 @@ def test_good_values_pass_without_a_word(query, expected):
 def test_a_table_with_another_number_of_categories_than_the_link_is_told(text):
     said = f"The link's Categories K is {text}, but Letters of Moby-Dick has 26 categories; these are used."
     assert Scenario.from_query({"k": text, "dist": "letters"}) == (Scenario("letters"), (said,))
+
+
+@pytest.mark.parametrize("parameter", ["k", "n", "seed"])
+def test_more_digits_than_python_takes_are_a_number_too(parameter):
+    scenario, notes = Scenario.from_query({parameter: "0" * 5000 + "12"})
+    assert getattr(scenario, parameter) == 12
+    assert not notes
 
 
 def test_missing_values_come_from_the_default():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 
@@ -39,6 +40,21 @@ def test_what_is_none(text):
 def test_a_long_text_is_cut_in_the_sentence():
     with pytest.raises(ValueError, match=r"^“x{23}…” is not"):
         typed.number("x" * 5000)
+
+
+def test_a_text_of_any_length_is_answered_at_once():
+    """A pattern that backtracks takes a minute for the first of these, and holds the interpreter meanwhile."""
+    for text in (
+        "ln" + " " * 100_000 + ")",
+        "ln(" * 100_000,
+        "1" * 100_000,
+        "1/" * 100_000,
+        " " * 100_000 + "%",
+    ):
+        begin = time.perf_counter()
+        with pytest.raises(ValueError, match="is not a number above 0"):
+            typed.chance(text)
+        assert time.perf_counter() - begin < 1
 
 
 def test_words_are_split_at_every_separator():

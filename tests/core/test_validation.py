@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import rr_core
-from rr_core import RandomizedResponse, collinearity, ibu, ibu_path, inv_variance, zipf
+from rr_core import RandomizedResponse, collinearity, coupling, ibu, ibu_path, inv_variance, zipf
+from rr_core.populations import Population
+from rr_core.sampling import multinomial
 
 MECHANISM = RandomizedResponse(3, 1.0)
 ON_HISTOGRAMS = {
@@ -244,3 +246,30 @@ def test_mechanisms_are_frozen_and_compare_by_k_and_epsilon():
     assert hash(RandomizedResponse(3, 1)) == hash(MECHANISM)
     assert RandomizedResponse(3, 2) != MECHANISM
     assert collinearity([1, 2, 3], MECHANISM).supports.shape == (3,)
+
+
+HUGE = {
+    "2^62": [2**62] * 4,
+    "2^63": np.array([2**63] * 4, dtype=np.uint64),
+    "the largest floats": [1.7e308] * 4,
+    "the smallest floats": [5e-324] * 4,
+}
+
+
+@pytest.mark.parametrize("histogram", HUGE.values(), ids=HUGE)
+def test_sums_beyond_the_largest_numbers_are_no_trouble(histogram):
+    """Whatever the unit of the counts, four equal ones have equal shares, and these are optimal."""
+    mechanism = RandomizedResponse(4, 1.0)
+    for name in ("inv", "inv_n", "inv_p", "mle_star"):
+        np.testing.assert_allclose(getattr(rr_core, name)(histogram, mechanism), 0.25, rtol=1e-15)
+    np.testing.assert_allclose(ibu(histogram, mechanism, 3), 0.25, rtol=1e-15)
+    assert abs(rr_core.optimality_gap(histogram, [0.25] * 4, mechanism)) < 1e-15
+    np.testing.assert_allclose(Population.from_weights(histogram).probabilities, 0.25, rtol=1e-15)
+    assert multinomial(1000, histogram, np.random.default_rng(1)).sum() == 1000
+    assert coupling.multinomial(1000, histogram, np.full(4, 0.5)).sum() == 1000
+
+
+@pytest.mark.parametrize("counts", [HUGE["2^62"], HUGE["2^63"], HUGE["the largest floats"]])
+def test_more_users_than_can_be_counted_are_refused(counts):
+    said = refusal(RandomizedResponse(4, 1.0).randomize_histogram, counts, 1)
+    assert said.startswith("counts must add up to at most 2^62, got ")
