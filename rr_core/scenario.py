@@ -44,7 +44,7 @@ class Scenario:
     seed: int = 5
 
     def __post_init__(self) -> None:
-        if self.dist not in DISTRIBUTIONS:
+        if not isinstance(self.dist, str) or self.dist not in DISTRIBUTIONS:
             known = ", ".join(DISTRIBUTIONS)
             raise ValueError(f"dist must be one of {known}, got {_validate.short(self.dist)}")
         if self.dist in TABLES:

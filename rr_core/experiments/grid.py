@@ -47,8 +47,9 @@ class Cell:
     s: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (self.dist in SHAPES or self.dist in TABLES or self.dist == POINT or self.uploaded):
-            known = ", ".join([*SHAPES, *TABLES, POINT])
+        known_keys = (*SHAPES, *TABLES, POINT)
+        if not (isinstance(self.dist, str) and (self.dist in known_keys or self.uploaded)):
+            known = ", ".join(known_keys)
             raise ValueError(
                 f"dist must be one of {known}, or the key of a population made from weights, "
                 f"got {_validate.short(self.dist)}"

@@ -121,10 +121,15 @@ def push_down_candidates(
         mechanism: the randomized response that produced the reports.
         most: how many categories at most.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]
     """
     row = _validate.histogram(histogram, mechanism.k)
+    if row.ndim != 1:
+        raise ValueError(f"histogram must have shape (k,), got {row.shape}")
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])
     if support.size > most:
         limit = np.partition(row[support], most - 1)[most - 1]

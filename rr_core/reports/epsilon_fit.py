@@ -276,6 +276,8 @@ def plausible_epsilon(
     (2.7, inf)
     """
     level = checked_level(level)
+    if above is not None and not (above := _validate.real("above", above, "a number > 0")) > 0:
+        raise ValueError(f"above must be a number > 0, got {above!r}")
     spent, stopped = 0, False
 
     def tell(done: int) -> bool:

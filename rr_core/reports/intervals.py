@@ -87,11 +87,15 @@ def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) 
     Args:
         n: number of reports.
         mechanism: the randomized response.
-        level: of the intervals.
+        level: of the intervals, between 0 and 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> too_few_reports(30, RandomizedResponse(3, 1.0)), too_few_reports(3000, RandomizedResponse(3, 1.0))
     (True, False)
     """
+    n, level = _validate.integer("n", n, 0), checked_level(level)
     return n * mechanism.q < (LEAST_NOISE if level >= 0.95 else LEAST_NOISE_BELOW_95)
 
 

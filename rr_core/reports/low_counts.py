@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from rr_core import _validate, sampling
+from rr_core import _validate
 from rr_core.mechanism import RandomizedResponse
+from rr_core.reports.intervals import checked_counts
 from rr_core.streams import Stream, generator
 
 _MOST_RANKS = 240
@@ -68,8 +69,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     >>> round(found.level), found.too_few
     (175, 1)
     """
-    reports = sampling.whole_counts("counts", counts, mechanism.k)
-    _validate.histogram(reports, mechanism.k)
+    reports = checked_counts(counts, mechanism)
     k, n = mechanism.k, int(reports.sum())
     half = max(k // 2, min(k, 10))
     ranks = np.unique(np.round(np.geomspace(1, half, _MOST_RANKS)).astype(np.int64))

@@ -2,14 +2,21 @@
 
 import decimal
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
 import rr_core
 from rr_core import RandomizedResponse, collinearity, coupling, ibu, ibu_path, inv_variance, zipf
+from rr_core.experiments.grid import Cell
+from rr_core.geometry.push_down import push_down_candidates
 from rr_core.populations import Population
+from rr_core.reports.epsilon_fit import plausible_epsilon
+from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.low_counts import floor
 from rr_core.sampling import multinomial
+from rr_core.scenario import Scenario
 
 MECHANISM = RandomizedResponse(3, 1.0)
 ON_HISTOGRAMS = {
@@ -273,3 +280,29 @@ def test_sums_beyond_the_largest_numbers_are_no_trouble(histogram):
 def test_more_users_than_can_be_counted_are_refused(counts):
     said = refusal(RandomizedResponse(4, 1.0).randomize_histogram, counts, 1)
     assert said.startswith("counts must add up to at most 2^62, got ")
+
+
+def refused_types():
+    counts = np.full((5, 4), 9)
+    four = RandomizedResponse(4, 1.0)
+    yield "floor of rows", floor, (counts, four), r"counts must have shape \(k,\), got \(5, 4\)"
+    yield (
+        "candidates of rows",
+        push_down_candidates,
+        (counts, four),
+        r"histogram must have shape \(k,\), got \(5, 4\)",
+    )
+    yield "too few of text", too_few_reports, ("many", four), "n must be an integer >= 0, got 'many'"
+    yield "too few at a level", too_few_reports, (9, four, 2), "level must be a number between 0 and 1, got 2"
+    for above in (0, -1.0, np.nan, "1"):
+        call = partial(plausible_epsilon, above=above)
+        yield f"plausible above {above}", call, ([9, 1, 1, 1], 4), "above must be a number > 0, got "
+    for dist in ([], {}, None, 3):
+        yield f"scenario {dist}", Scenario, (dist,), "dist must be one of "
+        yield f"cell {dist}", Cell, (dist, 4, 1.0, 100), "dist must be one of "
+
+
+@pytest.mark.parametrize(("call", "given", "said"), [case[1:] for case in refused_types()],
+                         ids=[case[0] for case in refused_types()])  # fmt: skip
+def test_wrong_shapes_and_types_are_named(call, given, said):
+    assert re.match(said, refusal(call, *given))
