@@ -20,7 +20,6 @@ from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
 Edge = tuple[Point, Point]
-_APART = 1.2  # between two names, in cells
 
 
 def level_borders(z: Array, levels: Sequence[float]) -> dict[float, list[Edge]]:
@@ -46,24 +45,6 @@ def border_path(edges: Sequence[Edge]) -> Array:
     """(2, 3 times edges) columns and rows to draw as one line, with gaps."""
     gap = (math.nan, math.nan)
     return np.array([point for edge in edges for point in (*edge, gap)]).T
-
-
-def label_position(edges: Sequence[Edge], taken: Sequence[Point]) -> Point | None:
-    """Column and row for the label of a border: the middle of one of its edges, at least _APART cells from other labels.
-
-    Edges between two rows come before edges between two columns, and then the one nearest to the border's centre.
-
-    Args:
-        edges: of the border.
-        taken: places of other labels.
-
-    Returns:
-        None where there is no room.
-    """
-    middles = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in edges]
-    centre = tuple(np.mean(middles, axis=0).tolist())
-    free = [middle for middle in middles if all(math.dist(middle, other) >= _APART for other in taken)]
-    return min(free, key=lambda middle: (middle[0] % 1 != 0, math.dist(middle, centre), middle), default=None)
 
 
 def _edge(middle: Point, *, upright: bool) -> Edge:
@@ -220,7 +201,7 @@ AXIS_TITLES: dict[SweepAxis, str] = {
     "s": "Zipf exponent s (0 is uniform)",
 }
 _INK, _PAPER = "#000000", "#FFFFFF"
-_NAME_PAPER = "rgba(255,255,255,0.88)"
+_EITHER = "#808080"  # seen on light and dark pages
 _DARK = 0.179  # luminance below which white words stand out more than black ones
 _EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
 # Margin from which a win has its full colour, and how much of it a win by a hair has.
@@ -232,9 +213,7 @@ _LEVELS = (1.1, 2.0, *(10.0**power for power in range(1, 13)))
 _THINNEST, _THICKEST = 1.6, 4.8
 _MOST_TICKS = 12
 _STRIP_HEIGHT = 84  # pixels of a single row
-# Corners of a cell, from its middle: clear of its words. How near a line's name may be to what stands there, in cells:
-# a name is wide, and on a narrow screen wider than a cell.
-_ASIDE, _BESIDE, _BELOW = 0.4, 0.75, 0.3
+_ASIDE = 0.4  # corners of a cell, from its middle: clear of its words
 _COLOURS = "Pale: a close win"
 _LINES = "<br>Lines: MLE*'s regret, its error ÷ the smallest"
 _SMALL = {"size": 14}
@@ -262,19 +241,18 @@ def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.
         drawn: the map, finished or not.
         here: the scenario's own values along x and y; not marked when they lie outside.
     """
-    lines, names = _borders(drawn)
+    lines = _borders(drawn)
     place = None if here is None else drawn.position(*here)
     traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
     if place is not None:
-        traces.append(_mark(drawn, _free_corner(place, [(name["x"], name["y"]) for name in names])))
+        traces.append(_mark(drawn, _nearest_corner(place)))
     return figure(
         traces,
         _axis(drawn.kind.x, drawn.x),
         _axis(drawn.kind.y, drawn.y),
         map_reading(drawn),
-        annotations=names,
         barmode="overlay",
-        uniformtext={"mode": "hide", "minsize": 7},
+        uniformtext={"mode": "hide", "minsize": 10},
         height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
@@ -451,59 +429,35 @@ def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
     }
 
 
-def _borders(drawn: WinnerMap) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Borders of equal regret of MLE*, dark on light so that they show on every colour, and their names."""
-    found = level_borders(drawn.regrets(), _LEVELS)
-    traces, names, taken = [], [], list[Point]()
-    for order, (level, edges) in enumerate(found.items()):
+def _borders(drawn: WinnerMap) -> list[dict[str, Any]]:
+    """Borders of equal regret of MLE*, dark on light so that they show on every colour, and their legend."""
+    traces = []
+    for order, (level, edges) in enumerate(level_borders(drawn.regrets(), _LEVELS).items()):
         columns, rows = border_path(edges)
         width = min(_THINNEST * (1 + order), _THICKEST)
-        line = {
-            "type": "scatter",
-            "mode": "lines",
-            "x": columns,
-            "y": rows,
-            "name": f"MLE* {times_sign(level)}",
-        }
-        line |= {"hoverinfo": "skip", "showlegend": False}
+        line = {"type": "scatter", "mode": "lines", "name": f"MLE* {times_sign(level)}", "hoverinfo": "skip"}
+        drawn_line = {**line, "x": columns, "y": rows, "showlegend": False}
         traces += [
-            {**line, "line": {"color": _PAPER, "width": width + 2.4}},
-            {**line, "line": {"color": _INK, "width": width}},
+            {**drawn_line, "line": {"color": _PAPER, "width": width + 2.4}},
+            {**drawn_line, "line": {"color": _INK, "width": width}},
+            {
+                **line,
+                "x": [None],
+                "y": [None],
+                "name": times_sign(level),
+                "line": {"color": _EITHER, "width": width},
+            },
         ]
-        place = label_position(edges, taken)
-        if place is not None:
-            taken.append(place)
-            names.append(_name((place[0], 0.5) if drawn.is_strip else place, level))
-    return traces, names
+    return traces
 
 
-def _name(place: Point, level: float) -> dict[str, Any]:
-    return {
-        "x": place[0],
-        "y": place[1],
-        "text": times_sign(level),
-        "showarrow": False,
-        "font": {"size": 14, "color": _INK},
-        "bgcolor": _NAME_PAPER,
-        "borderpad": 1,
-    }
-
-
-def _free_corner(place: Point, names: Sequence[Point]) -> Point:
-    """Corner of a cell for the scenario's mark: the nearest to its place that has no border's label next to it.
-
-    Within a cell the place means little, and the mark must hide no words.
-    """
+def _nearest_corner(place: Point) -> Point:
+    """Corner of a cell for the scenario's mark: within a cell the place means little, and the mark must hide no words."""
     middle = (round(place[0]), round(place[1]))
     corners = [
         (middle[0] + right * _ASIDE, middle[1] + up * _ASIDE) for up, right in product((1, -1), repeat=2)
     ]
-    free = [
-        corner
-        for corner in corners
-        if not any(abs(corner[0] - x) < _BESIDE and abs(corner[1] - y) < _BELOW for x, y in names)
-    ]
-    return min(free or corners, key=lambda corner: math.dist(corner, place))
+    return min(corners, key=lambda corner: math.dist(corner, place))
 
 
 def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
 # How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone.
 _ASIDE, _ABOVE = 0.12, 0.08
-_HATCH = {"shape": "/", "size": 9, "solidity": 0.22, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
+_HATCH = {"shape": "/", "size": 9, "solidity": 0.3, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
 _EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _CHANCES = (0.1, 0.5, 0.9, 0.99)

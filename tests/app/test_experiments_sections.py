@@ -216,7 +216,7 @@ def test_no_line_is_looked_for_that_is_not_drawn():
     """At least twice the smallest in every cell: there is no border to draw, and the task names none."""
     cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
     drawn = winner_map(made(cells, [(1, 30, 15)] * 4), "eps-n", "mse", {})
-    names = [name.text for name in map_figure(drawn).layout.annotations]
+    names = [trace.name for trace in map_figure(drawn).data]
     task = map_section._task(drawn, ())
     assert "twice the smallest" in task
     assert "2×" not in names

@@ -231,7 +231,7 @@ def test_sections_are_about_the_plan():
     assert all(len(chart["alt"]) > 40 for chart in charts(page))
     assert sentences.price_table(found) in text
     one = required_n(Target("rmse", 0.007), 40, 2 - np.log(2), theta())
-    assert f"| 1 bit less | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
+    assert f"| eᵋ ÷ 2 | 1.307 | {one:,} | {one / found.n:.3g} times |" in text
     half = required_n(Target("rmse", 0.007), 40, 1.0, theta())
     assert f"| half of ε | 1 | {half:,} | {half / found.n:.3g} times |" in text
     rr = sentences.compared_protocols(found)[0]

@@ -91,8 +91,8 @@ def price_sentence(plan: Plan) -> str:
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
     return (
-        f"**{name[0].upper()}{name[1:]}** (ε = {lower}) {cost}. With each bit less, a report can shift an onlooker's "
-        "odds by half as much (eᵋ halves)."
+        f"**{name.replace('half', 'Half')}** (ε = {lower}) {cost}. eᵋ is the most by which a "
+        "report shifts an onlooker's odds."
     )
 
 
@@ -123,12 +123,12 @@ def price_table(plan: Plan) -> str:
 
 
 def step_name(bits: float, epsilon: float) -> str:
-    """Display name of a number of bits of privacy."""
+    """Display name of a step of ``bits`` towards more privacy; each bit halves eᵋ."""
     if bits == 0:
         return "the plan"
     if math.isclose(bits, epsilon / 2 / math.log(2)):
         return "half of ε"
-    return "1 bit less" if bits == 1 else f"{bits:g} bits less"
+    return f"eᵋ ÷ {2**bits:g}"
 
 
 def _times_text(factor: float) -> str:
