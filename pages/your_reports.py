@@ -20,26 +20,32 @@ with row():
     level, target = results.level_and_target()
     analysed = session.results_of(used, level, target)
     choice = results.estimator_and_scope(analysed)
+    guidance.words(
+        "Inv", "InvN", "InvP", "MLE\\*", "Unbiased", "Confidence interval", "Familywise error", "p-value"
+    )
 order = results.table_order(analysed)
 with answer:
+    results.epsilon_rejected(analysed)
     results.answer(analysed, choice)
 estimates_chart = results.estimates_chart(analysed, choice, order)
 simulate_now = session.offer_simulations(analysed)
 progress = st.container()
-results.left_out(analysed)
-with st.container(horizontal=True, gap="medium"):
-    results.search_box(analysed)
-    results.chart_size()
-results.table(analysed, choice, order)
-
-st.subheader("Does this ε fit the reports?")
-fit_chart = results.epsilon_fit(analysed)
-st.subheader("Which estimate to report?")
-results.advice(analysed)
-guidance.which_to_use()
-results.measured_section()
-results.downloads(analysed, choice, [estimates_chart, fit_chart])
-upload.warehouse_section()
+table, fit, which, files = st.tabs(["Table", "Does this ε fit?", "Which estimate?", "Files"])
+with table:
+    with st.container(horizontal=True, gap="medium"):
+        results.search_box(analysed)
+        results.chart_size()
+    results.table(analysed, choice, order)
+    results.left_out(analysed)
+with fit:
+    fit_chart = results.epsilon_fit(analysed)
+with which:
+    results.advice(analysed)
+    guidance.which_to_use()
+    results.measured_section()
+with files:
+    results.downloads(analysed, choice, [estimates_chart, fit_chart])
+    upload.warehouse_section()
 guidance.next_page()
 
 if simulate_now:

@@ -7,7 +7,17 @@ import streamlit as st
 from pages._ui import truth
 from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
-from rr_core.figures.view import MOST_BARS, Curve, Order, View, bars, curve, find, natural_order
+from rr_core.figures.view import (
+    LONGEST_SEARCH,
+    MOST_BARS,
+    Curve,
+    Order,
+    View,
+    bars,
+    curve,
+    find,
+    natural_order,
+)
 
 _COMPACT = 60  # bars that fit beside a paragraph
 _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
@@ -34,6 +44,7 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
             key="view_names",
             placeholder="1, 2, 17",
             width=300,
+            max_chars=LONGEST_SEARCH,
         )
         chosen = find(wanted, labels, k)
         if chosen.size:

@@ -5,9 +5,11 @@ A browser takes a few hundred bars or a couple of thousand points; k goes up to 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +21,7 @@ from rr_core.figures import wording
 from rr_core.figures.style import axis
 
 MOST_BARS = 200
+LONGEST_SEARCH = 200  # characters that `find` is asked for on a page
 _MOST_BINS = 260
 _MOST_TICKS, _MOST_NUMBERS = 26, 16
 _ROUND_STEPS = (1, 2, 5, 10, 20)  # up to 20 × 16 categories: more than MOST_BARS
@@ -181,16 +184,25 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
 
     Whole matches come first, then partial ones, at most ``most`` in all.
     """
-    words = [word.strip().casefold() for word in wanted.split(",") if word.strip()]
+    words = list(dict.fromkeys(word.strip().casefold() for word in wanted.split(",") if word.strip()))
     if labels is None:
         # Not isdigit, to which "²" is one; and no more digits than int takes.
         whole = [int(word) for word in words if word.isdecimal() and len(word) < 20]
         numbers = [number - 1 for number in whole if 1 <= number <= k]
         return np.array(list(dict.fromkeys(numbers))[:most], dtype=np.intp)
-    folded = [label.casefold() for label in labels] if words else []
-    whole = [i for word in words for i, label in enumerate(folded) if label == word]
-    partial = [i for word in words for i, label in enumerate(folded) if word in label]
-    return np.array(list(dict.fromkeys(whole + partial))[:most], dtype=np.intp)
+    if not words:
+        return np.array([], dtype=np.intp)
+    # One pass for all words over the names, which may be a million: a name counts for the first of its words.
+    any_word = re.compile("|".join(map(re.escape, words)))
+    equal: dict[str, list[int]] = {word: [] for word in words}
+    partial: dict[str, list[int]] = {word: [] for word in words}
+    for i, label in enumerate(labels):
+        folded = label.casefold()
+        if any_word.search(folded):
+            found = equal if folded in equal else partial
+            found[folded if found is equal else next(word for word in words if word in folded)].append(i)
+    in_order = chain(*equal.values(), *partial.values())
+    return np.fromiter(islice(in_order, most), dtype=np.intp)
 
 
 def with_categories(order: Order, wanted: ArrayLike) -> Order:

@@ -68,8 +68,8 @@ class Nearest:
 
     @property
     def preferred(self) -> str:
-        """The best one, but MLE* where the two cannot be distinguished."""
-        return "mle_star" if "mle_star" in self.tied else self.best
+        """The best one; of several that cannot be distinguished from it InvP, else MLE*."""
+        return next((name for name in ("inv_p", "mle_star") if name in self.tied), self.best)
 
 
 def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fixed") -> Nearest:
@@ -90,7 +90,7 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
 
     >>> found = nearest([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> found.preferred, found.tied
-    ('mle_star', ('inv_n', 'inv_p', 'mle_star'))
+    ('inv_p', ('inv_n', 'inv_p', 'mle_star'))
     """
     estimates = _EstimatesByCount.of(checked_counts(counts, mechanism)[None], mechanism, users)
     beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}

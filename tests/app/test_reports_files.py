@@ -303,10 +303,10 @@ def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultane
     low, high = np.clip(limits.low, 0, 1), np.clip(limits.high, 0, 1)
     assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero becomes the point zero
     shown = sentences.table_columns(found, name, found.used.by_reports, simultaneous=simultaneous)
-    np.testing.assert_array_equal(shown["Interval of Inv (cut) from %"], 100 * low[found.used.by_reports])
+    np.testing.assert_array_equal(shown["Interval from %"], 100 * low[found.used.by_reports])
     np.testing.assert_array_equal(shown["to %"], 100 * high[found.used.by_reports])
     page = Page(html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
-    assert "Interval of Inv (cut) from %" in page.words
+    assert "Interval from %" in page.words
     assert "interval of Inv, cut at 0 and 1" in page.words
     ending = "_all" if simultaneous else ""
     for columns in (found.columns(), strictly(json_of(found, WHEN))["table"]):

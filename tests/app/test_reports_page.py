@@ -71,7 +71,7 @@ def test_answer_and_table_are_those_of_the_core(finished):
     )
     share = found.estimates["inv"].max()
     assert f"“car”, has a share of {share * 100:.3g}% by Inv, about {round(4000 * share):,} of these" in text
-    assert f"MLE* gives it {found.estimates['mle_star'].max() * 100:.3g}%." in text
+    assert f"InvP gives it {found.estimates['inv_p'].max() * 100:.3g}%." in text
     table = finished.dataframe[0].value
     order = np.argsort(-COUNTS, kind="stable")
     assert list(table["Category"]) == [LABELS[i] for i in order]

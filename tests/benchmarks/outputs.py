@@ -111,7 +111,9 @@ def save(folder: Path, checkout: Path) -> None:
                 "xpath=ancestor::label"
             ).click(delay=80)
         lab.page.get_by_role("button", name="Analyse these reports", exact=True).click(delay=80)
-        lab.page.get_by_test_id("stAlert").filter(has_text="against ε").wait_for(timeout=120_000)
+        lab.page.get_by_test_id("stAlert").filter(has_text="against ε").wait_for(
+            state="attached", timeout=120_000
+        )
         lab.settle()
         take(lab, folder / "upload your_reports")
         browser.close()

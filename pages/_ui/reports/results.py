@@ -20,7 +20,7 @@ from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
 from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.view import Bars, bars, find
+from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
@@ -105,8 +105,7 @@ def estimator_and_scope(results: Results) -> Choice:
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{results.used.key}",
         help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
-        "Inv where no share is larger than chance alone could make it, "
-        "else with MLE\\* where it is not told to be farther from the truth.",
+        "the one to report, see **Which estimate?** below.",
     )
     scope = st.segmented_control(
         "Intervals hold for",
@@ -126,7 +125,11 @@ def _zoom(*, on: bool) -> bool:
 def search_box(results: Results) -> None:
     """Text box to search for categories, read by `table_order`."""
     wanted = st.text_input(
-        "Find categories", key=_FIND, placeholder="names or parts of names, separated by commas", width=420
+        "Find categories",
+        key=_FIND,
+        placeholder="names or parts of names, separated by commas",
+        width=420,
+        max_chars=LONGEST_SEARCH,
     )
     if wanted and not _search_hits(results, wanted).size:
         st.caption("No category has such a name: the most reported ones are shown.")
@@ -210,7 +213,9 @@ def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
     """Draw the table of these categories."""
     columns = sentences.table_columns(results, choice.estimator, order, simultaneous=choice.simultaneous)
     percentages = {
-        name: st.column_config.NumberColumn(format="%.4g") for name in columns if name.endswith("%")
+        name: st.column_config.NumberColumn(format="%.4g")
+        for name in columns
+        if name.endswith("%") and not name.startswith(sentences.INTERVAL)
     }
     st.dataframe(
         pa.table({name: pa.array(values) for name, values in columns.items()}),
@@ -222,6 +227,9 @@ def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
         column_config={
             "Category": st.column_config.TextColumn(pinned=True, width="medium"),
             "Reports": st.column_config.NumberColumn(format="localized"),
+            f"{sentences.INTERVAL} from %": st.column_config.NumberColumn(
+                format="%.4g", help="The interval of Inv, cut at 0 and 1, whichever estimate you choose."
+            ),
             "People": st.column_config.NumberColumn(format="%,.0f"),
             "p (Holm)": st.column_config.NumberColumn(
                 format="%.3g",
@@ -235,7 +243,6 @@ def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
     most = f" (the table has room for {MOST_ROWS:,}; CSV and Parquet hold all)" if k > MOST_ROWS else ""
     st.caption(
         f"{order.size:,} of {k:,} categories{most}; click a header to sort, tick rows to draw them. "
-        f"**{sentences.INTERVAL}** is the interval of Inv, cut at 0 and 1, whichever estimate you choose. "
         f"**Above zero?** is Holm's test over all {k:,} categories: with a chance of {results.level:.0%} at least, it "
         "calls no category above zero that nobody has."
     )
@@ -248,11 +255,17 @@ def _ticked(order: NDArray[np.intp]) -> NDArray[np.intp]:
     return order[[i for i in ticked if i < order.size]]
 
 
+def epsilon_rejected(results: Results) -> None:
+    """The verdict on the stated epsilon, where it is rejected: before anything is read that rests on it."""
+    if results.rejects_epsilon:
+        st.error(markdown(sentences.fit(results)[0]))
+
+
 def epsilon_fit(results: Results) -> go.Figure:
     """Whether the stated epsilon fits the reports, in sentences and as a chart; returns the chart."""
     verdict, *more = sentences.fit(results)
-    box = st.error if results.rejects_epsilon else st.success if results.epsilon_test else st.info
-    box(markdown(verdict))
+    if not results.rejects_epsilon:
+        (st.success if results.epsilon_test else st.info)(markdown(verdict))
     compared: Floor = state.cached(
         "floor", results.used.key, lambda: floor(results.used.collected.counts, results.used.mechanism)
     )
@@ -360,7 +373,6 @@ def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> None:
     """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
-    st.subheader("Take it with you")
     verdict = sentences.advice(results)[0]
     buttons = (
         ("Table (CSV)", lambda: report_files.csv_file(results), "results.csv", "text/csv"),

@@ -28,7 +28,7 @@ _DOMAINS = {
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
-INTERVAL = "Interval of Inv (cut)"  # a column
+INTERVAL = "Interval"  # a column
 
 
 def data_and_mechanism(results: Results) -> str:
@@ -69,7 +69,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
         f"{results.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
-        + (f" But the test below rejects the {fits}." if results.rejects_epsilon else "")
+        + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
     )
 
@@ -198,7 +198,10 @@ def advice(results: Results) -> list[str]:
     if len(same) == len(VALID) - 1:
         text = f"Report {_listed(VALID, 'or')}: the three are the same here."
     elif len(others) == len(VALID) - 1:
-        text = f"Report any of {_listed(VALID, 'and')}: which is nearest to the truth cannot be told here."
+        text = (
+            f"Report {_listed([best], 'and')}, or InvN if you expect all categories to be about equally common: which of "
+            "the three is nearest to the truth, these reports cannot tell."
+        )
     elif others:
         which = "which is the same here" if same else "which cannot be told from it here"
         text = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
