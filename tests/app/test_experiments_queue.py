@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 
-from pages._ui.experiments import queue
+from pages._ui.experiments import queue, runs
 from pages._ui.experiments.queue import SweepQueue
 from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
+from tests.app.opening import ROOT
 
 SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
 OTHER = Sweep(SWEEP.cells, Settings(5))
@@ -160,3 +166,61 @@ def test_processes_of_their_own(house, caplog):
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+# A server in the middle of cells that take an hour each; it prints the numbers of its workers, and ends.
+_SERVER = """
+import os, time
+from pages._ui.experiments import queue
+from rr_core.experiments.grid import Settings, Sweep, over
+
+started = []
+queue.SERVER.start = lambda: started.append(queue.start_workers()) or started[-1]
+job = queue.SERVER.join(Sweep(over(s=1.3, k=1_000_000, epsilon=(1, 2, 3), n=10**9), Settings(100_000)), "a")
+while not (started and started[0].inner._processes and job.state == "running"):
+    time.sleep(0.05)
+time.sleep(1)
+print(*started[0].inner._processes, flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a process of Windows keeps the number of its parent")
+@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)"], ids=["ends", "is killed"])
+def test_a_server_ends_at_once_and_its_workers_with_it(ending):
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVER + ending],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as server:
+        assert server.stdout is not None
+        pids = [int(number) for number in server.stdout.readline().split()]
+        begin = time.monotonic()
+        assert len(pids) == queue.worker_count()
+        server.wait(30)
+        while any(map(is_running, pids)):
+            time.sleep(0.05)
+            assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < 3
+        assert server.stderr is not None
+        assert "Traceback" not in server.stderr.read()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with contextlib.suppress(OSError):  # nobody has asked yet how it ended
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return True
+
+
+def test_nobody_can_make_the_server_forget_its_queue():
+    """Every connection may clear Streamlit's caches."""
+    before = runs._queue()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert runs._queue() is before

@@ -28,6 +28,8 @@ from rr_core.populations import Population
 _MOST_WORKERS = 16
 # A tenth of what others get where all are busy: whoever moves a slider goes first, and a run still goes on.
 _NICENESS = 10
+_ENDING = threading.Event()  # set when the interpreter begins to end
+_LOOK = 1.0  # seconds between two looks of a worker at its parent
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -53,12 +55,23 @@ class _Workers(Executor):
     it is shut down."""
 
     def __init__(self) -> None:
-        self.inner = ProcessPoolExecutor(worker_count(), initializer=lower_priority, env=_ONE_THREAD)
+        self.inner = ProcessPoolExecutor(
+            worker_count(), initializer=prepare_worker, initargs=(os.getpid(),), env=_ONE_THREAD
+        )
+        self._ends_first = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         handed: Future[Any] = Future()
         self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
+        if not self._ends_first:
+            # Called in reverse order: before loky's own, which waits for the cells at work, and that may be minutes.
+            threading._register_atexit(self._end_with_the_interpreter)  # type: ignore[attr-defined]
+            self._ends_first = True
         return handed
+
+    def _end_with_the_interpreter(self) -> None:
+        _ENDING.set()
+        end_workers(self)
 
 
 def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
@@ -70,10 +83,18 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
         handed.set_exception(error)
 
 
-def lower_priority() -> None:
-    """Lower the priority of this process where the system supports it (Windows does not)."""
+def prepare_worker(parent: int) -> None:
+    """Lower the priority of this process, where the system can (Windows cannot), and let it end with its parent."""
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
+    threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    """End this process once its parent is gone, however that ended: orphans are handed to another process."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 State = Literal["waiting", "running", "stopped", "finished", "failed"]
@@ -220,7 +241,8 @@ class SweepQueue:
             job.result = run(job.sweep, executor, report, job.result, job.populations)
             state = "finished" if job.result.finished else "stopped"
         except Exception:
-            _LOG.exception("a sweep broke off")
+            if not _ENDING.is_set():
+                _LOG.exception("a sweep broke off")
         finally:
             if executor is not None:
                 self.end(executor)
@@ -239,3 +261,7 @@ class SweepQueue:
             self._finished[job.sweep] = job.result
         job.state, job.populations = state, {}
         self._jobs.remove(job)
+
+
+# Of this process. Not one of Streamlit's caches: whoever opens a connection can clear those, and two sweeps would run.
+SERVER = SweepQueue(start_workers, end_workers)

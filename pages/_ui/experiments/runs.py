@@ -137,9 +137,8 @@ def _session() -> _Session:
     return held
 
 
-@st.cache_resource(show_spinner=False)
 def _queue() -> SweepQueue:
-    return SweepQueue(queue.start_workers, queue.end_workers)
+    return queue.SERVER
 
 
 @st.cache_resource(show_spinner=False)
