@@ -16,7 +16,8 @@ lesson.draw()
 with st.container(key="own_numbers"):
     st.subheader("The same with your own numbers")
     st.markdown(
-        f"Set them in the sidebar; the story above has its own ε.\n\n{one_answer(work.draw.mechanism)}"
+        f"Set them in the sidebar; the story above has five answers and its own ε, here are {work.draw.scenario.k:,}.\n\n"
+        f"{one_answer(work.draw.mechanism)}"
     )
 place = page.place()
 with figure_controls.row():

@@ -25,7 +25,7 @@ page = open_page(
 st.markdown(
     "Every point is three shares; a corner is 100% of one category. **Inv** lies outside the triangle when one of its "
     "shares is negative. **InvN**, **InvP** and **MLE\\*** are three ways back in.\n\n"
-    "**Try:** move the reports by a click in the triangle. Where is MLE\\* each time?"
+    "**Try:** click near an edge of the triangle to move the reports. Where is MLE\\* each time?"
 )
 figure, points = triangle.section(page)
 parts = PARTS.tabs()

@@ -23,7 +23,7 @@ work = page.work
 st.markdown(
     "**IBU** (iterative Bayesian update) corrects a guess in many steps. From a guess without zeros it tends to the "
     "distribution that fits best, which **MLE\\*** gives in one step.\n\n"
-    "**Try:** press **Play**. Play again at **Privacy ε** 0.5: which is slower?"
+    "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
 )
 place = page.place()
 with figure_controls.row():

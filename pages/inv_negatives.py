@@ -20,7 +20,7 @@ inv = page.work.comparison().estimates["inv"]
 st.markdown(
     "**Inv** subtracts the expected noise and rescales. It is right on average, but a category that received fewer "
     "reports than the noise alone would bring comes out **below zero**.\n\n"
-    "**Try:** raise **Users N**: do the negatives get fewer, or only smaller?"
+    "**Try:** raise **Users N**: what becomes of the negatives?"
 )
 place = page.place()
 with figure_controls.row():

@@ -78,7 +78,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
     st.markdown(
         f"{table}\n\n{'' if truth.hidden() else marks}"
         "**Which repair when?** **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** "
-        "for the best fit."
+        "for the best fit. One draw does not decide: **Repeat it**."
     )
     with st.expander("How to read the table; the certificate of MLE\\*"):
         st.markdown(
@@ -87,7 +87,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
             "rounding, so yes.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
             f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
-            "fits the reports better."
+            "fits the reports better. Inv can fit better than MLE\\*: with negatives it is no distribution."
         )
 
 

@@ -205,7 +205,8 @@ class Story {
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
       report.textContent = known ? `Your report: ${answers[said]}` : '';
       const together = [tenths(told), '+', tenths(accident), '=', tenths(told + accident)].join('\u00a0');
-      this.result.textContent = `A report is no proof. It is true with chance ${together}.`;
+      const doubt = told + accident < 900 ? 'A report is no proof.' : 'This ε hardly protects.';
+      this.result.textContent = `${doubt} It is true with chance ${together}.`;
     };
     const throw_it = () => {
       clearTimeout(timer);
@@ -339,7 +340,7 @@ class Story {
   // 5: the truth
 
   reveal() {
-    this.say('Now the truth', 'Off by 5%: 5 people in 100 stand in a wrong bar. Estimate: the shares that make these '
+    this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. Estimate: the shares that make these '
       + 'reports likeliest.');
     const kinds = ['truth', 'guess', 'observed', 'mle_star'], names = ['Truth', 'Your guess', 'Reports', 'Estimate'];
     const legend = this.legend(kinds.map((kind, j) => [kind, names[j]]));

@@ -73,7 +73,7 @@ def _reading(distance: Closeness | None, mechanism: RandomizedResponse) -> str:
     """Whether reports or estimate are nearer to the truth in this draw; no order between distances that round
     to the same text."""
     if distance is None:
-        return "The estimate (green) undoes the noise, from the reports (blue) alone; the truth is hidden."
+        return "The estimate (green) takes out the expected noise, from the reports (blue) alone; the truth is hidden."
     far, near = percent(distance.reports), percent(distance.estimate)
     if distance.reports < _ROUNDING:
         also = (
@@ -86,12 +86,12 @@ def _reading(distance: Closeness | None, mechanism: RandomizedResponse) -> str:
         return f"In this draw reports (blue) and estimate (green) are both {far} away from the hidden truth (grey)."
     if distance.estimate < distance.reports:
         return (
-            f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) undoes the noise "
-            f"and is {near} away."
+            f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) takes out the "
+            f"expected noise and is {near} away."
         )
     stretch = number(1 / mechanism.keep)
     why = (
-        f" Undoing the noise stretches what chance did to the reports {stretch} times (1/(p − q)); with more users or a "
+        f" Taking out the noise stretches what chance did to the reports {stretch} times; with more users or a "
         "larger ε that comes to less."
         if stretch != "1"
         else ""

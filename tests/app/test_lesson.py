@@ -32,7 +32,10 @@ def test_home_hands_the_cores_survey_to_the_browser_and_keeps_its_own_figure():
 def test_home_says_whose_the_dials_are_and_what_the_words_mean():
     page = opened("", "eps=2")
     said = "\n".join(block.value for block in page.markdown)
-    assert "Set them in the sidebar; the story above has its own ε.\n\nOne answer leaves doubt" in said
+    assert (
+        "Set them in the sidebar; the story above has five answers and its own ε, here are 12.\n\nOne answer leaves doubt"
+        in said
+    )
     (popover,) = [one for one in page.get("popover") if one.proto.popover.label == "What do the words mean?"]
     meanings = popover.markdown[0].value
     for title in ("Randomized response", "Epsilon (ε)", "MLE\\*", "Total variation"):

@@ -133,3 +133,16 @@ def test_results_grow_step_by_step_and_can_be_left():
 def test_times_must_be_positive():
     with pytest.raises(ValueError, match="times must be an integer >= 1"):
         next(count_alignment(Scenario().draw(), 0))
+
+
+def test_by_chance_an_unbiased_estimator_shows_its_standard_error():
+    """Over seeds the squared length of Inv's bias is the squared standard error on average; few are twice as long."""
+    ratios = []
+    for seed in range(100):
+        inv_cloud = simulate_clouds(Scenario("zipf", 3, 1.0, 1.0, 2000, seed).draw(), "edge")["inv"]
+        ratios.append(inv_cloud.bias / inv_cloud.standard_error)
+    squares = np.square(ratios)
+    # Of 100 squares with mean 1 and a variance of at most 2 (a single direction), the mean is within 4 · √(2/100).
+    assert abs(squares.mean() - 1) < 4 * np.sqrt(2 / 100)
+    assert 0 < (squares > 4).sum() < 12  # of a single direction 4.6% are, of two alike 1.8%
+    assert squares.max() < 16

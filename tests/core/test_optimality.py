@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, mle_star, negative_log_likelihood, optimality_gap, update_factors
+from rr_core import RandomizedResponse, inv, mle_star, negative_log_likelihood, optimality_gap, update_factors
 from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
 
@@ -61,3 +61,12 @@ def test_the_certificate_is_positive_away_from_the_maximum():
 def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infinite():
     assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 5000)) > 1e200
     assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))
+
+
+def test_inv_with_negatives_fits_better_than_any_distribution():
+    """Under Inv the reports have exactly the shares that were seen, and no other shares make them likelier."""
+    mechanism = RandomizedResponse(4, 1.0)
+    counts = np.array([50, 30, 20, 4])
+    assert inv(counts, mechanism).min() < 0
+    fits = [negative_log_likelihood(counts, f(counts, mechanism), mechanism) for f in (inv, mle_star)]
+    assert fits[0] < fits[1]

@@ -158,7 +158,7 @@ def test_home_tells_who_is_nearer_only_where_one_is(draws):
             assert reads(given[0], reports)
             assert reads(given[0], estimate)
             said.add("both")
-        elif "undoes" in text:
+        elif "takes out" in text:
             assert estimate < reports
             assert reads(given[0], reports)
             assert reads(given[1], estimate) or abs(given[1] - estimate) < 1e-12

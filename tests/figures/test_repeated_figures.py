@@ -111,7 +111,7 @@ def test_a_most_frequent_winner_is_named_only_beyond_chance(metric):
                 if rivals
                 else "Most often the best of the three was MLE*"
             ), text
-        elif "cannot be told" not in text:
+        elif "is not settled" not in text:
             name = text.split(" was ")[1].split(":")[0]
             rest = [won[NAMES[other] - 1] for other in set(NAMES) - {"Inv", name}]
             assert won[NAMES[name] - 1] - max(rest) > 3 * np.sqrt(won[NAMES[name] - 1] + max(rest))
@@ -152,7 +152,7 @@ def test_one_collection_shows_no_spread():
     assert "neither a bias nor a variance" in reading(figure)
     assert all(np.isnan(np.asarray(trace.x, float)).all() for trace in figure.data)
     assert "cannot tell" in reading(error_distribution(result, "mse"))
-    assert "cannot be told" in reading(wins(result, "mse"))
+    assert "is not settled" in reading(wins(result, "mse"))
 
 
 def test_few_collections_tell_who_fits_best():

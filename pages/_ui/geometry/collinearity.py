@@ -43,7 +43,7 @@ def theorem_section(work: Work) -> None:
 
 
 def _numbers(alignment: Collinearity, k: int) -> None:
-    label = f"MLE\\* at K = {k:,}"
+    label = f"MLE\\* with all {k:,}"
     if not alignment.length:
         st.metric(label, "all one point")
         return

@@ -198,7 +198,7 @@ def _pick_layers(result: ThreeEstimates) -> Layers:
 def _numbers(result: ThreeEstimates) -> None:
     alignment = result.collinearity
     at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("Position of MLE\\*", at, help="On the way from InvP (0%) to InvN (100%).")
+    st.metric("MLE\\* in the triangle", at, help="On the way from InvP (0%) to InvN (100%).")
 
 
 def _move_reports(
@@ -291,10 +291,12 @@ def _explanation(result: ThreeEstimates) -> str:
             "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one "
             "share negative**."
         )
+    taken = float((result.estimates["inv"] - result.estimates["inv_p"])[result.estimates["inv_p"] > 0].max())
+    divisor = float(result.estimates["inv"].clip(0).sum())
     return (
-        "**Why in the middle?** InvP **subtracts the same amount** from all that is kept, InvN **divides it by the same "
-        "number**, MLE\\* does some of both. Here all three are on one edge, hence on one line; with more categories "
-        "that takes a theorem (below)."
+        f"InvP **subtracts** {percent(taken)} from every share that it keeps, InvN **divides** by {number(divisor)}, "
+        "MLE\\* does some of both: it lands in the middle. Here all three are on one edge of the triangle, hence on one "
+        "line; with more categories that takes a theorem (next tab)."
     )
 
 
@@ -339,8 +341,10 @@ def _bias_table(clouds: Mapping[str, Cloud]) -> str:
         f"\n\nThe same users report {N_COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
         "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
         "repetition averages out.\n\n"
-        "**Inv is unbiased.** A repair folds its dots outside back into the triangle. So a category that nobody has may "
-        "be given a share, and never a negative one: on average too much, and that is a bias.\n\n"
+        "**Inv is unbiased:** what it shows here is chance. A repair folds its dots outside back into the triangle. So a "
+        "category that nobody has may be given a share, and never a negative one: on average too much, and that is a "
+        "bias.\n\n"
         "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
-        "estimator shows a bias of about this length by chance. *Spread*: root mean square distance from the mean."
+        "estimator shows a bias of about this length by chance, now and then twice as much. *Spread*: root mean "
+        "square distance from the mean."
     )

@@ -58,7 +58,8 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
     stop = "may **never** stop:" if never else f"may stop {when('certificate')}, when"
     falls = "never falls to" if never else "is at most"
     st.markdown(
-        f"IBU {stop} its **certificate**, computed from the reports alone, {falls} {number(reached.tolerance)}. Against "
+        f"IBU {stop} its **certificate**, the most by which another distribution could fit the reports "
+        f"better, {falls} {number(reached.tolerance)}; no MLE\\* is needed for it. Against "
         f"MLE\\*, its likelihood is that near {when('gap')}, its squared distance {when('squared_distance')}."
     )
 
