@@ -29,6 +29,7 @@ FORMAT = 1
 _AXES = ("dist", "k", "s", "epsilon", "n")
 _WHOLE = ("k", "n", "seeds")
 _LARGEST_WHOLE = 2**53  # beyond it a double is no count
+_LARGEST_ERROR = 1e30
 Columns = dict[str, NDArray[Any]]
 # Of a column: the attribute of a `CellResult`, and where in it; None stands for the row's estimator.
 _Place = tuple[str, tuple[int | None, ...]]
@@ -216,7 +217,13 @@ def _check(name: str, attribute: str, rows: Columns) -> None:
     values = rows[name]
     if attribute == "mean":
         _must(name, not np.isnan(values).any(), "a number in every row")
-    elif attribute in ("zeros", "negatives"):
+    if attribute in ("mean", "standard_error", "quantiles"):
+        _must(name, not (values < 0).any(), "0 or more")
+    if attribute not in ("best", "worst", "beaten", "tied"):
+        # Only of a likelihood an error can be infinite, and so much off is no estimate.
+        sizes = np.abs(values[~np.isinf(values)] if name.startswith("nll") else values)
+        _must(name, not (sizes > _LARGEST_ERROR).any(), f"at most {_LARGEST_ERROR:g}")
+    if attribute in ("zeros", "negatives"):
         _must(name, ((values >= 0) & (values <= rows["k"])).all(), "from 0 to k")
     elif attribute in ("best", "worst", "beaten", "tied"):
         counted = (attribute == "tied") | np.isin(rows["estimator"], VALID)

@@ -202,8 +202,8 @@ def test_a_server_ends_at_once_and_its_workers_with_it(ending):
         server.wait(30)
         while any(map(is_running, pids)):
             time.sleep(0.05)
-            assert time.monotonic() - begin < 20
-        assert time.monotonic() - begin < 3
+            # Half a second on a machine with nothing else to do; it was an hour, and for good.
+            assert time.monotonic() - begin < 15
         assert server.stderr is not None
         assert "Traceback" not in server.stderr.read()
 

@@ -62,7 +62,8 @@ def test_there_and_back(way, ending):
 
 def test_numbers_that_are_none_and_beyond_all(ending):
     odd = np.array(RESULT.cells[0].mean)
-    odd[0] = np.inf, 5e-324, 1.7976931348623157e308, 0.1 + 0.2
+    odd[0] = 0.0, 5e-324, 1e30, 0.1 + 0.2
+    odd[-1, 0] = np.inf
     error = np.full_like(odd, np.nan)
     changed = replace(RESULT.cells[0], mean=odd, standard_error=error)
     result = SweepResult(RESULT.sweep, (changed, *RESULT.cells[1:]))

@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
+from weakref import WeakSet
 
 from loky import ProcessPoolExecutor
 
@@ -58,20 +59,32 @@ class _Workers(Executor):
         self.inner = ProcessPoolExecutor(
             worker_count(), initializer=prepare_worker, initargs=(os.getpid(),), env=_ONE_THREAD
         )
-        self._ends_first = False
+        _RUNNING.add(self)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         handed: Future[Any] = Future()
         self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
-        if not self._ends_first:
-            # Called in reverse order: before loky's own, which waits for the cells at work, and that may be minutes.
-            threading._register_atexit(self._end_with_the_interpreter)  # type: ignore[attr-defined]
-            self._ends_first = True
+        _end_with_the_interpreter()
         return handed
 
-    def _end_with_the_interpreter(self) -> None:
-        _ENDING.set()
-        end_workers(self)
+
+_RUNNING: WeakSet[_Workers] = WeakSet()
+
+
+@cache
+def _end_with_the_interpreter() -> None:
+    """Have all workers ended first of all when the interpreter ends.
+
+    To be called after work was handed to loky: what is registered last is called first, and loky's own end, registered
+    then, waits for the cells at work, which may take minutes.
+    """
+    threading._register_atexit(_end_all)  # type: ignore[attr-defined]
+
+
+def _end_all() -> None:
+    _ENDING.set()
+    for workers in list(_RUNNING):
+        end_workers(workers)
 
 
 def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
