@@ -14,7 +14,7 @@ PARTS = Parts(
         "files": "Other runs and files",
     },
 )
-SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS, PARTS.binding
+SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS, PARTS.binding, runs.RUN
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 
 scenario, key = page.work.draw.scenario, runs.SWEEP.current()

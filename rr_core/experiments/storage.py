@@ -222,7 +222,7 @@ def _check(name: str, attribute: str, rows: Columns) -> None:
     if attribute not in ("best", "worst", "beaten", "tied"):
         # Only of a likelihood an error can be infinite, and so much off is no estimate.
         sizes = np.abs(values[~np.isinf(values)] if name.startswith("nll") else values)
-        _must(name, not (sizes > _LARGEST_ERROR).any(), f"at most {_LARGEST_ERROR:g}")
+        _must(name, not (sizes > _LARGEST_ERROR).any(), f"{_LARGEST_ERROR:g} or less")
     if attribute in ("zeros", "negatives"):
         _must(name, ((values >= 0) & (values <= rows["k"])).all(), "from 0 to k")
     elif attribute in ("best", "worst", "beaten", "tied"):

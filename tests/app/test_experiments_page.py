@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pages._ui.experiments import runs
+from pages._ui.experiments import queue, runs
 from pages._ui.experiments.settings import CELLS, TITLES
 from rr_core.experiments.claims import figure_claims
 from rr_core.experiments.grid import PAPER_FIGURES, Settings, Sweep, over
@@ -466,3 +466,30 @@ def test_only_so_many_runs_are_kept_and_one_under_way_is_never_dropped(house, mo
     assert "Also under way" in words(page)
     press(page, "Stop")
     assert not kept[0].active
+
+
+def test_a_sweep_that_a_session_lost_is_told(house):
+    page = started(house)
+    house.finish(0, seen(page).job)
+    checked(page.run())
+    assert page.query_params["run"] == "here"
+    assert not page.warning
+    address = "&".join(f"{name}={page.query_params[name]}" for name in page.query_params)
+    after = opened("experiments", address)  # of the server after a restart, or of somebody else
+    (note,) = after.warning
+    assert runs.LOST in note.value.replace("\\", "")
+    checked(widget(after, "Sweep").set_value("main").run())
+    assert "run" not in after.query_params
+
+
+def test_a_server_takes_so_many_sweeps_and_no_more(house, monkeypatch):
+    monkeypatch.setattr(queue, "_MOST_JOBS", 2)
+    first, second = started(house), opened("experiments", "sweep=own&ks=7")
+    press(second, "Run")
+    third = opened("experiments", "sweep=own&ks=8")
+    assert widget(third, "Run").disabled
+    assert "takes no more for now" in words(third)
+    assert len(house.queue._jobs) == 2
+    house.finish(0, seen(first).job)
+    checked(third.run())
+    assert not widget(third, "Run").disabled

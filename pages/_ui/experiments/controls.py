@@ -285,16 +285,21 @@ def _number_in_session(name: str, usual: int) -> dict[str, Any]:
 def start_button(key: str, sweep: Sweep | None) -> None:
     """Draw the button that runs a sweep."""
     busy = runs.active() is not None
+    full = runs.queue_is_full() and not busy
     st.button(
         "Run",
         type="primary",
-        disabled=busy or sweep is None,
+        disabled=busy or full or sweep is None,
         on_click=runs.begin,
         args=(key, sweep),
         key="exp_start",
         width=80,
         help="Your other run has to end first." if busy else expected_time(sweep) if sweep else None,
     )
+    if full:
+        st.caption(
+            "So many sweeps wait on this server that it takes no more for now. Try again in a few minutes."
+        )
 
 
 def resume_button(run: Run | None) -> None:

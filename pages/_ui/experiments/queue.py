@@ -116,6 +116,7 @@ _LOG = logging.getLogger(__name__)
 _PATIENCE = 60.0
 # Seconds after which somebody else's Stop need not heed a session: it was closed, or reloaded and is another one now.
 _GONE = 20.0
+_MOST_JOBS = 20  # runs that wait or run; a visitor can open as many sessions as he likes
 _MOST_RESULTS = 8  # finished results, of a few megabytes each at most
 
 
@@ -203,6 +204,12 @@ class SweepQueue:
         with self._lock:
             if watcher in job.watchers:
                 job.watchers[watcher] = self.clock()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many runs wait as the server takes."""
+        with self._lock:
+            return len(self._jobs) >= _MOST_JOBS
 
     def ahead(self, job: Job) -> int:
         """Number of runs that precede this one in the queue; 0 when it is running or over."""

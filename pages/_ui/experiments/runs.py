@@ -85,6 +85,7 @@ class Run:
         initial: the result before this session ran it: stored, from a file, or empty.
         populations: uploaded populations by key.
         job: its entry in the queue; None before this session has run it.
+        run_here: whether this session has run it, to the end or not.
     """
 
     key: str
@@ -93,6 +94,7 @@ class Run:
     initial: SweepResult
     populations: Mapping[str, Population] = field(default_factory=dict)
     job: Job | None = None
+    run_here: bool = False
 
     @property
     def result(self) -> SweepResult:
@@ -141,6 +143,31 @@ def _queue() -> SweepQueue:
     return queue.SERVER
 
 
+def queue_is_full() -> bool:
+    """Whether this server takes no more runs for now."""
+    return _queue().is_full
+
+
+LOST = (
+    "A sweep was run in the session that this address comes from. Its numbers are not here: that session ended, the "
+    "server started anew, or it is somebody else's. Run it again."
+)
+
+
+def _read_lost(query: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:
+    lost = "run" in query and not _session().runs
+    return lost, (LOST,) if lost else ()
+
+
+def _write_run(_: bool) -> dict[str, str | None]:
+    ran = any(run.key == SWEEP.current() and run.run_here for run in _session().runs)
+    return {"run": "here" if ran else None}
+
+
+# Whether the sweep on screen was run in this session: so a page that lost it can say so.
+RUN = Binding("_exp_run", False, _read_lost, _write_run)
+
+
 @st.cache_resource(show_spinner=False)
 def _stored(key: str) -> Run:
     sweep = settings.built_in(key)
@@ -187,7 +214,7 @@ def choose(run: Run) -> None:
 
 def begin(key: str, sweep: Sweep) -> None:
     """Queue a run of a sweep and put it on screen."""
-    if active() is not None:  # a second press, before the first one had disabled the button
+    if active() is not None or queue_is_full():  # a press before the button was disabled
         return
     session = _session()
     session.count += 1
@@ -222,9 +249,10 @@ def _add(run: Run) -> None:
 
 def resume(run: Run) -> None:
     """Queue the missing cells of a partial run, for which `has_populations` must hold."""
-    if active() is not None:
+    if active() is not None or queue_is_full():
         return
     run.populations = populations_of(run.sweep)
+    run.run_here = True
     run.job = _queue().join(run.sweep, _session().me, run.result, run.populations)
 
 
