@@ -17,8 +17,9 @@ def words(text: str) -> list[str]:
 
 
 def shorten(text: str) -> str:
-    """The beginning of the text, short enough to be quoted in a sentence."""
-    return text if len(text) <= _MOST_QUOTED else text[: _MOST_QUOTED - 1] + "…"
+    """The beginning of the text, short enough to be quoted in a sentence, in one line."""
+    short = text if len(text) <= _MOST_QUOTED else text[: _MOST_QUOTED - 1] + "…"
+    return " ".join(short.splitlines())
 
 
 def number(text: str, like: str = "1.5 or ln 3") -> float:
