@@ -124,6 +124,7 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
         assert "<b>" not in hover
         lab.must_be_fine()
     lab.go("Noisy histogram")
+    lab.part("One person's report")
     assert HOSTILE[0] in lab.words()  # the most frequent one is chosen already
     for name in HOSTILE[1:12:3]:
         shown = " ".join(name.split())[:39]
@@ -134,6 +135,7 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
             "\u2060", ""
         )  # a word joiner may keep an address from becoming a link
         assert lab.page.evaluate(MARKUP) == [0, 0, 0]
+    lab.part("In numbers")
     rows = rows_of(lab)
     kept = [name.strip() if len(name.strip()) <= 200 else name.strip()[:199] + "…" for name in HOSTILE]
     assert [row["category"] for row in rows] == [csv_cell(name) for name in kept]
