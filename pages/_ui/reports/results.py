@@ -178,11 +178,12 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
 
 
 def answer(results: Results, choice: Choice) -> None:
-    """The main result in a few sentences."""
+    """The main result in a few sentences, and which estimate to report."""
     used = results.used
     st.markdown(
         f"**{sentences.n_reports(used.n)}, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
         + markdown(sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous), 2000)
+        + f"\n\n**{markdown(sentences.advice(results)[0])}**"
     )
 
 
@@ -225,7 +226,7 @@ def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "Category": st.column_config.TextColumn(pinned=True, width="medium"),
+            "Category": st.column_config.TextColumn(pinned=True, width=150),
             "Reports": st.column_config.NumberColumn(format="localized"),
             f"{sentences.INTERVAL} from %": st.column_config.NumberColumn(
                 format="%.4g", help="The interval of Inv, cut at 0 and 1, whichever estimate you choose."
@@ -278,7 +279,7 @@ def epsilon_fit(results: Results) -> go.Figure:
 def advice(results: Results) -> None:
     """The advice on which estimate to report."""
     verdict, *more = sentences.advice(results)
-    st.markdown(f"**{markdown(verdict)}** {markdown(' '.join(more), 2000)}")
+    st.markdown(markdown(" ".join([verdict, *more]), 2000))
 
 
 def left_out(results: Results) -> None:
