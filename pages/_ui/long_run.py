@@ -6,6 +6,7 @@ are shared between sessions unless an upload is involved.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
@@ -19,6 +20,9 @@ T = TypeVar("T")
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)
+# Of a whole server: each may hold half a gigabyte, and more of them than cores only take turns.
+_PLACES = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+_LOOK = 0.3  # seconds between two looks for a free place
 
 
 def how_many(key: str) -> int:
@@ -51,7 +55,8 @@ def start_button(name: str, label: str, about: Hashable) -> bool:
 def run_with_progress(
     name: str, about: Hashable, total: int, unit: str, work: Callable[[Progress], Any], *, shared: bool
 ) -> None:
-    """Do the work under a progress bar, store its result, and rerun the page.
+    """Do the work under a progress bar, store its result, and rerun the page. While as many runs as the server takes are
+    at work, wait for a place.
 
     Args:
         name: of this kind of work, unique among the pages.
@@ -76,7 +81,12 @@ def run_with_progress(
         return bool(interruption)
 
     try:
-        result = work(progress)
+        while not _PLACES.acquire(timeout=_LOOK):
+            bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
+        try:
+            result = work(progress)
+        finally:
+            _PLACES.release()
         held[:] = (about, result)
     finally:
         ended.set()
