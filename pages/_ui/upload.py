@@ -43,7 +43,7 @@ def _choose() -> None:
     st.markdown(
         "A table with a **category** and a **count** (or share) per row, or **one person per row**. CSV, TSV, "
         "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read in memory for this "
-        "session only: it is not stored, not logged and not shown to anybody else."
+        "session only: it is not kept, not logged and not shown to anybody else."
     )
     file = st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file")
     if file is None:

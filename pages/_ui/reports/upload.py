@@ -59,7 +59,7 @@ def panel() -> None:
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
-                f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not stored, not logged.",
+                f"**{markdown(used.name)}**: {n_reports(used.n)}. They stay in this session: not kept, not logged.",
                 width="content",
             )
             st.button("Other reports or settings", on_click=session.open_panel)
@@ -105,7 +105,7 @@ def _files() -> Sequence[Any]:
     st.markdown(
         "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
         "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB "
-        "together. They are read in memory for this session only: **not stored, not logged, not shown to anybody "
+        "together. They are read for this session only: **not kept, not logged, not shown to anybody "
         "else**."
     )
     left, right = st.columns([3, 2])
