@@ -40,6 +40,7 @@ from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, clean, factorize
 from rr_core.io.parquet import to_text
 from rr_core.io.tables import (
+    MAX_CATEGORIES,
     AnyTable,
     Counted,
     Counts,
@@ -450,6 +451,8 @@ def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
 def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
     columns = read_columns(table, [category, count], tick)
     distinct, codes = factorize(columns.arrays[0])
+    if len(distinct) > 4 * MAX_CATEGORIES:
+        check_size(len(distinct), table.columns[category])
     named = has_name(to_text(distinct))
     kept = named[codes]
     distinct_amounts, amount_codes = factorize(columns.arrays[1])

@@ -57,7 +57,7 @@ def long() -> bytes:
 
 
 def prefixes() -> bytes:
-    table = pa.table({"category": ["b" * 1_000_000] * 900})
+    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 900, pa.binary())})
     return written(table, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", write_statistics=False)
 
 
