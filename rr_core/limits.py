@@ -24,3 +24,9 @@ LIST_LETTERS_MAX = 300
 SHARE_MIN, SHARE_MAX = 0.0, 100.0
 TARGET_MIN = 1e-7  # the least share that a target can name
 CONFIDENCE_MIN, CONFIDENCE_MAX = 0.5, 0.9999
+
+# What reading one upload may cost.
+READ_BYTES_MAX = 2 * 1024**3  # decoded in all, piece after piece
+READ_SECONDS_MAX = 30.0
+HELD_BYTES_MAX, HELD_ROWS_MAX = 256 * 1024**2, 8_000_000  # of a table of counts, which is held whole
+BATCH_BYTES_MAX = 64 * 1024**2  # of one batch of Parquet

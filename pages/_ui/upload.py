@@ -6,8 +6,8 @@ kept in this session only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
+_T = TypeVar("_T")
 _LAYOUTS = {"counts": "a count per category", "values": "one person per row"}
 _ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"}
 
@@ -54,41 +55,62 @@ def _choose() -> None:
         right.button("Cancel", on_click=state.close_upload, width="stretch")
         return
     try:
-        _confirm(file.getvalue(), file.name)
+        _confirm(file)
     except UnreadableFile as error:
         st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
         st.button("Cancel", on_click=state.close_upload)
 
 
-def _confirm(data: bytes, name: str) -> None:
-    options, preview = _options(data, name)
-    key = (preview.sha256, name, *options.values())
-    held = st.session_state.get("_reading")
-    if held is None or held[0] != key:
-        with st.spinner("Reading the file…"):
-            held = (key, read_distribution(data, name, **options))
-        st.session_state["_reading"] = held
-    _understood(preview, held[1])
+def _confirm(file: Any) -> None:
+    options, preview = _options(file)
+    about = (file.file_id, *options.values())
+    with st.spinner("Reading the file…"):
+        read = _once("reading", about, lambda: read_distribution(file.getvalue(), file.name, **options))
+    _understood(preview, read)
     left, right, _ = st.columns([2, 1, 3])
     left.button(
         "Use this distribution",
         type="primary",
         on_click=_use,
-        args=(held[1], name, options["order"]),
+        args=(read, file.name, options["order"]),
         width="stretch",
     )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
 
 
-def _options(data: bytes, name: str) -> tuple[dict[str, Any], Preview]:
+def _once(name: str, about: Hashable, make: Callable[[], _T]) -> _T:
+    """``make()``, or its refusal, cached in this session until ``about`` differs: a file is not read again each time
+    the page is drawn."""
+
+    def outcome() -> tuple[_T | None, str]:
+        try:
+            return make(), ""
+        except UnreadableFile as error:
+            return None, str(error)
+
+    made, refusal = state.cached(name, about, outcome)
+    if made is None:
+        raise UnreadableFile(refusal)
+    return made
+
+
+def _preview(file: Any, has_header: bool | None) -> Preview:
+    return _once(
+        f"look_{has_header}",
+        file.file_id,
+        lambda: inspect(file.getvalue(), file.name, has_header=has_header),
+    )
+
+
+def _options(file: Any) -> tuple[dict[str, Any], Preview]:
     """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
     `read_distribution`, and the preview."""
-    preview = inspect(data, name)
+    preview = _preview(file, None)
     has_header: bool | None = None
     if preview.has_header is not None:
         has_header = st.toggle("First row is a header", preview.has_header, key="upload_header")
         if has_header != preview.has_header:
-            preview = inspect(data, name, has_header=has_header)
+            preview = _preview(file, has_header)
     columns = st.columns(4)
     positions = list(range(len(preview.columns)))
     layouts = list(_LAYOUTS)
@@ -172,7 +194,7 @@ def _use(read: Distribution, name: str, order: str) -> None:
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
     state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
-    st.session_state.pop("_reading", None)
+    st.session_state.pop("_latest_reading", None)
     link.change(**changes)
 
 

@@ -214,13 +214,14 @@ def detect_header(rows: Sequence[Row]) -> bool:
 
 def column_names(header: Row) -> tuple[str, ...]:
     """Names from a header row: empty ones get a number, repeated ones a counter."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    repeats: dict[str, int] = {}
     for number, cell in enumerate(header, 1):
         stem = name = cell.strip() or f"Column {number}"
-        repeat = 2
         while name in names:
-            name, repeat = f"{stem} ({repeat})", repeat + 1
-        names.append(name)
+            repeats[stem] = repeats.get(stem, 1) + 1
+            name = f"{stem} ({repeats[stem]})"
+        names[name] = None
     return tuple(names)
 
 

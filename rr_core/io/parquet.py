@@ -11,14 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
 from rr_core.io.decoding import MAX_UNPACKED_BYTES, UnreadableFile, megabytes, quote
+from rr_core.io.parquet_pages import pages
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
+from rr_core.limits import BATCH_BYTES_MAX
 
 MAX_ROWS = 100_000_000
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18
+# The encodings of pages that Arrow can read as a dictionary: plain, and positions in a dictionary (two names).
+_WITH_DICTIONARY = frozenset({0, 2, 8})
+_SAMPLE_LETTERS = 1000
 _DAMAGED = (
     "The Parquet file is damaged or uses something that cannot be read here. Export it again, or save"
     " the table as CSV."
@@ -34,6 +40,7 @@ class ParquetTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
+    budget: Budget = field(default_factory=Budget, repr=False)
     unit: Literal["line", "row"] = "row"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
@@ -45,28 +52,25 @@ class ParquetTable:
             A column of lists or records, too large a column, damage.
         """
         with _faults_as_damage():
-            file, names = self._checked(indices)
-            rows = 0
-            for batch in file.iter_batches(_PIECE_ROWS, columns=names):
+            file = _open(self.data)
+            looks = [_look(self.data, file, index, self.budget) for index in indices]
+            names = [look.name for look in looks]
+            size = min((look.batch for look in looks), default=_PIECE_ROWS)
+            file, rows = _open(self.data, [look.name for look in looks if look.as_dictionary]), 0
+            for batch in file.iter_batches(size, columns=names, use_threads=False):
+                self.budget.spend(batch.nbytes)
                 # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
                 batch.validate(full=True)
                 rows += batch.num_rows
-                table = pa.Table.from_batches([batch])
-                yield Columns(tuple(table.column(name) for name in names), done=rows / file.metadata.num_rows)
+                columns = tuple(pa.chunked_array([_usual(batch.column(name))]) for name in names)
+                yield Columns(columns, done=rows / file.metadata.num_rows)
 
     def place(self, row: int) -> int:
         """The row of the file, from 1."""
         return row + 1
 
-    def _checked(self, indices: Sequence[int]) -> tuple[pq.ParquetFile, list[str]]:
-        """The file, and the names of columns that may be read."""
-        file = _open(self.data)
-        for index in indices:
-            _check_column(file, index)
-        return file, [file.schema_arrow.names[index] for index in indices]
 
-
-def open_parquet(data: bytes) -> ParquetTable:
+def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
     """Read the schema and a sample.
 
     Raises
@@ -79,10 +83,11 @@ def open_parquet(data: bytes) -> ParquetTable:
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
             " is complete."
         )
+    budget = budget or Budget()
     with _faults_as_damage():
         file = _open(data)
         _check_shape(file)
-        sample = _sample(file)
+        sample = _sample(data, file, budget)
     schema = file.schema_arrow
     # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
@@ -91,7 +96,7 @@ def open_parquet(data: bytes) -> ParquetTable:
         for i, kind in enumerate(schema.types)
     )
     looks = hints(sample, len(schema))
-    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks)
+    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, budget)
 
 
 def is_number(kind: Any) -> bool:
@@ -125,11 +130,8 @@ def _faults_as_damage() -> Iterator[None]:
         raise UnreadableFile(_DAMAGED) from error
 
 
-def _open(data: bytes) -> pq.ParquetFile:
-    buffer = pa.BufferReader(data)
-    names = [f.name for f in pq.read_schema(buffer) if is_text(f.type)]
-    # A repeated text of any length then costs four bytes per row.
-    return pq.ParquetFile(pa.BufferReader(data), read_dictionary=names)
+def _open(data: bytes, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+    return pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(as_dictionary))
 
 
 def _check_shape(file: pq.ParquetFile) -> None:
@@ -151,40 +153,90 @@ def _check_shape(file: pq.ParquetFile) -> None:
         raise UnreadableFile(f"Two columns are called {quote(repeated)}. Give every column its own name.")
 
 
-def _check_column(file: pq.ParquetFile, index: int) -> None:
-    name, kind = file.schema_arrow.names[index], file.schema_arrow.types[index]
+@dataclass(frozen=True)
+class _Look:
+    """How a column is to be read: in batches of so many rows; as a dictionary, repeated text of any length costs
+    four bytes per row."""
+
+    name: str
+    as_dictionary: bool
+    batch: int
+
+
+def _look(data: bytes, file: pq.ParquetFile, index: int, budget: Budget, rows: int | None = None) -> _Look:
+    """What the pages of a column say, all of them or those of its first rows.
+
+    A value is at most as long as a page unpacked, but some encodings write a long value again in a few bytes:
+    batches are so small that even this fits.
+    """
+    name, kind = file.schema_arrow.names[index], _storage(file.schema_arrow.types[index])
     if pa.types.is_nested(kind):
         raise UnreadableFile(
             f"The column {quote(name)} holds lists or records, not single values. Save a table with one plain"
             " column for the category."
         )
-    if _unpacked_size(file, index) > MAX_UNPACKED_BYTES:
-        raise UnreadableFile(
-            f"The column {quote(name)} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. Count the values"
-            " first and upload one row per category with its count."
-        )
-
-
-def _unpacked_size(file: pq.ParquetFile, index: int) -> int:
-    """The size of a flat column's encoded pages after decompression, as the file states it."""
-    name = file.schema_arrow.names[index]
     leaf = next(i for i in range(file.metadata.num_columns) if file.schema.column(i).path == name)
-    groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
-    return sum(group.column(leaf).total_uncompressed_size for group in groups)
+    size = largest = values = 0
+    encodings: set[int] = set()
+    for group in range(file.metadata.num_row_groups):
+        for page in pages(data, file.metadata.row_group(group).column(leaf)):
+            budget.spend()
+            size, largest, values = size + page.size, max(largest, page.size), values + page.values
+            encodings.add(page.encoding)
+            if size > MAX_UNPACKED_BYTES:
+                raise UnreadableFile(
+                    f"The column {quote(name)} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. Count the"
+                    " values first and upload one row per category with its count."
+                )
+            if rows is not None and values >= rows:
+                break
+        if rows is not None and values >= rows:
+            break
+    as_dictionary = is_text(kind) and encodings <= _WITH_DICTIONARY
+    bounded = as_dictionary or is_number(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
+    batch = _PIECE_ROWS if bounded else max(1, min(_PIECE_ROWS, BATCH_BYTES_MAX // max(1, largest)))
+    return _Look(name, as_dictionary, batch)
 
 
-def _sample(file: pq.ParquetFile) -> tuple[tuple[str, ...], ...]:
-    """The first rows as text; a column of lists or records shows "…"."""
+def _sample(data: bytes, file: pq.ParquetFile, budget: Budget) -> tuple[tuple[str, ...], ...]:
+    """The first rows as text, read column by column; a column of lists or records shows "…"."""
     schema = file.schema_arrow
-    flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
-    if not flat:
-        return ()
-    batch = next(file.iter_batches(batch_size=DETECT_ROWS, columns=flat))
-    batch.validate(full=True)
-    cells = {name: to_text(batch.column(name)).to_pylist() for name in batch.schema.names}
+    cells: dict[str, list[str]] = {}
+    for index, column in enumerate(schema):
+        if pa.types.is_nested(_storage(column.type)):
+            continue
+        look = _look(data, file, index, budget, DETECT_ROWS)
+        one = _open(data, [look.name] if look.as_dictionary else [])
+        batch = next(one.iter_batches(min(look.batch, DETECT_ROWS), columns=[look.name], use_threads=False))
+        budget.spend(batch.nbytes)
+        batch.validate(full=True)
+        cells[look.name] = _beginnings(batch.column(0))
+    rows = min(map(len, cells.values()), default=0)
     return tuple(
-        tuple(cells[name][row] if name in cells else "…" for name in schema.names)
-        for row in range(len(batch))
+        tuple(cells[name][row] if name in cells else "…" for name in schema.names) for row in range(rows)
+    )
+
+
+def _beginnings(values: Any) -> list[str]:
+    """The values as text, cut before they are written out."""
+    if not pa.types.is_dictionary(values.type):
+        return list(pc.utf8_slice_codeunits(to_text(values), 0, _SAMPLE_LETTERS).to_pylist())
+    short = pc.utf8_slice_codeunits(to_text(values.dictionary), 0, _SAMPLE_LETTERS)
+    return list(pc.fill_null(short.take(values.indices), "").to_pylist())
+
+
+def _storage(kind: Any) -> Any:
+    """The type that holds the values of an extension type such as arrow.json; any other type itself."""
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _usual(values: Any) -> Any:
+    """The array itself if it holds numbers or text, else its values as text: of dates, truth values, JSON."""
+    kind = values.type
+    return (
+        values
+        if is_number(kind) or (is_text(kind) and not pa.types.is_string_view(kind))
+        else to_text(values)
     )
 
 
@@ -196,6 +248,8 @@ def to_text(values: Any) -> Any:
     UnreadableFile
         Bytes that are not text.
     """
+    if isinstance(values.type, pa.BaseExtensionType):
+        values = values.storage
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_floating(values.type):

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import decoding, numbers
+from rr_core.io.budget import Budget
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
@@ -39,6 +40,7 @@ from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, clean, factorize
 from rr_core.io.parquet import to_text
 from rr_core.io.tables import (
+    MAX_CATEGORIES,
     AnyTable,
     Counted,
     Counts,
@@ -369,14 +371,14 @@ def read_reports(
     ends = ends / max(1, ends[-1])
     shape: Shape | None = None
     read: list[ReadFile] = []
-    unpacked = 0
+    unpacked, budget = 0, Budget()
     for source, start, end in zip(files, [0.0, *ends.tolist()], ends.tolist(), strict=False):
         with _naming(source.name if len(files) > 1 else None):
             meter.tell(start)
             opened = start + _OPENING * (end - start)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
-            table = open_table(data, source.name, header, meter.part(start, opened)).table
+            table = open_table(data, source.name, header, meter.part(start, opened), budget).table
             if shape is None:
                 table = _headed(table, has_header)
                 choice = pick(table, layout, category, count)
@@ -449,6 +451,8 @@ def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
 def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
     columns = read_columns(table, [category, count], tick)
     distinct, codes = factorize(columns.arrays[0])
+    if len(distinct) > 4 * MAX_CATEGORIES:
+        check_size(len(distinct), table.columns[category])
     named = has_name(to_text(distinct))
     kept = named[codes]
     distinct_amounts, amount_codes = factorize(columns.arrays[1])
@@ -506,7 +510,7 @@ def _has_header(table: AnyTable) -> bool:
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        return open_text(table.data, has_header=True)
+        return open_text(table.data, has_header=True, budget=table.budget)
     return table
 
 

@@ -14,19 +14,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns
-from rr_core.io.decoding import Tick, UnreadableFile, decode, ignore, quote, unpack
+from rr_core.io.decoding import Tick, UnreadableFile, decode, ignore, megabytes, quote, unpack
 from rr_core.io.labels import factorize
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.text import TextTable, open_text
-from rr_core.limits import K_MAX, K_MIN
+from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
-_PENDING = 1 << 20
+_PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -69,28 +70,47 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
+def open_table(
+    data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, budget: Budget | None = None
+) -> Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; what is read spends `budget`
+    (None: one of its own).
 
     Raises
     ------
     UnreadableFile
         When the file is no table at all.
     """
+    budget = budget or Budget()
     content = unpack(data, name, lambda done: tick(done / 2))
     if content.kind == "parquet":
-        return Opened(open_parquet(content.data), content.compression, None)
+        return Opened(open_parquet(content.data, budget), content.compression, None)
     text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
-    return Opened(open_text(text, has_header), content.compression, encoding)
+    return Opened(open_text(text, has_header, budget), content.compression, encoding)
 
 
 def read_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> Columns:
-    """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`."""
+    """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
+
+    Raises
+    ------
+    UnreadableFile
+        Also for more than HELD_ROWS_MAX rows or HELD_BYTES_MAX bytes.
+    """
     chunks: list[list[Any]] = [[] for _ in indices]
     blank = Columns(())
+    rows = size = 0
     for piece in table.pieces(indices):
         for column, array in zip(chunks, piece.arrays, strict=False):
             column += array.chunks
+            size += array.nbytes
+        rows += len(piece.arrays[0]) if piece.arrays else 0
+        if rows > HELD_ROWS_MAX or size > HELD_BYTES_MAX + 16 * rows:
+            limit = f"{HELD_ROWS_MAX:,} rows" if rows > HELD_ROWS_MAX else megabytes(HELD_BYTES_MAX)
+            raise UnreadableFile(
+                f"The table of counts has more than {limit}. Add up the counts of each category first and upload"
+                " one row per category."
+            )
         blank = piece
         tick(piece.done)
     return Columns(tuple(map(pa.chunked_array, chunks)), blank.blank_lines, blank.first_blank)
@@ -131,6 +151,8 @@ class Tally:
         self._rows: list[Counts] = []
         self._waiting = 0
         self._limit = _PENDING
+        self._bytes = 0
+        self._most_bytes = _PENDING_BYTES
         self.distinct = 0
         """Distinct values when they were last united."""
 
@@ -140,15 +162,18 @@ class Tally:
         self._names.append(to_text(found.field("values")))
         self._rows.append(found.field("counts").to_numpy())
         self._waiting += len(found)
-        if self._waiting > self._limit:
+        self._bytes += self._names[-1].nbytes
+        if self._waiting > self._limit or self._bytes > self._most_bytes:
             self.distinct = len(self.result().names)
             self._limit = 2 * self.distinct + _PENDING
+            self._most_bytes = 2 * self._bytes + _PENDING_BYTES
 
     def result(self) -> Tallied:
         """The counts so far."""
         names, codes = factorize(pa.chunked_array(self._names, pa.large_string()))
         rows = add_up(codes, np.concatenate([np.zeros(0, np.int64), *self._rows]), len(names))
         self._names, self._rows, self._waiting = [names], [rows], len(names)
+        self._bytes = names.nbytes
         return Tallied(names, rows, rows)
 
 

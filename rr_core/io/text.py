@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns, Hint, Row, column_names, detect_header, hints, numeric_columns
 from rr_core.io.decoding import UnreadableFile, quote
 
@@ -60,6 +61,7 @@ class TextTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
+    budget: Budget = field(default_factory=Budget, repr=False)
     unit: Literal["line", "row"] = "line"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
@@ -75,6 +77,7 @@ class TextTable:
             for table, done in self._tables(self._options(indices, ragged)):
                 body = table.slice(1) if self.has_header and not records else table
                 records += table.num_rows
+                self.budget.spend(body.nbytes)
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
             raise self._unreadable(ragged.broken) from None
@@ -106,6 +109,8 @@ class TextTable:
     def place(self, row: int) -> int:
         """The line of the file, from 1, on which a row of `pieces` starts."""
         remaining = row + self.has_header
+        if b'"' not in self.data:
+            return self._line(remaining)
         for line, fields in self._records():
             if not self._skips(fields):
                 if remaining == 0:
@@ -113,6 +118,32 @@ class TextTable:
                 remaining -= 1
         # Python's reader sees fewer records than Arrow's: no such file is known, but do not fail.
         return row + self.has_header + 1
+
+    def _line(self, remaining: int) -> int:
+        """The line of the record after so many others, where each line is a record unless it is skipped.
+
+        Lines are counted a piece at a time, and looked at one by one only where a piece may hold a blank one, or
+        the record.
+        """
+        seen = {*range(ord("!"), ord("~") + 1)} - {ord(self._delimiter)}
+        unseen = bytes({*range(256)} - seen - {ord("\n")})
+        line = start = 0
+        while start < len(self.data):
+            end = self.data.rfind(b"\n", start, start + _BLOCK) + 1 or len(self.data)
+            piece = self.data[start:end].removesuffix(b"\n")
+            records = piece.count(b"\n") + 1
+            if remaining >= records and b"\n\n" not in b"\n" + piece.translate(None, unseen) + b"\n":
+                line, remaining = line + records, remaining - records
+            else:
+                for text in piece.split(b"\n"):
+                    line += 1
+                    if text and not self._skips(text.decode().split(self._delimiter)):
+                        if not remaining:
+                            return line
+                        remaining -= 1
+            self.budget.spend()
+            start = end
+        return line + 1
 
     def _options(self, indices: Sequence[int], ragged: _Ragged) -> dict[str, Any]:
         """How Arrow is to read the columns at `indices`."""
@@ -155,6 +186,7 @@ class TextTable:
         start = 1
         try:
             for fields in reader:
+                self.budget.spend()
                 yield start, fields
                 start = reader.line_num + 1
         except csv.Error:
@@ -211,7 +243,7 @@ class TextTable:
         )
 
 
-def open_text(data: bytes, has_header: bool | None) -> TextTable:
+def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None) -> TextTable:
     """Find the separator, the header and the columns of a UTF-8 text.
 
     Raises
@@ -247,7 +279,14 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
     columns = column_names(rows[0] if header else [""] * width)
     sample = tuple(tuple(row) for row in body[:SAMPLE_ROWS])
     return TextTable(
-        data, separator, header, columns, sample, numeric_columns(body, width), hints(body, width)
+        data,
+        separator,
+        header,
+        columns,
+        sample,
+        numeric_columns(body, width),
+        hints(body, width),
+        budget or Budget(),
     )
 
 

@@ -1,0 +1,39 @@
+"""What reading one upload may cost: bytes decoded and seconds, counted in one place for all readers."""
+
+from __future__ import annotations
+
+import time
+
+from rr_core.io.decoding import UnreadableFile, megabytes
+from rr_core.limits import READ_BYTES_MAX, READ_SECONDS_MAX
+
+
+class Budget:
+    """Counts the bytes decoded and the time since it was made.
+
+    A few bytes of a compressed file can stand for any number of values: only what comes out of them tells.
+    """
+
+    def __init__(self, size: int = READ_BYTES_MAX, seconds: float = READ_SECONDS_MAX) -> None:
+        self._size, self._left = size, size
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+
+    def spend(self, size: int = 0) -> None:
+        """Count so many more decoded bytes.
+
+        Raises
+        ------
+        UnreadableFile
+            More bytes than the budget holds, or its time is over.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise UnreadableFile(
+                f"The values of the file unpack to more than {megabytes(self._size)}. Count them first and upload"
+                " one row per category with its count."
+            )
+        if time.monotonic() > self._end:
+            raise UnreadableFile(
+                f"Reading the file takes more than {self._seconds:.0f} seconds. Count the values first and upload"
+                " one row per category with its count."
+            )
