@@ -10,6 +10,7 @@ from rr_core import reference
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.ranking import never_worst, regret
 from rr_core.experiments.storage import stored_result
+from rr_core.figures.wording import roughly_times
 from rr_core.registry import VALID
 from rr_core.scenario import WORST_AVERAGE
 from tests.app.opening import FILES, ROOT, opened
@@ -33,8 +34,8 @@ def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios):
     assert f"InvN's {within['inv_n']} times, MLE\\*'s {within['mle_star']} times" in text
     assert within["inv_p"] == max(within.values())
     assert f"{len(grid.cells)} settings" in text
-    largest = float(f"{ratios['mle_star'].max():.2g}")
-    assert f"up to {largest:.0f} times" in text
+    largest = roughly_times(float(ratios["mle_star"].max())).removesuffix(" times")
+    assert f"up to {largest} times" in text
 
 
 def test_inv_n_is_the_smallest_where_the_population_is_nearly_uniform(grid, ratios):

@@ -244,7 +244,7 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     st.markdown(
         f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
-        "average. Number: the runner-up's error, over the winner's."
+        "average. Number: the runner-up's error, divided by the winner's."
     )
     st.markdown(_task(drawn, taken))
     left, right = st.columns([3, 1], gap="small")
