@@ -385,6 +385,6 @@ def _wins_reading(result: Repeats, metric: str) -> str:
     elif metric == "above":
         said = f"{often[0]} and {often[1]} were the best of the three equally often"
     else:
-        said = f"Who is most often the best of the three is not settled by {_collections(done)}"
+        said = "Who is most often the best of the three is not settled"
     each = ", ".join(f"{name} in {won}" for name, won in wins.items())
     return f"{said}: {each} of {_collections(done)} (ties shared). MLE* was the worst in {worst}."
