@@ -47,6 +47,10 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
   fill: light-dark(#262626, #F0F0EC) !important;
 }
+/* A halo parts a name from the curves that cross it. */
+[data-testid="stPlotlyChart"]:not(:has(.updatemenu-item-rect)) .annotation-text {
+  paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;
+}
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}

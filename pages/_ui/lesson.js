@@ -29,16 +29,15 @@ function apportion(weights, total) {
 // Half the sum of the differences, in whole percentage points: how many people in a hundred stand in a wrong bar.
 const distance = (shares, truth) => Math.round(50 * sum(shares.map((share, i) => Math.abs(share - truth[i]))));
 
-// Who came closest, in a sentence made of the numbers on screen.
-function verdict(you, reports, estimate) {
-  const off = [['your guess', you], ['the reports', reports], ['the estimate', estimate]];
-  const least = Math.min(you, reports, estimate);
+// Who came closest, in a sentence made of the numbers on screen: pairs of name and distance, the estimate's last.
+function verdict(off) {
+  const least = Math.min(...off.map(([, number]) => number));
   const first = off.filter(([, number]) => number === least).map(([name]) => name);
   const names = first.join(' and ');
   const closest = first.length === 3 ? 'All three are equally close.' : first.length === 2 ? `Equally close: ${names}.`
     : `${names[0].toUpperCase()}${names.slice(1)} came closest.`;
-  if (estimate <= reports) return closest;
-  return `${closest} This noise misleads even the estimate.`;
+  const [[, reports], [, estimate]] = off.slice(-2);
+  return estimate <= reports ? closest : `${closest} This noise misleads even the estimate.`;
 }
 
 class Story {
@@ -47,7 +46,7 @@ class Story {
     this.step = 0;
     this.place = data.first;   // of ε among the values
     this.answer = null;        // the visitor's
-    this.guess = null;         // whole percentages; the reports until the visitor moves one
+    this.guess = null;         // whole percentages, once the visitor has moved one
     this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal];
     this.build(data);
     new IntersectionObserver(([seen]) => { root.dataset.near = seen.isIntersecting ? 'yes' : '' }).observe(root);
@@ -64,7 +63,6 @@ class Story {
 
   get now() { return this.data.steps[this.place] }
   get reports() { return this.now.counts.map(count => count / this.data.n) }
-  get guessed() { return this.guess ? this.guess.map(share => share / 100) : this.reports }
 
   build(data) {
     const button = (name, text, act) => {
@@ -342,8 +340,14 @@ class Story {
   reveal() {
     this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. Estimate: the shares that make these '
       + 'reports likeliest.');
-    const kinds = ['truth', 'guess', 'observed', 'mle_star'], names = ['Truth', 'Your guess', 'Reports', 'Estimate'];
-    const legend = this.legend(kinds.map((kind, j) => [kind, names[j]]));
+    const series = [
+      ['truth', 'Truth', () => this.truth],
+      ...(this.guess ? [['guess', 'Your guess', () => this.guess.map(share => share / 100)]] : []),
+      ['observed', 'Reports', () => this.reports],
+      ['mle_star', 'Estimate', () => this.now.estimate],
+    ];
+    const kinds = series.map(([kind]) => kind), names = series.map(([, name]) => name);
+    const legend = this.legend(series);
     const rows = this.rows(...kinds).map(({bars, number, track}) => {
       number.remove();
       const numbers = bars.map(() => make('span', 'rr-number'));
@@ -353,16 +357,17 @@ class Story {
       return {bars, numbers, lines};
     });
     this.refresh = () => {
-      const series = [this.truth, this.guessed, this.reports, this.now.estimate];
-      const widest = Math.max(WIDEST / 100, ...series.flat());
-      rows.forEach(({bars, numbers, lines}, i) => series.forEach((shares, j) => {
+      const all = series.map(([, , shares]) => shares());
+      const widest = Math.max(WIDEST / 100, ...all.flat());
+      rows.forEach(({bars, numbers, lines}, i) => all.forEach((shares, j) => {
         bars[j].style.setProperty('--rr-share', shares[i] / widest);
         numbers[j].textContent = percent(shares[i]);
         lines[j].setAttribute('aria-label', `${names[j]}: ${percent(shares[i])}`);
       }));
-      const off = series.slice(1).map(shares => distance(shares, this.truth));
+      const off = all.slice(1).map(shares => distance(shares, this.truth));
       off.forEach((number, j) => { legend[j + 1].textContent = `${names[j + 1]}: off by ${number}%` });
-      this.result.textContent = verdict(...off);
+      const whose = {guess: 'your guess', observed: 'the reports', mle_star: 'the estimate'};
+      this.result.textContent = verdict(off.map((number, j) => [whose[kinds[j + 1]], number]));
     };
   }
 }

@@ -62,22 +62,16 @@ def times_sign(ratio: float) -> str:
 
 
 def cell_text(map_cell: MapCell) -> str:
-    """Text in a completed cell: the winner and its margin in two digits, the tied winners, or the possible
-    winners."""
+    """Text in a completed cell, narrow enough for a phone: the winner and its margin in two digits, the tied winners, or
+    the possible winners."""
     lead = map_cell.leader
     if lead is None or lead.equal:
-        return "equal"
+        return "="
     if is_unsettled(map_cell):
-        return (
-            "?"
-            if len(lead.possible) == len(VALID)
-            else "<br>".join(f"{one}?" for one in _names(lead.possible))
-        )
-    if len(lead.best) > 1:
+        return "?" if len(lead.possible) == len(VALID) else "<br>".join(_names(lead.possible))
+    if len(lead.best) > 1 or lead.margin < _CLOSE:
         return "<br>".join(_names(lead.best))
-    # No win by a hair is written as 1 times.
-    by = "<1.05×" if lead.margin < 1.05 else times_sign(float(f"{lead.margin:.2g}"))
-    return f"{_names(lead.best)[0]}<br>{by.replace('<', '&lt;')}"
+    return f"{_names(lead.best)[0]}<br>{times_sign(float(f'{lead.margin:.2g}'))}"
 
 
 def is_unsettled(map_cell: MapCell) -> bool:
@@ -214,7 +208,8 @@ _THINNEST, _THICKEST = 1.6, 4.8
 _MOST_TICKS = 12
 _STRIP_HEIGHT = 84  # pixels of a single row
 _ASIDE = 0.4  # corners of a cell, from its middle: clear of its words
-_COLOURS = "Pale: a close win"
+_CLOSE = 1.05  # a smaller margin is not written into its cell, where it would be 1 times
+_COLOURS = "Pale: a close win (no number: below 1.05×)"
 _LINES = "<br>Lines: MLE*'s regret, its error ÷ the smallest"
 _SMALL = {"size": 14}
 _STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click must not fade the other cells

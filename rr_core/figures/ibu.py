@@ -23,6 +23,7 @@ from rr_core.ibu.path import IBUPath
 IBU, MLE, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.
 _FLOOR = 1e-15
+_ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 
 
 def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
@@ -45,6 +46,8 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
         "The certificate is never below the true gap: when it is "
         f"{number(tolerance)} (horizontal line), no distribution fits the reports better by more than that."
     )
+    if (path.certificate[1:] > 1.01 * path.certificate[:-1] + _ROUNDING).any():
+        reading += " The certificate rises again on the way; the gap never does."
     if (np.diff(path.squared_distance) > _FLOOR).any():
         reading += " The likelihood never falls, yet the squared distance rises on the way."
     y = _log_axis("Nats per report; squared distance", [values for _, values, _, _ in lines])
@@ -285,9 +288,11 @@ def animation(path: IBUPath, view: View) -> go.Figure:
     kind = "scatter" if view.is_curve else "bar"
     frames = [_animation_frame(data, i, kind) for i in range(len(data.iterations))]
     highest = max(float(data.estimates.max()), float(data.best.max()))
+    strides = np.diff(data.iterations)
     reading = (
-        f"Bars: IBU, from iteration {frames[0].name} to {frames[-1].name}; dots: MLE*. At the end their squared distance "
-        f"is {number(data.squared_distance[-1])}."
+        f"Bars: IBU, from iteration {frames[0].name} to {frames[-1].name}, at first {strides[0]:,} from one picture to "
+        f"the next, at last {strides[-1]:,}; dots: MLE*. At the end their squared distance is "
+        f"{number(data.squared_distance[-1])}."
     )
     if view.is_curve:
         reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")

@@ -201,6 +201,13 @@ def test_by_keyboard_on_a_phone_without_motion(open_lab):
                 keyboard.press("Enter")
                 places.add(lab.page.locator(".rr-strip").bounding_box()["y"])
             assert len(places) == 1  # the strip stays where it is
+    tab_to("Next")
+    keyboard.press("Enter")
+    legend = lab.page.locator(".rr-legend").inner_text()
+    assert "Reports: off by" in legend
+    assert "Your guess" not in legend  # nobody is scored for bars that nobody moved
+    tab_to("Back")
+    keyboard.press("Enter")
     tab_to("Your guess: Neighbour's paper")
     keyboard.press("End")
     assert lab.page.locator(".rr-number").all_inner_texts()[2] == "50%"
