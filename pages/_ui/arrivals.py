@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, film, state, truth, view_picker
+from pages._ui import chart, film, memory, state, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
@@ -84,3 +84,7 @@ def _shared_estimates(
     scenario: Scenario, target: Target, which: str, _work: Work, _view: Bars
 ) -> EstimatesSoFar:
     return _follow_estimates(_work, target, _view)
+
+
+for _cache in (_shared_reports, _shared_estimates):
+    memory.shared(_cache.clear)

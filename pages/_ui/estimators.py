@@ -145,7 +145,9 @@ def repeated_section(work: Work, target: Target) -> None:
         run = partial(_repeat, work.draw, times, target)
         # A result keeps four numbers per category.
         shared = work.is_shared and work.draw.scenario.k <= LARGE
-        long_run.run_with_progress(_NAME, about, times, "collections", run, shared=shared)
+        long_run.run_with_progress(
+            _NAME, about, times, "collections", run, k=work.draw.scenario.k, shared=shared
+        )
     result: Repeats | None = long_run.result(_NAME, about)
     if result is not None:
         _show_repeats(result, times)

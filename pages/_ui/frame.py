@@ -16,6 +16,7 @@ from pages._ui import (
     dials,
     figure_controls,
     link,
+    memory,
     messages,
     navigation,
     presenting,
@@ -95,8 +96,9 @@ class Page:
         chart.lead(figure, name, on_click, place)
         self.controls()
 
-    def controls(self) -> None:
-        """Draw navigation and sidebar, once the first figure is on its way; a page that is presented ends here.
+    @staticmethod
+    def controls() -> None:
+        """Draw navigation and sidebar; a page that is presented ends here.
 
         The dials come first: all the rest can wait while a hand moves them.
         """
@@ -144,7 +146,12 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     messages.show(link.notes())
     if state.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
-    return Page(work(link.current()))
+    try:
+        return Page(work(link.current()))
+    except memory.NoRoom as error:
+        messages.show([f"{error}"])
+        Page.controls()
+        st.stop()
 
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._ui import state
+from pages._ui import memory, state
 from rr_core.parameters import Choice
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
@@ -207,6 +207,10 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
         outrun = carried == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
             link.carried, link.notes = carried, notes
+    if current().dist == UPLOAD and state.uploaded() is None:
+        state.open_upload(keep_users=True)
+        link.carried = replace(link.carried, scenario=replace(current(), dist="zipf"))
+        link.notes = (memory.LET_GO,)
     if not presentable:
         link.carried = replace(link.carried, presenting=False)
     link.page, link.bindings = address, tuple(bindings)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages._ui import memory
 from rr_core.simulate import Progress
 
 T = TypeVar("T")
@@ -23,6 +25,9 @@ _COLLECTIONS = (50, 200, 1000)
 # Of a whole server: each may hold half a gigabyte, and more of them than cores only take turns.
 _PLACES = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 _LOOK = 0.3  # seconds between two looks for a free place
+_GONE = 5.0  # seconds without its visitor after which a run is stopped
+# Shared finished results by name and key.
+_FINISHED: memory.Shared[Any] = memory.Shared(_MOST_SHARED)
 
 
 def how_many(key: str) -> int:
@@ -53,7 +58,14 @@ def start_button(name: str, label: str, about: Hashable) -> bool:
 
 
 def run_with_progress(
-    name: str, about: Hashable, total: int, unit: str, work: Callable[[Progress], Any], *, shared: bool
+    name: str,
+    about: Hashable,
+    total: int,
+    unit: str,
+    work: Callable[[Progress], Any],
+    *,
+    k: int,
+    shared: bool,
 ) -> None:
     """Do the work under a progress bar, store its result, and rerun the page. While as many runs as the server takes are
     at work, wait for a place.
@@ -65,15 +77,21 @@ def run_with_progress(
         unit: noun for a step, in the plural.
         work: called with a progress callback, returns the result. The callback takes the number of steps done and
             returns True when the work is to stop.
+        k: number of categories, which says how much memory the work takes.
         shared: whether a finished result may be shown to other sessions.
     """
     bar = st.progress(0.0, "Starting…")
     # Fetched now: once a run is being ended, a touch of the session's state raises.
-    held: list[Any] = st.session_state.setdefault(f"_{name}_result", [])
+    held = memory.held()
     ended = st.session_state[f"_{name}_ended"] = threading.Event()
     interruption: list[BaseException] = []
+    here = [time.monotonic()]  # when the visitor was last seen
 
     def progress(done: int) -> bool:
+        now = time.monotonic()
+        held.used, here[0] = now, here[0] if memory.has_left(held.session) else now
+        if now - here[0] > _GONE:  # Streamlit itself would run on for nobody
+            return True
         try:
             bar.progress(min(done / total, 1.0), f"{done:,} of {total:,} {unit}")
         except BaseException as stop:  # how Streamlit ends a run; what was reached is kept before it may
@@ -84,19 +102,22 @@ def run_with_progress(
         while not _PLACES.acquire(timeout=_LOOK):
             bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
         try:
-            result = work(progress)
+            with memory.room(memory.BYTES_PER_CATEGORY * k):
+                result = work(progress)
         finally:
             _PLACES.release()
-        held[:] = (about, result)
+        held.put(f"{name}_result", (about, result))
+    except memory.NoRoom as error:
+        _withdraw(name)
+        bar.empty()
+        st.warning(f"{error}")
+        return
     finally:
         ended.set()
     if interruption:
         raise interruption[0]
     if shared:
-        finished = _finished()
-        while len(finished) >= _MOST_SHARED:
-            finished.pop(next(iter(finished)), None)
-        finished[name, about] = result
+        _FINISHED.put((name, about), result)
     _withdraw(name)
     st.rerun()
 
@@ -116,10 +137,10 @@ def result(name: str, about: Hashable) -> Any:
     if ended is not None:
         # Stop starts a new run at once, while the old one is still on its way to its next progress.
         ended.wait(_PATIENCE)
-    held = st.session_state.get(f"_{name}_result")
+    held: tuple[Hashable, Any] | None = memory.held().get(f"{name}_result")
     if held and held[0] == about:
         return held[1]
-    return _finished().get((name, about))
+    return _FINISHED.find((name, about))
 
 
 def request(name: str, about: Hashable) -> None:
@@ -129,9 +150,3 @@ def request(name: str, about: Hashable) -> None:
 
 def _withdraw(name: str) -> None:
     st.session_state.pop(f"_{name}_requested", None)
-
-
-@st.cache_resource(show_spinner=False)
-def _finished() -> dict[tuple[str, Hashable], Any]:
-    """Shared finished results by name and key; one dictionary for all sessions."""
-    return {}

@@ -6,12 +6,14 @@ Uploads live here and nowhere else, so that nothing of them outlives or leaves t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages._ui import memory
+from rr_core.io import UnreadableFile
 from rr_core.populations import Population
 
 T = TypeVar("T")
@@ -49,12 +51,13 @@ class Uploaded:
 
 
 def uploaded() -> Uploaded | None:
-    upload: Uploaded | None = st.session_state.get("_upload")
+    """The file in use; None where there is none, or the server let go of it."""
+    upload: Uploaded | None = memory.held().get("upload")
     return upload
 
 
 def use(upload: Uploaded) -> None:
-    st.session_state["_upload"] = upload
+    memory.held().put("upload", upload)
     close_upload()
 
 
@@ -78,11 +81,35 @@ def keeps_users() -> bool:
 def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
     which no shared cache may hold."""
-    held: tuple[Hashable, T] | None = st.session_state.get(f"_latest_{name}")
-    if held is None or held[0] != about:
-        held = (about, make())
-        st.session_state[f"_latest_{name}"] = held
-    return held[1]
+    mine = memory.held()
+    latest: tuple[Hashable, T] | None = mine.get(f"latest_{name}")
+    if latest is None or latest[0] != about:
+        mine.pop(f"latest_{name}")  # before the next is made: they need not be held at once
+        latest = (about, make())
+        mine.put(f"latest_{name}", latest)
+    return latest[1]
+
+
+def read_once(name: str, about: Hashable, files: Iterable[Any], make: Callable[[], T]) -> T:
+    """``make()``, which reads these uploaded files, or its refusal, cached as by `cached`: a file is not read again each
+    time the page is drawn.
+
+    Raises:
+        UnreadableFile: the refusal.
+        NoRoom: the server is short of memory, and the files are large.
+    """
+
+    def outcome() -> tuple[T | None, str]:
+        with memory.room(sum(memory.to_read(file.name, file.size) for file in files)):
+            try:
+                return make(), ""
+            except UnreadableFile as error:
+                return None, str(error)
+
+    made, refusal = cached(name, about, outcome)
+    if made is None:
+        raise UnreadableFile(refusal)
+    return made
 
 
 def widget_arguments(

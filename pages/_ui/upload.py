@@ -6,12 +6,12 @@ kept in this session only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link, memory, state
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.wording import counted
@@ -20,7 +20,6 @@ from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
-_T = TypeVar("_T")
 _LAYOUTS = {"counts": "a count per category", "values": "one person per row"}
 _ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"}
 
@@ -56,7 +55,7 @@ def _choose() -> None:
         return
     try:
         _confirm(file)
-    except UnreadableFile as error:
+    except (UnreadableFile, memory.NoRoom) as error:
         st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
         st.button("Cancel", on_click=state.close_upload)
 
@@ -65,7 +64,9 @@ def _confirm(file: Any) -> None:
     options, preview = _options(file)
     about = (file.file_id, *options.values())
     with st.spinner("Reading the file…"):
-        read = _once("reading", about, lambda: read_distribution(file.getvalue(), file.name, **options))
+        read = state.read_once(
+            "reading", about, [file], lambda: read_distribution(file.getvalue(), file.name, **options)
+        )
     _understood(preview, read)
     left, right, _ = st.columns([2, 1, 3])
     left.button(
@@ -78,26 +79,11 @@ def _confirm(file: Any) -> None:
     right.button("Cancel", on_click=state.close_upload, width="stretch")
 
 
-def _once(name: str, about: Hashable, make: Callable[[], _T]) -> _T:
-    """``make()``, or its refusal, cached in this session until ``about`` differs: a file is not read again each time
-    the page is drawn."""
-
-    def outcome() -> tuple[_T | None, str]:
-        try:
-            return make(), ""
-        except UnreadableFile as error:
-            return None, str(error)
-
-    made, refusal = state.cached(name, about, outcome)
-    if made is None:
-        raise UnreadableFile(refusal)
-    return made
-
-
 def _preview(file: Any, has_header: bool | None) -> Preview:
-    return _once(
+    return state.read_once(
         f"look_{has_header}",
         file.file_id,
+        [file],
         lambda: inspect(file.getvalue(), file.name, has_header=has_header),
     )
 
@@ -194,7 +180,7 @@ def _use(read: Distribution, name: str, order: str) -> None:
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
     state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
-    st.session_state.pop("_latest_reading", None)
+    memory.held().pop("latest_reading")
     link.change(**changes)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import memory, state
 from rr_core.collinearity import Collinearity, Theorem2, collinearity, theorem2
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
@@ -125,10 +125,16 @@ class Work:
 
 
 def work(scenario: Scenario) -> Work:
-    """The shared work of a scenario, or this session's own when it is about an uploaded file."""
+    """The shared work of a scenario, or this session's own when it is about an uploaded file.
+
+    Raises:
+        memory.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
+    """
     if scenario.dist == UPLOAD:
         return _own(scenario)
-    return _large(scenario) if scenario.k > LARGE else _small(scenario)
+    if scenario.k > LARGE:
+        return _LARGE_WORK.get(scenario, lambda: _make_large(scenario))
+    return _small(scenario)
 
 
 @st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
@@ -136,9 +142,13 @@ def _small(scenario: Scenario) -> Work:
     return Work(scenario.collect(_small_users(_without_privacy(scenario))))
 
 
-@st.cache_resource(max_entries=_KEPT_LARGE, show_spinner="Drawing the users and their reports…")
-def _large(scenario: Scenario) -> Work:
-    return Work(scenario.collect(_large_users(_without_privacy(scenario))))
+def _make_large(scenario: Scenario) -> Work:
+    with (
+        memory.room(memory.BYTES_PER_CATEGORY * scenario.k),
+        st.spinner("Drawing the users and their reports…"),
+    ):
+        alike = _without_privacy(scenario)
+        return Work(scenario.collect(_LARGE_USERS.get(alike, alike.users)))
 
 
 def _without_privacy(scenario: Scenario) -> Scenario:
@@ -151,14 +161,20 @@ def _small_users(scenario: Scenario) -> Users:
     return scenario.users()
 
 
-@st.cache_resource(max_entries=_KEPT_LARGE, show_spinner=False)
-def _large_users(scenario: Scenario) -> Users:
-    return scenario.users()
+_LARGE_WORK: memory.Shared[Work] = memory.Shared(_KEPT_LARGE)
+_LARGE_USERS: memory.Shared[Users] = memory.Shared(_KEPT_LARGE)
+memory.shared(_small.clear)
+memory.shared(_small_users.clear)
 
 
 def _own(scenario: Scenario) -> Work:
     upload = state.uploaded()
     if upload is None:
-        raise RuntimeError("a scenario about an upload needs the upload in this session")
+        raise memory.NoRoom(memory.LET_GO)
     about = (scenario, upload.population.key)
-    return state.cached("work", about, lambda: Work(scenario.draw(upload.population)))
+
+    def make() -> Work:
+        with memory.room(memory.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
+            return Work(scenario.draw(upload.population))
+
+    return state.cached("work", about, make)

@@ -309,7 +309,7 @@ def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
     house.finish(0, seen(page, "3").job)
     checked(page.run())
     result = seen(page, "3").result
-    fruit = page.session_state["_upload"].population
+    fruit = page.session_state["_held"].get("upload").population
     assert fruit.probabilities.tolist() == [count / 79 for count in (40, 20, 10, 5, 1, 1, 1, 1)]
     sweep = Sweep(
         over(dist=fruit.key, k=8, epsilon=range(1, 11), n=79),

@@ -201,7 +201,8 @@ def test_an_upload_is_the_population():
     value = achieved(Target("top", 2), 3, 1.0, 1000, [500, 300, 200])
     assert f"at least {at_least(value)}" in answer(page)
     # What was worked out about it stays with this session.
-    assert all(f"_latest_plan_{part}" in page.session_state for part in ("guess", "answer", "map", "border"))
+    held = page.session_state["_held"]
+    assert all(held.get(f"latest_plan_{part}") is not None for part in ("guess", "answer", "map", "border"))
 
 
 @pytest.mark.slow

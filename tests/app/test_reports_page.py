@@ -98,7 +98,7 @@ def test_neither_target_nor_level_drops_anything_that_was_computed():
     checked(page.run())
     before = said(page)
     assert "finds nothing against ε = 2" in before
-    (simulated,) = page.session_state["_your_reports_result"][1:]
+    (simulated,) = page.session_state["_held"].get("your_reports_result")[1:]
     for label, value in (("Whose shares", "population"), ("Confidence", 0.9), ("Whose shares", "users")):
         one(page.button_group, label).set_value(value)
         text = said(checked(page.run()))
@@ -107,7 +107,15 @@ def test_neither_target_nor_level_drops_anything_that_was_computed():
         assert "InvP gives it" in text
         assert len(charts(page)) == 2
         assert not [button for button in page.button if button.label.startswith("Simulate ")]
-        assert page.session_state["_your_reports_result"][1] is simulated
+        assert page.session_state["_held"].get("your_reports_result")[1] is simulated
+
+
+def test_reports_that_the_server_let_go_of_are_asked_for_again():
+    page = analysed(give(opened(), ("travel.csv", NEGATIVE)))
+    page.session_state["_held"].let_go()
+    assert "The server let go of your file" in said(checked(page.run()))
+    again = analysed(give(page, ("travel.csv", NEGATIVE)))
+    assert "The server let go of your file" not in said(again)
 
 
 @pytest.mark.slow

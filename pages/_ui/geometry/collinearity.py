@@ -148,7 +148,9 @@ def _repeated_draws(work: Work) -> None:
     if start:
         shared = work.is_shared
         run = partial(_count, work.draw, times)
-        long_run.run_with_progress(_NAME, about, times, "collections", run, shared=shared)
+        long_run.run_with_progress(
+            _NAME, about, times, "collections", run, k=work.draw.scenario.k, shared=shared
+        )
     counts: AlignmentCounts | None = long_run.result(_NAME, about)
     if counts is None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")

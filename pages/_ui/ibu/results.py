@@ -8,7 +8,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import downloads, long_run, state
+from pages._ui import downloads, long_run, memory, state
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
@@ -78,7 +78,9 @@ def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
         start_now = long_run.start_button(_NAME, "Run to the end", about)
     if start_now:
         run = partial(_compute, work, start, length)
-        long_run.run_with_progress(_NAME, about, length, "iterations", run, shared=work.is_shared)
+        long_run.run_with_progress(
+            _NAME, about, length, "iterations", run, k=work.draw.scenario.k, shared=work.is_shared
+        )
 
 
 def _about(work: Work, start: Start, length: int) -> About:
@@ -104,6 +106,10 @@ def _small_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IB
 @st.cache_resource(max_entries=3, show_spinner=False)
 def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
     return _affordable_run(_work, start, length)
+
+
+for _cache in (_small_run, _large_run, _shared_settling):
+    memory.shared(_cache.clear)
 
 
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:

@@ -142,7 +142,9 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
     if start:
         run = partial(compare_epsilons, work.draw, epsilons, length)
         shared = work.is_shared
-        long_run.run_with_progress(_NAME, about, length, "iterations", run, shared=shared)
+        long_run.run_with_progress(
+            _NAME, about, length, "iterations", run, k=work.draw.scenario.k, shared=shared
+        )
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
@@ -163,7 +165,9 @@ def _paper_figure(seed: int, tolerance: float) -> None:
         linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear")
     if start:
         run = partial(figure4.compare, seed)
-        long_run.run_with_progress(_NAME, about, figure4.ITERATIONS, "iterations", run, shared=True)
+        long_run.run_with_progress(
+            _NAME, about, figure4.ITERATIONS, "iterations", run, k=figure4.K, shared=True
+        )
     runs: RunComparison | None = long_run.result(_NAME, about)
     if runs is not None:
         _stopped(runs, figure4.ITERATIONS)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import memory, state
 from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
@@ -209,3 +209,6 @@ def _shared(name: str, population: str, about: Hashable, _make: Callable[[], T])
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _shared_large(name: str, population: str, about: Hashable, _make: Callable[[], T]) -> T:
     return _make()
+
+
+memory.shared(_shared_large.clear)

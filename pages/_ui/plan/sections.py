@@ -148,7 +148,9 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     if wanted:
         run = partial(_simulate, work, along, points, fixed_value, times, users)
         shared = work.is_shared
-        long_run.run_with_progress(_SIMULATION, about, total, "simulated collections", run, shared=shared)
+        long_run.run_with_progress(
+            _SIMULATION, about, total, "simulated collections", run, k=work.draw.scenario.k, shared=shared
+        )
     curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
     if curve is None or not curve.completed.any():
         st.caption("Press Simulate: it takes some seconds, can be stopped, and keeps what it has.")

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from pages._ui import link, long_run, state
+from pages._ui import link, long_run, memory, state
 from pages._ui.work import work
 from rr_core import typed
 from rr_core.comparison import Target
@@ -50,8 +50,13 @@ _NAME = "your_reports"
 
 def in_use() -> ReportsInUse | None:
     """The reports in use; None as long as there are none."""
-    used: ReportsInUse | None = st.session_state.get("_reports_used")
+    used: ReportsInUse | None = memory.held().get("reports_used")
     return used
+
+
+def was_let_go() -> bool:
+    """Whether the server let go of the reports that were in use."""
+    return "reports_used" in memory.held().gone
 
 
 def use(
@@ -60,7 +65,7 @@ def use(
     """Put reports into use and close the panel; the reports in use before are dropped only then."""
     before = in_use()
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
-    st.session_state["_reports_used"] = used
+    memory.held().put("reports_used", used)
     close_panel()
     return used
 
@@ -86,11 +91,16 @@ def start_simulations(used: ReportsInUse) -> None:
 def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     """The analysis, computed on first use, with the simulations if they were run."""
     users: Users = "fixed" if target == "users" else "sampled"
-    analysed = state.cached(
-        "analysis",
-        (used.key, level, target),
-        lambda: analysis.analyse(used.collected.counts, used.mechanism, level, users=users),
-    )
+
+    def analyse() -> analysis.Analysis:
+        with memory.room(memory.BYTES_PER_CATEGORY * used.mechanism.k):
+            return analysis.analyse(used.collected.counts, used.mechanism, level, users=users)
+
+    try:
+        analysed = state.cached("analysis", (used.key, level, target), analyse)
+    except memory.NoRoom as error:
+        st.warning(f"{error}")
+        st.stop()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key))
 
 
@@ -105,7 +115,13 @@ def run_simulations(results: Results) -> None:
     """Run the simulations under a progress bar at this place, then rerun the page."""
     run = partial(_run, results.used)
     long_run.run_with_progress(
-        _NAME, results.used.key, REPLICATES, "simulated collections", run, shared=False
+        _NAME,
+        results.used.key,
+        REPLICATES,
+        "simulated collections",
+        run,
+        k=results.used.mechanism.k,
+        shared=False,
     )
 
 
@@ -137,7 +153,7 @@ def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, 
     if not files and used is not None:
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
-    reports = state.cached("reports", about, lambda: _read(files, options))
+    reports = state.read_once("reports", about, files, lambda: _read(files, options))
     names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
     return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
 
@@ -195,12 +211,18 @@ def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
 
 def simulate() -> None:
     """Put the simulated reports of the current scenario into use; a callback."""
-    draw = _draw()
-    source = Source("reports.csv", _csv(draw, _labels(draw)))
-    reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
+    try:
+        draw = _draw()
+        with memory.room(memory.BYTES_PER_CATEGORY * draw.scenario.k):
+            source = Source("reports.csv", _csv(draw, _labels(draw)))
+            reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
+            counted = within(reports, AllSeen())
+    except memory.NoRoom as error:
+        st.warning(f"{error}")
+        return
     settings = ReportSettings(repr(draw.scenario.epsilon), domain="seen")
     name = "Simulated reports of the current scenario"
-    start_simulations(use(reports, within(reports, AllSeen()), draw.mechanism, settings, name))
+    start_simulations(use(reports, counted, draw.mechanism, settings, name))
 
 
 def simulated_csv() -> bytes:
@@ -313,7 +335,7 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "listed":
         file = st.session_state.get("_reports_list")
         given = Source(file.name, file.getbuffer()) if file else settings.listed
-        return state.cached("list", _list_key(settings), lambda: read_list(given))
+        return state.read_once("list", _list_key(settings), [file] if file else [], lambda: read_list(given))
     return None
 
 

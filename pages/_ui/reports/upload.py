@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link, memory, state
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
@@ -56,6 +56,8 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 def panel() -> None:
     """The panel when it is open, else one line about the reports in use."""
     used = session.in_use()
+    if used is None and session.was_let_go():
+        st.warning(memory.LET_GO, icon=":material/info:")
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
@@ -82,7 +84,7 @@ def _open_panel() -> None:
                 _cancel()
                 return
         reports, name = session.reports_of(files, options)
-    except UnreadableFile as error:
+    except (UnreadableFile, memory.NoRoom) as error:
         _show_problem(f"{error}")
         _cancel()
         return
@@ -94,7 +96,7 @@ def _open_panel() -> None:
     if pressed:
         try:
             session.analyse(reports, settings, name)
-        except (UnreadableFile, WrongDomain, session.UnclearSettings) as error:
+        except (UnreadableFile, WrongDomain, session.UnclearSettings, memory.NoRoom) as error:
             _show_problem(f"{error}")
         else:
             st.rerun()
@@ -245,8 +247,8 @@ def _pick_columns(first: Any) -> tuple[dict[str, Any], Preview]:
 def _preview(file: Any, has_header: bool | None) -> Preview:
     about = (file.file_id, has_header)
     source = Source(file.name, file.getbuffer())
-    return state.cached(
-        f"preview_{has_header}", about, lambda: inspect_reports(source, has_header=has_header)
+    return state.read_once(
+        f"preview_{has_header}", about, [file], lambda: inspect_reports(source, has_header=has_header)
     )
 
 

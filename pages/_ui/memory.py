@@ -1,0 +1,413 @@
+"""The memory of the server, kept below a limit: what sessions hold and what all share is let go of when its visitors have
+left, or when memory is short; large work waits until there is room.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+T = TypeVar("T")
+SETTING = "RR_MEMORY_MB"
+_USUAL, _LEAST = 2048, 1024  # megabytes
+# The work on one category of a large scenario, at its peak: its counts, four estimates, and what is computed of them.
+BYTES_PER_CATEGORY = 350
+_READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
+_SMALL_FILE = 2**18  # a text of that size needs no room of its own
+_TIMES_FILE = 12  # memory for reading a larger text, beside its size
+_PART_OF_A_SESSION, _MOST_OF_ROOM = 0.25, 0.5  # of the limit
+_FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
+_SMALL = 2**20  # bytes: letting go of less helps nobody
+_AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
+_IDLE = 10.0  # seconds after which a session's things may be let go of for others
+_PATIENCE = 20.0  # seconds
+_LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
+LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
+
+
+class NoRoom(RuntimeError):
+    """There is no room for a large piece of work. ``str(error)`` is one plain sentence."""
+
+
+@cache
+def limit() -> int:
+    """The most bytes that the server may take; the usual number where the setting is none."""
+    text = os.environ.get(SETTING, str(_USUAL))
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= _LEAST):
+        logging.getLogger(__name__).warning(
+            "%s is %.20r, but has to be a whole number of megabytes, %d or more: %d is used",
+            SETTING,
+            text,
+            _LEAST,
+            _USUAL,
+        )
+        text = str(_USUAL)
+    return int(text) * 2**20
+
+
+def resident() -> int:
+    """Bytes that this process and its workers take now; what is held, where the system does not tell (Linux does)."""
+    own = Path("/proc/self/statm")
+    if not own.exists():
+        return sum(held.size for held in list(_SESSIONS))
+    total = _pages(own)
+    for children in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            total += sum(_pages(Path(f"/proc/{child}/statm")) for child in children.read_text().split())
+    return total * os.sysconf("SC_PAGE_SIZE")
+
+
+def _pages(path: Path) -> int:
+    try:
+        return int(path.read_text().split()[1])
+    except (OSError, IndexError):  # it has just ended
+        return 0
+
+
+def size_of(value: Any) -> int:
+    """Bytes that a value holds, about: long lists are judged by some of their items."""
+    return _size(value, set())
+
+
+def _size(value: Any, seen: set[int]) -> int:
+    if isinstance(value, str | bytes | bytearray | memoryview):
+        return 50 + len(value)
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, np.ndarray | pa.Array | pa.ChunkedArray | pa.Table):
+        return int(value.nbytes)
+    if isinstance(value, dict):
+        return _size_of_items(value, len(value), seen) + _size_of_items(value.values(), len(value), seen)
+    if isinstance(value, list | tuple | set | frozenset):
+        return _size_of_items(value, len(value), seen)
+    slots = getattr(type(value), "__slots__", ())
+    parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in slots)]
+    return 50 + sum(_size(part, seen) for part in parts)
+
+
+def _size_of_items(items: Iterable[Any], count: int, seen: set[int]) -> int:
+    some = list(islice(items, 0, None, max(1, count // 50)))
+    return 8 * count + sum(_size(one, seen) for one in some) * count // max(1, len(some))
+
+
+@dataclass(slots=True)
+class _Entry:
+    value: Any
+    size: int
+    used: float
+
+
+@dataclass(eq=False)
+class Held:
+    """What one session holds, by name; others may have it let go of.
+
+    Attributes:
+        session: its identifier.
+        gone: names of what was let go of and not put back since.
+    """
+
+    session: str
+    gone: set[str] = field(default_factory=set)
+    _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    used: float = field(default_factory=time.monotonic)
+
+    @property
+    def size(self) -> int:
+        with self._lock:
+            return sum(entry.size for entry in self._entries.values())
+
+    def get(self, name: str) -> Any:
+        """What is held by this name; None where it is not, or was let go of."""
+        with self._lock:
+            self.used = time.monotonic()
+            entry = self._entries.get(name)
+            if entry is None:
+                return None
+            entry.used = self.used
+            return entry.value
+
+    def put(self, name: str, value: Any) -> None:
+        """Hold a value; the session's oldest others make way if it holds more than its part."""
+        entry = _Entry(value, size_of(value), time.monotonic())
+        with self._lock:
+            self._entries[name] = entry
+            self.gone.discard(name)
+            others = sorted((one.used, key) for key, one in self._entries.items() if key != name)
+            for _, key in others:
+                if self.size <= _PART_OF_A_SESSION * limit():
+                    break
+                if self._entries[key].size >= _SMALL:
+                    self.let_go(key)
+
+    def pop(self, name: str) -> None:
+        """Hold it no longer."""
+        with self._lock:
+            self._entries.pop(name, None)
+
+    def let_go(self, *names: str) -> None:
+        """Let go of these, or of all that is held, for want of memory."""
+        with self._lock:
+            for name in names or tuple(self._entries):
+                if self._entries.pop(name, None) is not None:
+                    self.gone.add(name)
+
+
+_SESSIONS: WeakSet[Held] = WeakSet()
+_CACHES: list[Callable[[], None]] = []
+
+
+def held() -> Held:
+    """What this session holds."""
+    mine: Held | None = st.session_state.get("_held")
+    if mine is None:
+        context = get_script_run_ctx()
+        mine = st.session_state["_held"] = Held(context.session_id if context else "")
+        _SESSIONS.add(mine)
+        if _server() is not None:
+            _start_watching()
+    mine.used = time.monotonic()
+    return mine
+
+
+def has_left(session: str) -> bool:
+    """Whether this session has no visitor now."""
+    server = _server()
+    return server is not None and not server.is_active_session(session)
+
+
+def shared(clear: Callable[[], None]) -> None:
+    """Have ``clear`` called when what a cache holds for all sessions is to be let go of."""
+    _CACHES.append(clear)
+
+
+@dataclass(eq=False)
+class Shared(Generic[T]):
+    """The last few large results that all sessions share, each made once. Not one of Streamlit's caches: those do not
+    tell whether a result is there already, and making one needs room.
+
+    Attributes:
+        most: how many.
+    """
+
+    most: int
+    _results: OrderedDict[Hashable, T] = field(default_factory=OrderedDict)
+    _locks: dict[Hashable, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        shared(self.clear)
+
+    def find(self, key: Hashable) -> T | None:
+        """The result with this key; None where it is not there."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: Hashable, result: T) -> None:
+        """Share a result; the one that was not asked for for longest makes way."""
+        with self._lock:
+            self._results[key] = result
+            while len(self._results) > self.most:
+                self._results.popitem(last=False)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it."""
+        if (found := self.find(key)) is not None:
+            return found
+        with self._lock:
+            at_work = self._locks.setdefault(key, threading.Lock())
+        try:
+            with at_work:
+                if (found := self.find(key)) is None:
+                    self.put(key, found := make())
+                return found
+        finally:
+            with self._lock:
+                self._locks.pop(key, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._results.clear()
+
+
+_PROMISED: dict[object, int] = {}
+_ROOM = threading.Lock()
+
+
+@contextmanager
+def room(size: int) -> Iterator[None]:
+    """Room for work that takes so many bytes at its peak: given when it is there, after idle things were let go of.
+
+    Raises:
+        NoRoom: others kept it for too long, or the server is too small for this work.
+    """
+    size = min(size, int(_MOST_OF_ROOM * limit()))
+    if size < _SMALL:
+        yield
+        return
+    mine, end, waiting = object(), time.monotonic() + _PATIENCE, None
+    try:
+        while not _promise(mine, size):
+            if time.monotonic() > end:
+                raise NoRoom(
+                    "This server has too little memory left for that: others are using it. Try again in a minute, or "
+                    "with fewer categories or a smaller file."
+                )
+            waiting = waiting or st.empty()
+            waiting.info(
+                "Waiting: this server is busy with the work of others…"
+            )  # ends here when the visitor leaves
+            time.sleep(_LOOK)
+        if waiting is not None:
+            waiting.empty()
+        yield
+    finally:
+        _PROMISED.pop(mine, None)
+
+
+def to_read(name: str, size: int) -> int:
+    """Bytes that reading a file of this name and size may take beside it."""
+    if name.lower().endswith((".gz", ".parquet")):
+        return _READING
+    return 0 if size < _SMALL_FILE else min(_TIMES_FILE * size, _READING)
+
+
+def _promise(key: object, size: int) -> bool:
+    with _ROOM:
+        wanted = sum(_PROMISED.values()) + size
+        if resident() + wanted > limit():
+            relieve(limit() - wanted)
+        if resident() + wanted > limit():
+            return False
+        _PROMISED[key] = size
+        return True
+
+
+def relieve(target: float) -> None:
+    """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
+    made again, then of what the sessions hold that were not used for longest."""
+    _let_go_of_caches()
+    idle, raw, sessions = time.monotonic() - _IDLE, _raw(), _sessions()
+    for name in sorted(sessions.keys() | raw.keys(), key=lambda name: _used(sessions.get(name))):
+        if _return_memory() <= target:
+            return
+        if _used(sessions.get(name)) < idle:
+            _let_go_of_session(name, sessions.get(name))
+    _return_memory()
+
+
+def _sessions() -> dict[str, Held]:
+    """What sessions hold, where it is worth letting go of, by their identifiers."""
+    return {one.session: one for one in list(_SESSIONS) if one.size >= _SMALL}
+
+
+def _used(one: Held | None) -> float:
+    return one.used if one is not None else 0.0
+
+
+def _let_go_of_session(name: str, one: Held | None) -> None:
+    if one is not None:
+        one.let_go()
+    if (server := _server()) is not None:
+        server.uploaded_file_mgr.remove_session_files(name)
+
+
+def _raw() -> dict[str, int]:
+    """Bytes that sessions have uploaded, which Streamlit holds until they end, by their identifiers."""
+    server = _server()
+    storage = getattr(server.uploaded_file_mgr, "file_storage", {}) if server is not None else {}
+    return {
+        name: sum(len(one.data) for one in list(files.values()))
+        for name, files in list(storage.items())
+        if files
+    }
+
+
+def _server() -> runtime.Runtime | None:
+    """The running server; None in a test of a page alone."""
+    server = runtime.get_instance() if runtime.exists() else None
+    return server if type(server) is runtime.Runtime else None
+
+
+def _let_go_of_caches() -> None:
+    for clear in _CACHES:
+        clear()
+
+
+def _return_memory() -> int:
+    """Give what is free back to the system; what is taken after that."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # only the C library of Linux has it
+        ctypes.CDLL(None).malloc_trim(0)
+    return resident()
+
+
+@cache
+def _start_watching() -> None:
+    threading.Thread(target=_watch, name="memory", daemon=True).start()
+
+
+def _watch() -> None:
+    watch = Watch()
+    while (server := _server()) is not None:
+        time.sleep(_WATCH)
+        try:
+            watch.look(server.is_active_session)
+        except Exception:
+            logging.getLogger(__name__).exception("the memory was not looked at")
+
+
+@dataclass(eq=False)
+class Watch:
+    """Looks at the memory again and again, and lets go of what visitors left behind.
+
+    Attributes:
+        left: since when each session that holds something has no visitor.
+        empty: whether there was nobody at the last look.
+    """
+
+    left: dict[str, float] = field(default_factory=dict)
+    empty: bool = True
+
+    def look(self, is_here: Callable[[str], bool]) -> None:
+        """One look; ``is_here`` says whether a session has a visitor."""
+        now, sessions, raw = time.monotonic(), _sessions(), _raw()
+        anybody = any(is_here(one.session) for one in list(_SESSIONS))
+        self.left = {
+            name: self.left.get(name, now) for name in sessions.keys() | raw.keys() if not is_here(name)
+        }
+        gone = [name for name, since in self.left.items() if now - since > _AWAY]
+        greedy = [name for name, size in raw.items() if size > _PART_OF_A_SESSION * limit()]
+        for name in (*gone, *greedy):
+            _let_go_of_session(name, sessions.get(name))
+        if not anybody and not self.empty:
+            _let_go_of_caches()
+        if gone or greedy or (not anybody and not self.empty):
+            _return_memory()
+        elif resident() > _FULL * limit():
+            with _ROOM:
+                relieve(_RELIEVED * limit())
+        self.empty = not anybody

@@ -1,0 +1,242 @@
+"""The server's memory: what is held is counted, what was left behind is let go of, and large work waits for room."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages._ui import memory
+from tests.app.opening import checked, opened, widget
+
+MEGABYTE = 2**20
+
+
+def words(page: AppTest) -> str:
+    kinds = (page.markdown, page.caption, page.success, page.warning, page.error)
+    return "\n".join(box.value for kind in kinds for box in kind)
+
+
+def megabytes(count: float) -> np.ndarray[Any, Any]:
+    return np.zeros(int(count * MEGABYTE), np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch):
+    """A server of 1,024 MB that takes what its sessions hold, and 100 MB more; sessions are idle at once."""
+    monkeypatch.setattr(memory, "limit", lambda: 1024 * MEGABYTE)
+    monkeypatch.setattr(memory, "_SESSIONS", sessions := set())
+    monkeypatch.setattr(memory, "_CACHES", [])
+    monkeypatch.setattr(memory, "_IDLE", 0.0)
+    monkeypatch.setattr(memory, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in sessions))
+    return sessions
+
+
+@pytest.fixture
+def session(server):
+    """Makes sessions that hold so many megabytes each."""
+
+    def make(name: str, *sizes: float) -> memory.Held:
+        held = memory.Held(name)
+        server.add(held)
+        for place, size in enumerate(sizes):
+            held.put(f"thing {place}", megabytes(size))
+        return held
+
+    return make
+
+
+@dataclass
+class Whole:
+    names: list[str]
+    counts: np.ndarray[Any, Any]
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [
+        (megabytes(3), 3e6, 3.3e6),
+        ([f"name {i}" for i in range(100_000)], 5e6, 9e6),
+        (Whole(["x" * 100] * 1000, np.zeros(10**6)), 8e6, 8.3e6),
+        ({i: str(i) for i in range(10_000)}, 5e5, 2e6),
+        ([[float(i)] * 3 for i in range(1000)], 3e4, 3e5),
+    ],
+)
+def test_sizes_are_about_right(value, least, most):
+    assert least <= memory.size_of(value) <= most
+
+
+def test_a_session_holds_no_more_than_its_part(session):
+    held = session("one", 100, 100, 100)
+    assert held.size <= 256.1 * MEGABYTE
+    assert held.get("thing 0") is None  # the oldest made way
+    assert held.gone == {"thing 0"}
+    assert held.get("thing 2") is not None
+    held.put("thing 0", megabytes(1))
+    assert not held.gone
+
+
+def test_the_last_thing_stays_however_large(session):
+    assert session("one", 10, 400).get("thing 1") is not None
+
+
+def test_room_is_made_by_those_who_were_idle_for_longest(session):
+    first, second = session("first", 240), session("second", 240)
+    first.used, second.used = time.monotonic() - 20, time.monotonic() - 10
+    with memory.room(500 * MEGABYTE):
+        assert not first.size
+        assert second.size
+    with memory.room(500 * MEGABYTE):
+        assert second.size
+    assert first.gone == {"thing 0"}
+
+
+def test_who_is_at_work_keeps_what_he_has(session, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    monkeypatch.setattr(memory, "_PATIENCE", 0.5)
+    busy = [session(f"busy {i}", 240) for i in range(4)]
+    with pytest.raises(memory.NoRoom, match="too little memory left"), memory.room(500 * MEGABYTE):
+        pass
+    assert all(held.size for held in busy)
+
+
+def test_shared_results_go_before_anybody_s_own(session):
+    held = session("one", 200)
+    caches: memory.Shared[object] = memory.Shared(2)
+    caches.put("large", object())
+    with memory.room(512 * MEGABYTE):
+        assert caches.find("large") is not None  # there is room for both
+    others = session("two", 240), session("three", 240)
+    with memory.room(300 * MEGABYTE):
+        assert caches.find("large") is None
+    assert held.size + sum(one.size for one in others) <= 724 * MEGABYTE
+
+
+def test_two_that_do_not_fit_take_turns():
+    order = []
+
+    def work(name: str) -> None:
+        with memory.room(500 * MEGABYTE):
+            order.append(name)
+            time.sleep(0.5)
+            order.append(name)
+
+    both = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(10)
+    assert order in (["a", "a", "b", "b"], ["b", "b", "a", "a"])
+
+
+def test_room_is_given_back_after_a_failure():
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), memory.room(500 * MEGABYTE):
+            raise ZeroDivisionError
+
+
+def test_what_a_visitor_left_behind_goes_after_half_a_minute(session, monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    gone, here = session("gone", 50), session("here", 50)
+    watch = memory.Watch()
+    watch.look(lambda name: name == "here")
+    now += memory._AWAY - 1
+    watch.look(lambda name: name == "here")
+    assert gone.size
+    now += 2
+    watch.look(lambda name: name == "here")
+    assert not gone.size
+    assert here.size
+
+
+def test_who_comes_back_in_time_keeps_all(session, monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    held = session("one", 50)
+    watch = memory.Watch()
+    for here in (False, True, False):
+        watch.look(lambda name, here=here: here)
+        now += memory._AWAY - 1
+    watch.look(lambda name: False)
+    assert held.size
+
+
+def test_a_full_server_lets_go_without_being_asked(session):
+    for i in range(4):
+        session(f"{i}", 240)
+    memory.Watch().look(lambda name: True)
+    assert memory.resident() <= 0.7 * memory.limit()
+
+
+def test_shared_results_are_forgotten_when_nobody_is_left(session):
+    session("one")
+    shared: memory.Shared[str] = memory.Shared(3)
+    shared.put("scenario", "work")
+    watch = memory.Watch()
+    watch.look(lambda name: True)
+    assert shared.find("scenario")
+    watch.look(lambda name: False)
+    assert not shared.find("scenario")
+
+
+def test_a_shared_result_is_made_once():
+    made, shared = [], memory.Shared(2)
+
+    def make() -> str:
+        made.append(1)
+        time.sleep(0.2)
+        return "work"
+
+    threads = [threading.Thread(target=shared.get, args=("scenario", make)) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert shared.get("scenario", make) == "work"
+    assert made == [1]
+    for key in "abc":
+        shared.put(key, key)
+    assert [shared.find(key) for key in "abc"] == [None, "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "megabytes_meant"),
+    [("4096", 4096), ("1023", 2048), ("2 GB", 2048), ("²", 2048), ("9" * 5000, 2048)],
+)
+def test_the_limit_is_a_setting(text, megabytes_meant, monkeypatch, caplog):
+    monkeypatch.undo()
+    monkeypatch.setenv(memory.SETTING, text)
+    with caplog.at_level(logging.WARNING):
+        assert memory.limit.__wrapped__() == megabytes_meant * MEGABYTE
+    assert bool(caplog.records) == (text != "4096")
+
+
+def test_a_file_that_was_let_go_of_is_asked_for_again(server):
+    page = opened("noisy_histogram")
+    checked(widget(page, "Distribution").set_value("upload").run())
+    checked(
+        page.file_uploader[0].set_value(("fruit.csv", b"fruit,count\nplum,300\nfig,200\n", "text/csv")).run()
+    )
+    checked(widget(page, "Use this distribution").click().run())
+    assert "Your file" in words(page)
+    page.session_state["_held"].let_go()
+    text = words(checked(page.run()))
+    assert "choose it again" in text
+    assert len(page.get("plotly_chart"))
+
+
+def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
+    monkeypatch.setattr(memory, "resident", lambda: 1000 * MEGABYTE)
+    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+    page = opened("noisy_histogram", "dist=zipf&k=1400000")
+    assert "too little memory" in words(page)
+    assert not page.exception
+    widget(page, "Categories K").set_value(50)
+    assert "too little memory" not in words(checked(page.run()))

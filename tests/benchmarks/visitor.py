@@ -1,0 +1,184 @@
+"""A visitor without a browser: opens pages, moves dials, presses buttons and uploads files over its own websocket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import UploadedFileInfo
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+_PATIENCE = 120.0  # seconds
+
+
+@dataclass
+class Visitor:
+    """One session, and what it heard of its page."""
+
+    address: str
+    socket: ClientConnection
+    page: str = ""
+    query: str = ""
+    session: str = ""
+    widgets: dict[str, str] = field(default_factory=dict)  # ids by label, of buttons and places for files
+    dials: str = ""
+    answered: int = 0
+    figure: bool = False
+    over: bool = False  # the run has ended
+    offered: list[Any] = field(default_factory=list)  # places for an upload
+    errors: list[str] = field(default_factory=list)
+    _moves: int = 0
+    _file: UploadedFileInfo | None = None
+    _file_widget: str = ""
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def at(cls, address: str) -> AsyncIterator[Visitor]:
+        url = address.replace("http", "ws") + "/_stcore/stream"
+        async with connect(
+            url,
+            max_size=None,
+            subprotocols=["streamlit"],
+            origin=address,
+            open_timeout=_PATIENCE,
+            ping_timeout=None,
+        ) as socket:  # type: ignore[call-overload]
+            yield cls(address, socket)
+
+    async def open(self, page: str, query: str) -> None:
+        """Go to a page and wait for the end of its run."""
+        self.page, self.query, self.widgets, self.dials = page, query, {}, ""
+        await self.rerun()
+
+    async def rerun(self) -> None:
+        message = self._rerun()
+        self.over = False
+        await self.socket.send(message.SerializeToString())
+        await self._until(lambda: self.over)
+
+    async def move(self, dial: str, value: float) -> float:
+        """Move a dial: seconds until the figure and the dials' answer have come."""
+        if not self.dials:
+            return float("nan")
+        self._moves += 1
+        number, begin = self.answered + 1, time.perf_counter()
+        message = self._rerun()
+        event = {"name": dial, "text": str(value), "moving": False, "number": number}
+        states = message.rerun_script.widget_states.widgets
+        states.add(id=self.dials, json_value="{}")
+        states.add(
+            id=_make_trigger_id(self.dials, "events"),
+            json_trigger_value=json.dumps([{"event": "moved", "value": event}]),
+        )
+        self.figure = self.over = False
+        await self.socket.send(message.SerializeToString())
+        await self._until(lambda: self.answered >= number and self.figure)
+        seconds = time.perf_counter() - begin
+        await self._until(lambda: self.over)
+        return seconds
+
+    async def press(self, label: str, wait: float) -> None:
+        """Press a button and listen for at most so many seconds; nothing where there is none."""
+        if label not in self.widgets:
+            self.errors.append(f"no button {label} on {self.page}")
+            return
+        message = self._rerun()
+        message.rerun_script.widget_states.widgets.add(id=self.widgets[label], trigger_value=True)
+        self.over = False
+        await self.socket.send(message.SerializeToString())
+        with contextlib.suppress(TimeoutError):
+            await self._until(lambda: self.over, wait)
+
+    async def upload(self, label: str, name: str, data: bytes) -> None:
+        """Upload a file to the place with this label, and wait for the end of the run."""
+        if label not in self.widgets:
+            self.errors.append(f"no place {label} for files on {self.page}")
+            return
+        request = BackMsg()
+        request.file_urls_request.request_id, request.file_urls_request.session_id = "1", self.session
+        request.file_urls_request.file_names.append(name)
+        self.offered = []
+        await self.socket.send(request.SerializeToString())
+        await self._until(lambda: bool(self.offered))
+        (place,) = self.offered
+        await asyncio.to_thread(self._put, place.upload_url, name, data)
+        self._file_widget = self.widgets[label]
+        self._file = UploadedFileInfo(name=name, size=len(data), file_id=place.file_id, file_urls=place)
+        await self.rerun()
+        self._file = None
+
+    async def forget_all_caches(self) -> None:
+        message = BackMsg()
+        message.clear_cache = True
+        await self.socket.send(message.SerializeToString())
+
+    def _put(self, url: str, name: str, data: bytes) -> None:
+        border = "----visitor"
+        body = (
+            (
+                f'--{border}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n'
+                "Content-Type: application/octet-stream\r\n\r\n"
+            ).encode()
+            + data
+            + f"\r\n--{border}--\r\n".encode()
+        )
+        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=_PATIENCE) as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={border}",
+            "Cookie": cookie,
+            "X-Xsrftoken": cookie.partition("=")[2].strip('"'),
+        }
+        request = urllib.request.Request(self.address + url, body, headers, method="PUT")
+        urllib.request.urlopen(request, timeout=_PATIENCE).close()
+
+    def _rerun(self) -> BackMsg:
+        message = BackMsg()
+        message.rerun_script.page_name, message.rerun_script.query_string = self.page, self.query
+        if self._file is not None:
+            state = message.rerun_script.widget_states.widgets.add(id=self._file_widget)
+            state.file_uploader_state_value.uploaded_file_info.append(self._file)
+        return message
+
+    async def _until(self, done: Callable[[], bool], seconds: float = _PATIENCE) -> None:
+        async with asyncio.timeout(seconds):
+            while not done():
+                raw = await self.socket.recv()
+                self._hear(ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode()))
+
+    def _hear(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.figure = False
+            self.session = message.new_session.initialize.session_id or self.session
+        elif kind == "script_finished":
+            self.over = message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif kind == "file_urls_response":
+            self.offered = list(message.file_urls_response.file_urls)
+        elif kind == "session_event" and message.session_event.HasField("script_compilation_exception"):
+            self.errors.append(message.session_event.script_compilation_exception.message)
+        elif kind == "delta":
+            self._see(message.delta.new_element)
+
+    def _see(self, element: Any) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "plotly_chart":
+            self.figure = True
+        elif kind == "exception":
+            self.errors.append(f"{self.page}: {element.exception.type} {element.exception.message}")
+        elif kind in ("button", "file_uploader"):
+            widget = getattr(element, kind)
+            self.widgets[widget.label] = widget.id
+        elif kind == "bidi_component":
+            data = json.loads(element.bidi_component.json or element.bidi_component.mixed.json or "{}")
+            if data.get("dials") and not data["compact"]:
+                self.dials, self.answered = element.bidi_component.id, data["answered"]
