@@ -40,8 +40,9 @@ parts = PARTS.tabs()
 with parts["errors"]:
     error_table(result, draw)
     downloads.row(page.work, figure, "estimators")
-with parts["repeat"]:
-    repeated_section(page.work, target)
+if parts["repeat"].open:
+    with parts["repeat"]:
+        repeated_section(page.work, target)
 if parts["film"].open:
     with parts["film"]:
         arrivals.estimates_section(page.work, target)

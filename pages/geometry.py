@@ -32,12 +32,15 @@ parts = PARTS.tabs()
 with parts["why"]:
     triangle.why_section(points, page.work.geometry.three)
     downloads.row(page.work, figure, "geometry")
-with parts["line"]:
-    collinearity.theorem_section(page.work)
-with parts["beyond"]:
-    collinearity.equal_supports_section(page.work)
-with parts["bias"]:
-    triangle.bias_section(page.work)
+if parts["line"].open:
+    with parts["line"]:
+        collinearity.theorem_section(page.work)
+if parts["beyond"].open:
+    with parts["beyond"]:
+        collinearity.equal_supports_section(page.work)
+if parts["bias"].open:
+    with parts["bias"]:
+        triangle.bias_section(page.work)
 guidance.which_to_use()
 
 with st.expander("Formulas"):

@@ -45,11 +45,12 @@ parts = PARTS.tabs()
 with parts["stop"]:
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
     sections.triangle_section(work, path)
-with parts["last"]:
-    settling = results.settling(work, start, path, controls.pick_nearness())
-    chart.show(settling_by_reports(path, settling), "ibu_stragglers")
-    sections.explain_pace(path)
-    st.caption("To try: start from **The reports φ**. Do the same categories come last?")
+if parts["last"].open:
+    with parts["last"]:
+        settling = results.settling(work, start, path, controls.pick_nearness())
+        chart.show(settling_by_reports(path, settling), "ibu_stragglers")
+        sections.explain_pace(path)
+        st.caption("To try: start from **The reports φ**. Do the same categories come last?")
 with parts["epsilon"]:
     sections.comparison_section(work, length, tolerance)
 with parts["cost"]:

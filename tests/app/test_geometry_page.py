@@ -10,7 +10,7 @@ from rr_core.collinearity import theorem2
 from rr_core.figures.style import number, percent
 from rr_core.geometry.simplex import three_categories
 from rr_core.registry import ESTIMATORS
-from tests.app.opening import charts, checked, opened, widget
+from tests.app.opening import charts, checked, open_part, opened, widget
 
 KEYS = ("geometry", "plane", "supports", "pushed_plane", "pushed_curve", "clouds")
 WORKED = "dist=zipf&k=3&s=1&eps=1&n=200&seed=4"
@@ -47,11 +47,15 @@ def shown(values):
 )
 def test_every_end_of_every_range_says_something(query):
     page = opened("geometry", query)
-    assert len(charts(page)) == len(KEYS)
-    assert not page.error
-    assert not page.warning
-    words = " ".join(text.value for text in page.markdown)
-    assert "nan" not in words.lower().split()
+    drawn = []
+    for part in ("why", "bias", "line", "beyond"):
+        open_part(page, "geometry", part)
+        drawn += charts(page)[1:]
+        assert not page.error
+        assert not page.warning
+        words = " ".join(text.value for text in page.markdown)
+        assert "nan" not in words.lower().split()
+    assert 1 + len(drawn) == len(KEYS)
     if "k=2&" in query and "**example**" in words:
         assert "two categories, with an empty third, have none" in words
     if "k=1423000" in query:
@@ -107,7 +111,7 @@ def test_the_page_opens_with_something_to_repair(query, example):
 
 
 def test_the_conditions_of_theorem_2_with_both_sides():
-    page = opened("geometry", "dist=zipf&k=12&s=1.5&eps=1&n=2000&seed=5")
+    page = opened("geometry", "dist=zipf&k=12&s=1.5&eps=1&n=2000&seed=5&part=line")
     draw = Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw()
     place, conditions = (make(draw.counts, draw.mechanism) for make in (collinearity, theorem2))
     (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
@@ -131,7 +135,7 @@ def test_the_conditions_of_theorem_2_with_both_sides():
     ],
 )
 def test_the_verdict_in_words(query, words):
-    page = opened("geometry", query)
+    page = opened("geometry", f"{query}&part=line")
     (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
     assert words in text
     if "k=5" in query:  # on the line is zero, and not the rounding of it
@@ -165,7 +169,7 @@ def test_sliders_and_box_and_buttons_move_the_reports():
 
 
 def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
-    page = opened("geometry", WORKED + "&phi=62,33,5")
+    page = opened("geometry", WORKED + "&phi=62,33,5&part=bias")
 
     def names():
         return [trace.get("name") for trace in charts(page)[0]["data"]]
@@ -198,20 +202,22 @@ def test_a_wrong_phi_in_the_link_is_said_once(text):
 
 @pytest.mark.slow
 def test_pushing_down_begins_on_the_line_and_leaves_it():
-    page = opened("geometry", "k=500&s=1.3&eps=1&n=10000&seed=1")
-    assert "exactly on the line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+    page = opened("geometry", "k=500&s=1.3&eps=1&n=10000&seed=1&part=beyond")
+    assert "exactly on the line" in charts(page)[1]["alt"]
     (slider,) = [one for one in page.select_slider if one.label == "Its reports"]
     middle = slider.options[len(slider.options) * 3 // 4].replace(",", "")
     checked(slider.set_value(int(middle)).run())
-    assert "off their line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+    assert "off their line" in charts(page)[1]["alt"]
     checked(widget(page, "Begin with equal supports").set_value(False).run())
     (category,) = [one for one in page.selectbox if one.label == "Category"]
     checked(category.select_index(3).run())
-    assert "off their line" in charts(page)[KEYS.index("pushed_plane")]["alt"]
+    assert "off their line" in charts(page)[1]["alt"]
 
 
 @pytest.mark.slow
-def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections():
-    plain, picked = (opened("geometry", WORKED + more) for more in ("", "&phi=62,33,5"))
+@pytest.mark.parametrize("part", ["line", "beyond", "bias"])
+def test_a_picked_point_gives_no_numbers_of_its_own_to_other_sections(part):
+    plain, picked = (opened("geometry", f"{WORKED}&part={part}{more}") for more in ("", "&phi=62,33,5"))
+    assert charts(plain)[1:]
     assert [chart["data"] for chart in charts(plain)[1:]] == [chart["data"] for chart in charts(picked)[1:]]
     assert not np.array_equal(charts(plain)[0]["data"], charts(picked)[0]["data"])

@@ -256,7 +256,7 @@ def test_wrong_link_gives_one_sentence(name, query, word):
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["k=2&n=1", "k=1000&n=1000000000&eps=0.01"])
 def test_repeated_collections(query):
-    page = opened("estimators", query)
+    page = opened("estimators", f"{query}&part=repeat")
     checked(page.button_group(key="repeat_times").set_value(50).run())
     checked(widget(page, "Repeat").click().run())
     readings = [chart["alt"] for chart in charts(page)]

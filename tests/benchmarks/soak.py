@@ -71,12 +71,14 @@ class Memory:
             await asyncio.sleep(0.5)
 
 
-async def honest(address: str, number: int, end: float, seen: Seen) -> None:
-    """One person with the app, until ``end``."""
+async def honest(address: str, number: int, start: asyncio.Barrier, seconds: float, seen: Seen) -> None:
+    """One person with the app, for so long after everybody has opened a page."""
     dice = random.Random(number)
     page = PAGES[number % len(PAGES)]
     async with Visitor.at(address) as visitor:
         await visitor.open(page, f"{EVERYDAY}&seed={number % 5}")
+        await start.wait()
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             await asyncio.sleep(dice.uniform(*PAUSE))
             act = dice.random()
@@ -95,9 +97,11 @@ async def honest(address: str, number: int, end: float, seen: Seen) -> None:
         seen.errors += visitor.errors
 
 
-async def hostile(address: str, number: int, end: float, seen: Seen) -> None:
-    """One who tries everything that costs the server much, until ``end``; new sessions all the time."""
+async def hostile(address: str, number: int, start: asyncio.Barrier, seconds: float, seen: Seen) -> None:
+    """One who tries everything that costs the server much; new sessions all the time."""
     dice = random.Random(1000 + number)
+    await start.wait()
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         name = dice.choice(list(HOSTILE))
         async with Visitor.at(address) as visitor:
@@ -162,10 +166,10 @@ async def soak(address: str, server: psutil.Process, people: int, attackers: int
     await honest_moves(address, alone)
     idle = memory.now()[0]
     watcher = asyncio.create_task(memory.watch())
-    end = time.monotonic() + seconds
+    start = asyncio.Barrier(people + attackers)
     everybody = [
-        *(honest(address, number, end, seen) for number in range(people)),
-        *(hostile(address, number, end, seen) for number in range(attackers)),
+        *(honest(address, number, start, seconds, seen) for number in range(people)),
+        *(hostile(address, number, start, seconds, seen) for number in range(attackers)),
     ]
     for failure in await asyncio.gather(*everybody, return_exceptions=True):
         if failure is not None:
