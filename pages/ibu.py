@@ -25,7 +25,7 @@ st.markdown(
     "distribution that fits best, which **MLE\\*** gives in one step.\n\n"
     "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
 )
-place = page.place()
+place, answer = page.place(), st.container()
 with figure_controls.row():
     start = controls.pick_start(work)
     length = controls.pick_length()
@@ -34,9 +34,10 @@ with figure_controls.row():
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
-sections.show_answer(reached, path)
 figure = animation(path, view)
 page.lead(figure, "ibu", place=place)
+with answer:
+    sections.show_answer(reached, path)
 film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)

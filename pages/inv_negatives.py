@@ -49,13 +49,12 @@ with parts["users"]:
     else:
         st.markdown(more_users(page.work.expected_negatives))
     st.markdown(
-        "A category that **somebody has** expects more than N·q reports, and with more and more users its chance of "
-        "getting fewer tends to zero, though it may rise on the way.\n\n"
+        "N·q is what the noise alone brings. A category that **somebody has** expects more reports than that, and with "
+        "more and more users its chance of getting fewer tends to zero, though it may rise on the way.\n\n"
         "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that "
         "tends to one half; only the size of its negatives tends to zero.\n\n"
         "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most "
-        "of the categories. Then raise **Users N**, and watch the two rows of the table, which is computed "
-        "from the law of the reports: more users have the same shares as these."
+        "of the categories. Then raise **Users N**: which row of the table gets better, and which does not?"
     )
 if parts["empty"].open:
     with parts["empty"]:

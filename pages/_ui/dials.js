@@ -123,9 +123,14 @@ class Dials {
     this.present.textContent = 'Present';
     this.present.title = 'One figure and one sentence, in large letters, for the front of a room. Key p.';
     this.present.addEventListener('click', () => window.rrLead.present());
+    this.another = document.createElement('button');   // at the foot alone
+    this.another.className = 'rr-full rr-another';
+    this.another.type = 'button';
+    this.another.textContent = 'New draw';
+    this.another.addEventListener('click', () => this.send('draws', {at: Date.now()}));
     this.buttons = document.createElement('div');
     this.buttons.className = 'rr-pair';
-    this.buttons.append(this.button, this.present);
+    this.buttons.append(this.button, this.present, this.another);
   }
 
   show(data, send) {

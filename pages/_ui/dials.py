@@ -91,7 +91,8 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
 
     Args:
         key: of the component; the same fields may stand at two places of a page.
-        compact: whether the button that fills the window with the figure has a sign instead of words.
+        compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
+            has a sign instead of words.
     """
     hand, scenario = _hand(), link.current()
     dials = []
@@ -122,6 +123,7 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
         on_moved_change=partial(_moved, key),
         on_hidden_change=partial(_hid, key),
         on_presents_change=partial(_presents, key),
+        on_draws_change=link.new_draw,
     )
 
 

@@ -13,7 +13,7 @@ from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
-from rr_core.figures.estimators import bias_and_variance, error_distribution, wins
+from rr_core.figures.estimators import bias_and_variance, cost_of_the_advice, error_distribution, wins
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.registry import ESTIMATORS, VALID
@@ -169,6 +169,8 @@ def _show_repeats(result: Repeats, times: int) -> None:
     )
     metric = metric or "mse"
     chart.show(error_distribution(result, metric), "error_distribution")
+    if cost := cost_of_the_advice(result, metric):
+        st.caption(cost)
     left, right = st.columns(2)
     with left:
         chart.show(bias_and_variance(result), "bias_and_variance")

@@ -203,8 +203,8 @@ class Story {
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
       report.textContent = known ? `Your report: ${answers[said]}` : '';
       const together = [tenths(told), '+', tenths(accident), '=', tenths(told + accident)].join('\u00a0');
-      const doubt = told + accident < 900 ? 'A report is no proof.' : 'This ε hardly protects.';
-      this.result.textContent = `${doubt} It is true with chance ${together}.`;
+      const doubt = told + accident < 900 ? 'A report is no proof: it' : 'This ε hardly protects: a report';
+      this.result.textContent = `${doubt} is true with chance ${together}.`;
     };
     const throw_it = () => {
       clearTimeout(timer);

@@ -20,6 +20,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import memory, state
+from rr_core import limits
 from rr_core.parameters import Choice
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
@@ -169,6 +170,11 @@ def change(**fields: Any) -> None:
         link.k_of_file = ""
     _change(scenario=replace(current(), **fields))
     link.notes = (note,) if note else ()
+
+
+def new_draw() -> None:
+    """Draw anew, from the next seed; a widget callback."""
+    change(seed=(current().seed + 1) % (limits.SEED_MAX + 1))
 
 
 def hide_truth(hidden: bool) -> None:

@@ -60,7 +60,7 @@ def draw_buttons() -> None:
 
 def draw_new_draw() -> None:
     """Draw the button for another draw."""
-    st.button("New draw", on_click=_new_draw, width="stretch")
+    st.button("New draw", on_click=link.new_draw, width="stretch")
 
 
 def _more(scenario: Scenario) -> None:
@@ -128,10 +128,6 @@ def _put_distribution(dist: str) -> None:
         state.open_upload()
     else:
         link.change(dist=UPLOAD, k=held.population.k)
-
-
-def _new_draw() -> None:
-    link.change(seed=(link.current().seed + 1) % (limits.SEED_MAX + 1))
 
 
 def _reset() -> None:

@@ -114,7 +114,7 @@ def truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
         "customdata": view.names,
         "marker": {
             "symbol": "line-ew-open",
-            "size": max(5, min(26, 520 // max(len(truth), 1))),
+            "size": max(5, min(26, 190 // max(len(truth), 1))),  # no wider than a category on a phone
             "color": TRUTH.colour,
             "line": {"width": 3, "color": TRUTH.colour},
         },
@@ -285,6 +285,21 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     else:
         said = f"{over} cannot tell whose mean is the smallest of the three valid estimators"
     return f"{METRIC_NAMES[metric].title}: {said} ({each})."
+
+
+def cost_of_the_advice(result: Repeats, metric: str) -> str:
+    """By how much the mean error of InvP, which the app advises, is larger than the smallest here; "" where it is not, or
+    these collections cannot tell."""
+    means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
+    least = min(means[name] for name in VALID)
+    if metric == "above" or result.tied[metric] == result.done or not 0 < least < means["inv_p"]:
+        return ""
+    if "inv_p" in result.least_mean(metric):
+        return ""
+    return (
+        f"InvP's mean is {number(means['inv_p'] / least, 3)} times the smallest here. It is the advice for a population "
+        "that one does not know: “Which should I use?” below weighs many."
+    )
 
 
 def _collections(done: int) -> str:

@@ -230,7 +230,7 @@ def _last_to_settle(settling: SettlingTimes, last: int) -> str:
         return f"All categories are within {near} of users of their limit {when}."
     which = _with_reports(settling.counts, needed == needed.max())
     when = f"from iteration {needed.max():,.0f} on"
-    return f"Slowest: categories {which}; they stay within {near} of users of their limit {when}."
+    return f"Last to come near: categories {which}; they stay within {near} of users of their limit {when}."
 
 
 def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:

@@ -193,6 +193,7 @@ def _count_line(view: Curve, name: str, y: Any, colour: str, dash: str, width: f
 
 
 LARGEST_MATRIX = 30
+_MOST_NUMBERS = 6  # categories whose cells have room for a number on a phone
 _RIM = {"color": "#000000", "width": 2}  # on the bright end of the colours, in a light and a dark theme
 
 
@@ -212,7 +213,7 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         "showscale": False,  # there are two values, and the reading has both
         "text": np.where(np.eye(mechanism.k, dtype=bool), percent(mechanism.p), percent(mechanism.q)),
         "hovertemplate": "truth %{y} → report %{x}<br>probability %{text}<extra></extra>",
-        "texttemplate": "%{text}" if mechanism.k <= 12 else "",
+        "texttemplate": "%{text}" if mechanism.k <= _MOST_NUMBERS else "",
     }
     reading = (
         f"Whatever the truth (row), the report (column) is right with probability p = {percent(mechanism.p)} "
@@ -285,7 +286,7 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
             "belief stays as it was."
         )
     before, now = (_believed(float(one[report]), np.count_nonzero(prior) == 1) for one in (prior, belief_now))
-    moved = f"moves an onlooker's belief that it is the truth from {before} to {now}"
+    moved = f"moves an onlooker's belief that it is the truth from {before}, its share of all, to {now}"
     about = "" if prior[report] == belief_now[report] else "about "
     stays = f"leaves an onlooker's belief that it is the truth at {about}{now}"
     return f"Seeing this report {moved if before != now else stays}."

@@ -138,11 +138,11 @@ class ErrorMeasures:
         return weighted_sum(ratio, self.levels.multiplicities * self.levels.phi)
 
     def certificate(self, thetas: Array) -> Array:
-        """(t, rows) max_i m_i - 1."""
+        """(t, rows) max_i m_i - 1, which is below zero by rounding alone: the average of m over theta is 1."""
         share = self.levels.phi / (1 + self.odds * thetas)
         redraw = weighted_sum(share, self.levels.multiplicities)
         largest: Array = (self.odds * share).max(axis=-1) + redraw - 1
-        return largest
+        return np.maximum(largest, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,6 +175,10 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
         return [trace.get("name") for trace in charts(page)[0]["data"]]
 
     before = rows_of(page)
+    assert not {"same distance", "same likelihood"} & set(names())
+    both = ["Circles of distance", "Curves of likelihood"]
+    checked(page.button_group(key="triangle_shown").set_value(both).run())
+    assert {"same distance", "same likelihood"} <= set(names())
     checked(widget(page, "Privacy ε").set_value(2.0).run())
     after = rows_of(page)
     assert after["Observed φ"] == before["Observed φ"] == ["62%", "33%", "5%"]

@@ -277,7 +277,7 @@ def test_who_comes_last_is_told_from_every_iteration(k, n, epsilon, start):
             assert said.startswith("All categories")
             assert ("from the start" if late == 0 else f"from iteration {late} on") in said
         else:
-            assert said.startswith("Slowest: categories with")
+            assert said.startswith("Last to come near: categories with")
             assert f"limit from iteration {late} on." in said
         if not said.startswith("All") and len(named) <= 3:
             listed = re.findall(r"[\d,]+", said.partition("categories with ")[2].partition(" report")[0])

@@ -10,8 +10,8 @@ from scipy import stats
 
 from rr_core import Scenario
 from rr_core.comparison import RANKED, rounding
-from rr_core.figures.estimators import bias_and_variance, error_distribution, wins
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.estimators import bias_and_variance, cost_of_the_advice, error_distribution, wins
+from rr_core.figures.style import QUANTITIES, number, reading
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import repeat
 from tests.figures.samples import named, repeats
@@ -171,3 +171,20 @@ def test_equal_repairs_of_negatives_are_not_called_inv():
     result = last(Scenario("uniform", 4, 0.0, 1.0, 1, 1), 20)
     assert "equal in all" in reading(wins(result, "mse"))
     assert "No collection had a negative" not in reading(bias_and_variance(result))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", RANKED)
+def test_what_the_advice_costs_is_told_where_another_mean_is_surely_smaller(metric):
+    told = 0
+    for result in many():
+        text, means = cost_of_the_advice(result, metric), result.errors[metric][:, 1:].mean(axis=0)
+        if text:
+            told += 1
+            assert NAMES["InvP"] == 2
+            assert f"InvP's mean is {number(means[1] / means.min(), 3)} times the smallest" in text
+            assert "InvP" not in reading(error_distribution(result, metric)).partition("(")[0]
+        else:
+            equal = result.tied[metric] == result.done
+            assert metric == "above" or equal or "inv_p" in result.least_mean(metric) or not means.min()
+    assert (told > 0) == (metric != "above")

@@ -135,11 +135,12 @@ def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
     names = category_names(three)
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        place = page.place()
+        place, why = page.place(), st.container()
     layers = _pick_layers(result)
     theta = truth.unless_hidden(three.theta)
     figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
     page.lead(figure, "geometry", _pick_at, place)
+    why.markdown(_explanation(result))
     with right:
         _numbers(result)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
@@ -147,8 +148,11 @@ def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
 
 
 def why_section(result: ThreeEstimates, three: Draw) -> None:
-    """Why MLE* lies between the others; folded, the drawn points as a table of shares."""
-    st.markdown(_explanation(result))
+    """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
+    st.markdown(
+        f"Switch on **{_CIRCLES}** below the picture: the smallest circle around Inv that reaches the triangle touches "
+        f"it at InvP. With **{_CURVES}**, the first curve of equal likelihood to reach it touches it at MLE\\*."
+    )
     with st.expander("The shares of these points"):
         st.markdown(_shares(result, three))
 
@@ -166,7 +170,6 @@ def _pick_layers(result: ThreeEstimates) -> Layers:
             "Show",
             (_CIRCLES, _CURVES),
             selection_mode="multi",
-            default=(_CIRCLES, _CURVES),
             key="triangle_shown",
         )
         zeros_of = st.segmented_control(
@@ -295,8 +298,8 @@ def _explanation(result: ThreeEstimates) -> str:
     divisor = float(result.estimates["inv"].clip(0).sum())
     return (
         f"InvP **subtracts** {percent(taken)} from every share that it keeps, InvN **divides** by {number(divisor)}, "
-        "MLE\\* does some of both: it lands in the middle. Here all three are on one edge of the triangle, hence on one "
-        "line; with more categories that takes a theorem (next tab)."
+        "MLE\\* does some of both: it lands between them. Here all three are on one edge of the triangle, hence on one "
+        "line; with more categories that takes a theorem (tab **On one line?**)."
     )
 
 
