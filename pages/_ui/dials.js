@@ -36,6 +36,15 @@ if (!window.rrLeave) {
   });
 }
 
+// On a phone the sidebar lies over the page: whoever chooses a page there wants to see it.
+if (!window.rrDrawer) {
+  window.rrDrawer = true;
+  addEventListener('click', event => {
+    if (innerWidth > 640 || !event.target.closest?.('[data-testid="stSidebar"] [data-testid="stPageLink"]')) return;
+    setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click());
+  });
+}
+
 // Watches the main figure.
 //
 // Its picture: Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays

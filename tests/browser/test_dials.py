@@ -141,3 +141,14 @@ def test_what_the_legend_hides_stays_hidden(open_lab):
         lab.chart("lead").locator(".legendtoggle").first.click()
     assert lab.chart("lead").evaluate(hidden) == ""
     lab.must_be_fine()
+
+
+def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_draw_is_at_hand(open_lab):
+    lab = open_lab(f"/noisy_histogram?{LINK}", viewport=PHONE)
+    lab.page.get_by_test_id("stExpandSidebarButton").click()
+    lab.page.get_by_test_id("stSidebarCollapseButton").wait_for()
+    lab.go("Estimators")
+    lab.page.get_by_test_id("stExpandSidebarButton").wait_for()
+    with lab.rerun():
+        lab.page.locator(".st-key-foot").get_by_role("button", name="New draw").click()
+    lab.page.wait_for_function("() => new URL(location.href).searchParams.get('seed') === '8'")
