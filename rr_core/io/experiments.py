@@ -94,7 +94,7 @@ def _in_parquet(data: bytes) -> SweepResult:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
             raise _not_held(name)
-    arrays = read_columns(opened, [opened.columns.index(name) for name in names]).arrays
+    arrays = read_columns(opened, [opened.columns.index(name) for name in names])
     columns = {
         name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
         for name, values in zip(names, arrays, strict=True)

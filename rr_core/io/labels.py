@@ -13,14 +13,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.decoding import UnreadableFile, megabytes
+from rr_core.io.memory import give_back
 from rr_core.io.numbers import DECIMAL
-from rr_core.io.parquet import to_text
+from rr_core.io.parquet import is_text, to_text
 
 MAX_LABEL_LENGTH = 200
 """Longer names are cut, and numbered where the cut makes two equal."""
 
 # Positions below 2^31, and four bytes instead of eight for each of up to 10^8 rows.
 Codes = npt.NDArray[np.int32]
+
+# Arrow's table of distinct values takes up to a hundred bytes for each. So many values are split by their letters into
+# parts, with a small table for one part after the other.
+_MANY, _PARTS, _LETTERS = 1 << 19, 16, 8
+_SLICE = 1 << 16
+NAMES_BYTES_MAX = 512 * 1024**2
+"""What the names of all categories may take as Python's text, in which one rare letter makes the others wide."""
 
 _CONTROLS = r"[\x00-\x1f\x7f-\x{9f}]"
 # Padding makes a name longer; beyond this much text, names are sorted letter by letter.
@@ -43,8 +52,56 @@ def factorize(column: Any) -> tuple[Any, Codes]:
     """
     if pa.types.is_dictionary(column.type):
         return _factorize_dictionary(column)
+    if len(column) > _MANY and not column.null_count and is_text(column.type):
+        return _factorize_parts(column.combine_chunks())
     encoded = column.dictionary_encode(null_encoding="encode")
     return _dictionary(encoded), _indices(encoded)
+
+
+def _factorize_parts(text: Any) -> tuple[Any, Codes]:
+    """`factorize` of much text without missing values."""
+    part = np.concatenate([_part(text.slice(i, _SLICE)) for i in range(0, len(text), _SLICE)])
+    codes = np.empty(len(text), dtype=np.int32)
+    firsts, k = [np.zeros(0, dtype=np.int32)], 0
+    for number in range(_PARTS):
+        places = np.flatnonzero(part == number).astype(np.int32)
+        own = text.take(pa.array(places)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
+        firsts.append(places[np.flatnonzero(np.diff(np.maximum.accumulate(own), prepend=-1))])
+        codes[places] = own + k
+        k += len(firsts[-1])
+    give_back()
+    if k == len(text):
+        return text, np.arange(k, dtype=np.int32)
+    first = np.concatenate(firsts)
+    order = np.argsort(first).astype(np.int32)
+    ranks = np.empty(k, dtype=np.int32)
+    ranks[order] = np.arange(k, dtype=np.int32)
+    return text.take(pa.array(first[order])), ranks[codes]
+
+
+def _part(text: Any) -> npt.NDArray[np.uint8]:
+    """For each value the part it belongs to, the same for equal values, by its length and its last letters."""
+    _, offsets, letters = text.buffers()
+    kind = np.int64 if pa.types.is_large_string(text.type) else np.int32
+    ends = np.frombuffer(offsets, kind)[text.offset : text.offset + len(text) + 1]
+    sizes = np.diff(ends)
+    found = sizes.astype(np.uint32)
+    if ends[-1] > ends[0]:
+        data = np.frombuffer(letters, np.uint8)
+        for back in range(1, _LETTERS + 1):
+            found = found * np.uint32(31) + data[np.where(sizes >= back, ends[1:] - back, ends[0])] * (
+                sizes >= back
+            )
+    return ((found ^ (found >> np.uint32(15))) % _PARTS).astype(np.uint8)
+
+
+def as_objects(names: Any) -> npt.NDArray[np.object_]:
+    """Arrow text as an array of str, made in small pieces: in one, Arrow compares them all once more."""
+    give_back()
+    objects = np.empty(len(names), dtype=object)
+    for start in range(0, len(names), _SLICE):
+        objects[start : start + _SLICE] = names.slice(start, _SLICE).to_pylist()
+    return objects
 
 
 def clean(distinct: Any, codes: Codes) -> Labels:
@@ -55,18 +112,46 @@ def clean(distinct: Any, codes: Codes) -> Labels:
     differ only in that are one category.
     """
     text = to_text(distinct)
-    controls = pc.match_substring_regex(text, _CONTROLS)
-    if pc.any(controls).as_py():
-        spaced = pc.replace_substring_regex(text, r"[\t\n\v\f\r\x{85}]+", " ")
-        text = pc.if_else(controls, pc.replace_substring_regex(spaced, _CONTROLS, ""), text)
-    names, merged = factorize(pa.chunked_array([pc.utf8_trim_whitespace(text)]))
+    # Piece by piece: each step makes a copy.
+    pieces = [_trimmed(text.slice(start, _SLICE)) for start in range(0, len(text), _SLICE)]
+    if is_text(distinct.type) and not distinct.null_count and all(unchanged for _, unchanged in pieces):
+        names, merged = text, np.arange(len(text), dtype=np.int32)
+    else:
+        names, merged = factorize(pa.chunked_array([piece for piece, _ in pieces], pa.large_string()))
+    del text, pieces
     empty = pc.index(names, pa.scalar("", names.type)).as_py()
     if empty >= 0:
         # Take the empty name out, and move the codes above it down by one.
         names = pc.filter(names, pc.not_equal(names, ""))
         merged = np.where(merged == empty, -1, merged - (merged > empty)).astype(np.int32)
+    give_back()
     names, notes = _shorten(names)
+    _check_names(names)
     return Labels(names, merged[codes] if len(codes) else codes, notes)
+
+
+def _trimmed(text: Any) -> tuple[Any, bool]:
+    """The text without control characters and blanks around it, and whether it was so before."""
+    controls = pc.match_substring_regex(text, _CONTROLS)
+    bare = text
+    if pc.any(controls).as_py():
+        spaced = pc.replace_substring_regex(text, r"[\t\n\v\f\r\x{85}]+", " ")
+        bare = pc.if_else(controls, pc.replace_substring_regex(spaced, _CONTROLS, ""), text)
+    bare = pc.utf8_trim_whitespace(bare)
+    return (text, True) if bare.equals(text) else (bare, False)
+
+
+def _check_names(names: Any) -> None:
+    """Refuse names that are too large together."""
+    letters = pc.utf8_length(names)
+    size = 0
+    for wide, pattern in ((1, ""), (1, r"[^\x00-\x{ff}]"), (2, r"[^\x00-\x{ffff}]")):
+        size += wide * (pc.sum(pc.filter(letters, pc.match_substring_regex(names, pattern))).as_py() or 0)
+    if size > NAMES_BYTES_MAX:
+        raise UnreadableFile(
+            f"The names of the {len(names):,} categories are longer than {megabytes(NAMES_BYTES_MAX)} in all. Shorten"
+            " them, for example to a code for each."
+        )
 
 
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
@@ -92,22 +177,26 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
     )
     if not too_long.size:
         return names, ()
-    labels = names.to_pylist()
-    taken = set(labels)
+    # Only names that end as if they had been cut can be equal to one that is.
+    taken = set(pc.filter(names, pc.match_substring_regex(names, r"…( \([0-9]+\))?$")).to_pylist())
+    beginnings = pc.utf8_slice_codeunits(names.take(pa.array(too_long)), 0, MAX_LABEL_LENGTH - 1)
+    labels: list[str] = []
     repeats: dict[str, int] = {}
-    for index in too_long:
-        stem = labels[index][: MAX_LABEL_LENGTH - 1]
-        label = stem + "…"
-        while label in taken:
-            repeats[stem] = repeats.get(stem, 1) + 1
-            ending = f"… ({repeats[stem]})"
-            label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
-        taken.add(label)
-        labels[index] = label
+    for start in range(0, len(beginnings), _SLICE):
+        for stem in beginnings.slice(start, _SLICE).to_pylist():
+            label = stem + "…"
+            while label in taken:
+                repeats[stem] = repeats.get(stem, 1) + 1
+                ending = f"… ({repeats[stem]})"
+                label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
+            taken.add(label)
+            labels.append(label)
     note = f"{too_long.size:,} names longer than {MAX_LABEL_LENGTH} characters were cut."
     if too_long.size == 1:
         note = f"One name longer than {MAX_LABEL_LENGTH} characters was cut."
-    return pa.array(labels, pa.large_string()), (note,)
+    is_long = np.zeros(len(names), dtype=bool)
+    is_long[too_long] = True
+    return pc.replace_with_mask(names, pa.array(is_long), pa.array(labels, pa.large_string())), (note,)
 
 
 def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:
