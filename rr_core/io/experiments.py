@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
+from rr_core.io.budget import Budget
 from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
 from rr_core.io.parquet import is_number, is_text, open_parquet
@@ -72,17 +73,18 @@ def read(name: str, data: bytes) -> SweepResult:
     """
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
-    content = unpack(data, name)
+    budget = Budget()
+    content = unpack(data, name, budget.heard())
     try:
-        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data)
+        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data, budget)
     except UnreadableFile:
         raise
     except ValueError as error:
         raise UnreadableFile(f"The file does not hold a whole sweep: {error}. {_AGAIN}") from None
 
 
-def _in_parquet(data: bytes) -> SweepResult:
-    opened = open_parquet(data)
+def _in_parquet(data: bytes, budget: Budget) -> SweepResult:
+    opened = open_parquet(data, budget)
     schema = pq.read_schema(pa.BufferReader(data))
     _check_rows(pq.read_metadata(pa.BufferReader(data)).num_rows)
     written = (schema.metadata or {}).get(_SETTINGS.encode(), b"")
@@ -102,8 +104,8 @@ def _in_parquet(data: bytes) -> SweepResult:
     return storage.from_columns(columns, about)
 
 
-def _in_csv(data: bytes) -> SweepResult:
-    text = decode(data)[0].lstrip(b"\n")
+def _in_csv(data: bytes, budget: Budget) -> SweepResult:
+    text = decode(data, budget.heard())[0].lstrip(b"\n")
     first = text.partition(b"\n")[0]
     separator = max((",", ";", "\t"), key=lambda one: first.count(one.encode()))
     header = _header(first, separator)

@@ -76,8 +76,8 @@ class Counted:
 def open_table(
     data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, budget: Budget | None = None
 ) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; what is read spends `budget`
-    (None: one of its own).
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking, which takes time of `budget`
+    (None: one of its own), as what is read later does.
 
     Raises
     ------
@@ -85,11 +85,13 @@ def open_table(
         When the file is no table at all.
     """
     budget = budget or Budget()
-    content = unpack(data, name, lambda done: tick(done / 2))
+    content = unpack(data, name, budget.heard(lambda done: tick(done / 2)))
+    compression = content.compression
     if content.kind == "parquet":
-        return Opened(open_parquet(content.data, budget), content.compression, None)
-    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
-    return Opened(open_text(text, has_header, budget), content.compression, encoding)
+        return Opened(open_parquet(content.data, budget), compression, None)
+    text, encoding = decode(content.data, budget.heard(lambda done: tick((1 + done) / 2)))
+    del content  # before more is made of the text
+    return Opened(open_text(text, has_header, budget), compression, encoding)
 
 
 @dataclass(frozen=True)
