@@ -24,9 +24,8 @@ MAX_LABEL_LENGTH = 200
 # Positions below 2^31, and four bytes instead of eight for each of up to 10^8 rows.
 Codes = npt.NDArray[np.int32]
 
-# Arrow's table of distinct values takes up to a hundred bytes for each. So many values are split by their letters into
-# parts, with a small table for one part after the other.
-_MANY, _PARTS, _LETTERS = 1 << 19, 16, 8
+# Arrow's table of distinct values takes up to a hundred bytes for each: more values than this are sorted instead.
+_MANY = 1 << 19
 _SLICE = 1 << 16
 NAMES_BYTES_MAX = 512 * 1024**2
 """What the names of all categories may take as Python's text, in which one rare letter makes the others wide."""
@@ -53,46 +52,31 @@ def factorize(column: Any) -> tuple[Any, Codes]:
     if pa.types.is_dictionary(column.type):
         return _factorize_dictionary(column)
     if len(column) > _MANY and not column.null_count and is_text(column.type):
-        return _factorize_parts(column.combine_chunks())
+        # One chunk is taken as it is: combining would copy it.
+        return _factorize_sorted(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
     encoded = column.dictionary_encode(null_encoding="encode")
     return _dictionary(encoded), _indices(encoded)
 
 
-def _factorize_parts(text: Any) -> tuple[Any, Codes]:
+def _factorize_sorted(text: Any) -> tuple[Any, Codes]:
     """`factorize` of much text without missing values."""
-    part = np.concatenate([_part(text.slice(i, _SLICE)) for i in range(0, len(text), _SLICE)])
-    codes = np.empty(len(text), dtype=np.int32)
-    firsts, k = [np.zeros(0, dtype=np.int32)], 0
-    for number in range(_PARTS):
-        places = np.flatnonzero(part == number).astype(np.int32)
-        own = text.take(pa.array(places)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
-        firsts.append(places[np.flatnonzero(np.diff(np.maximum.accumulate(own), prepend=-1))])
-        codes[places] = own + k
-        k += len(firsts[-1])
+    order = pc.sort_indices(text).to_numpy()
+    is_new = np.ones(len(order), dtype=bool)
+    for start in range(1, len(order), _SLICE):
+        some = text.take(pa.array(order[start - 1 : start + _SLICE]))
+        is_new[start : start + _SLICE] = pc.not_equal(some[1:], some[:-1]).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(is_new)
+    # The sort is stable: of equal values the one that came first comes first.
+    firsts = order[starts]
+    ranks = np.empty(len(starts), dtype=np.int32)
+    by_first = np.argsort(firsts)
+    ranks[by_first] = np.arange(len(starts), dtype=np.int32)
+    codes = np.empty(len(order), dtype=np.int32)
+    codes[order] = np.repeat(ranks, np.diff(starts, append=len(order)))
+    firsts = firsts[by_first]
+    del order, is_new, starts, ranks, by_first
     give_back()
-    if k == len(text):
-        return text, np.arange(k, dtype=np.int32)
-    first = np.concatenate(firsts)
-    order = np.argsort(first).astype(np.int32)
-    ranks = np.empty(k, dtype=np.int32)
-    ranks[order] = np.arange(k, dtype=np.int32)
-    return text.take(pa.array(first[order])), ranks[codes]
-
-
-def _part(text: Any) -> npt.NDArray[np.uint8]:
-    """For each value the part it belongs to, the same for equal values, by its length and its last letters."""
-    _, offsets, letters = text.buffers()
-    kind = np.int64 if pa.types.is_large_string(text.type) else np.int32
-    ends = np.frombuffer(offsets, kind)[text.offset : text.offset + len(text) + 1]
-    sizes = np.diff(ends)
-    found = sizes.astype(np.uint32)
-    if ends[-1] > ends[0]:
-        data = np.frombuffer(letters, np.uint8)
-        for back in range(1, _LETTERS + 1):
-            found = found * np.uint32(31) + data[np.where(sizes >= back, ends[1:] - back, ends[0])] * (
-                sizes >= back
-            )
-    return ((found ^ (found >> np.uint32(15))) % _PARTS).astype(np.uint8)
+    return (text if len(firsts) == len(codes) else text.take(pa.array(firsts))), codes
 
 
 def as_objects(names: Any) -> npt.NDArray[np.object_]:
@@ -114,10 +98,15 @@ def clean(distinct: Any, codes: Codes) -> Labels:
     text = to_text(distinct)
     # Piece by piece: each step makes a copy.
     pieces = [_trimmed(text.slice(start, _SLICE)) for start in range(0, len(text), _SLICE)]
-    if is_text(distinct.type) and not distinct.null_count and all(unchanged for _, unchanged in pieces):
-        names, merged = text, np.arange(len(text), dtype=np.int32)
-    else:
-        names, merged = factorize(pa.chunked_array([piece for piece, _ in pieces], pa.large_string()))
+    unchanged = is_text(distinct.type) and not distinct.null_count and all(same for _, same in pieces)
+    names, merged = text, np.arange(len(text), dtype=np.int32)
+    if not unchanged:
+        trimmed = pa.chunked_array([piece for piece, _ in pieces], pa.large_string())
+        pieces.clear()
+        give_back()
+        trimmed = pa.chunked_array([trimmed.combine_chunks()])
+        names, merged = factorize(trimmed)
+        del trimmed
     del text, pieces
     empty = pc.index(names, pa.scalar("", names.type)).as_py()
     if empty >= 0:
@@ -172,31 +161,36 @@ def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
 
 
 def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
-    too_long = np.flatnonzero(
-        pc.greater(pc.utf8_length(names), MAX_LABEL_LENGTH).to_numpy(zero_copy_only=False)
-    )
-    if not too_long.size:
+    is_long = pc.greater(pc.utf8_length(names), MAX_LABEL_LENGTH)
+    number = pc.sum(is_long).as_py() or 0
+    if not number:
         return names, ()
     # Only names that end as if they had been cut can be equal to one that is.
-    taken = set(pc.filter(names, pc.match_substring_regex(names, r"…( \([0-9]+\))?$")).to_pylist())
-    beginnings = pc.utf8_slice_codeunits(names.take(pa.array(too_long)), 0, MAX_LABEL_LENGTH - 1)
-    labels: list[str] = []
+    ends_so = pc.match_substring_regex(names, r"…( \([0-9]+\))?$")
+    taken = {name.encode() for name in pc.filter(names, ends_so).to_pylist()}
     repeats: dict[str, int] = {}
-    for start in range(0, len(beginnings), _SLICE):
-        for stem in beginnings.slice(start, _SLICE).to_pylist():
-            label = stem + "…"
-            while label in taken:
-                repeats[stem] = repeats.get(stem, 1) + 1
-                ending = f"… ({repeats[stem]})"
-                label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
-            taken.add(label)
-            labels.append(label)
-    note = f"{too_long.size:,} names longer than {MAX_LABEL_LENGTH} characters were cut."
-    if too_long.size == 1:
+    parts = []
+    for start in range(0, len(names), _SLICE):
+        part, is_cut = names.slice(start, _SLICE), is_long.slice(start, _SLICE)
+        stems = pc.utf8_slice_codeunits(pc.filter(part, is_cut), 0, MAX_LABEL_LENGTH - 1).to_pylist()
+        labels = pa.array([_free_label(stem, taken, repeats) for stem in stems], pa.large_string())
+        parts.append(pc.replace_with_mask(part, is_cut, labels))
+    note = f"{number:,} names longer than {MAX_LABEL_LENGTH} characters were cut."
+    if number == 1:
         note = f"One name longer than {MAX_LABEL_LENGTH} characters was cut."
-    is_long = np.zeros(len(names), dtype=bool)
-    is_long[too_long] = True
-    return pc.replace_with_mask(names, pa.array(is_long), pa.array(labels, pa.large_string())), (note,)
+    del taken, repeats
+    return pa.chunked_array(parts).combine_chunks(), (note,)
+
+
+def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
+    """A label for a name that begins so and was cut, in UTF-8 none of those taken; it is taken then."""
+    label = stem + "…"
+    while label.encode() in taken:
+        repeats[stem] = repeats.get(stem, 1) + 1
+        ending = f"… ({repeats[stem]})"
+        label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
+    taken.add(label.encode())
+    return label
 
 
 def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:
