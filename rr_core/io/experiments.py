@@ -85,8 +85,9 @@ def read(name: str, data: bytes) -> SweepResult:
 
 def _in_parquet(data: bytes, budget: Budget) -> SweepResult:
     opened = open_parquet(data, budget)
-    schema = pq.read_schema(pa.BufferReader(data))
-    _check_rows(pq.read_metadata(pa.BufferReader(data)).num_rows)
+    file = pq.ParquetFile(pa.BufferReader(data))
+    schema = file.schema_arrow
+    _check_rows(file.metadata.num_rows)
     written = (schema.metadata or {}).get(_SETTINGS.encode(), b"")
     if not written:
         raise UnreadableFile(_FOREIGN.format(what=f"{quote(_SETTINGS)} in its metadata"))
