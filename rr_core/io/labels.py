@@ -24,8 +24,9 @@ MAX_LABEL_LENGTH = 200
 # Positions below 2^31, and four bytes instead of eight for each of up to 10^8 rows.
 Codes = npt.NDArray[np.int32]
 
-# Arrow's table of distinct values takes up to a hundred bytes for each: more values than this are sorted instead.
-_MANY = 1 << 19
+# Arrow's table of distinct values takes up to a hundred bytes for each and up to three copies of their letters: more
+# than this is sorted instead.
+_MANY, _MUCH = 1 << 19, 1 << 26
 _SLICE = 1 << 16
 NAMES_BYTES_MAX = 512 * 1024**2
 """What the names of all categories may take as Python's text, in which one rare letter makes the others wide."""
@@ -51,7 +52,8 @@ def factorize(column: Any) -> tuple[Any, Codes]:
     """
     if pa.types.is_dictionary(column.type):
         return _factorize_dictionary(column)
-    if len(column) > _MANY and not column.null_count and is_text(column.type):
+    many = len(column) > _MANY or column.nbytes > _MUCH
+    if many and not column.null_count and is_text(column.type):
         # One chunk is taken as it is: combining would copy it.
         return _factorize_sorted(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
     encoded = column.dictionary_encode(null_encoding="encode")
