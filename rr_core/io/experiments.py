@@ -149,17 +149,21 @@ def _parsed(text: bytes, separator: str, header: list[str]) -> pa.Table:
         broken.append(row)
         return "error"
 
+    # Below the header, which Arrow may read as other names.
+    rows = pa.py_buffer(text).slice(text.index(b"\n") + 1 if b"\n" in text else len(text))
+    if not rows.size:
+        return pa.table({name: pa.array([], pa.string()) for name in header})
     try:
         return arrow_csv.read_csv(
-            pa.py_buffer(text),
+            rows,
             # In one block, so that lines are counted and none is too long.
-            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=header),
             arrow_csv.ParseOptions(delimiter=separator, invalid_row_handler=note),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
         )
     except pa.ArrowException:
         where = (
-            f"line {broken[0].number} has {broken[0].actual_columns:,} fields where the first line has "
+            f"line {broken[0].number + 1} has {broken[0].actual_columns:,} fields where the first line has "
             f"{broken[0].expected_columns:,}"
             if broken
             else "its lines cannot be told apart"

@@ -71,7 +71,7 @@ def test_the_largest_files_take_at_most_a_gigabyte(name: str, tmp_path: Path) ->
     assert path.stat().st_size < 200 * 2**20
     megabytes, answers = read_in_a_process_of_its_own(path)
     assert megabytes < 1024, answers
-    assert [answer for answer in answers if answer[2] > 31.0] == []
+    assert [answer for answer in answers if answer[2] > 40.0] == []
 
 
 HONEST: dict[str, Callable[[], bytes]] = {
@@ -87,10 +87,11 @@ HONEST: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("reader", ["distribution", "reports"])
 @pytest.mark.parametrize("name", HONEST)
-def test_an_honest_file_takes_few_times_its_size(name: str, tmp_path: Path) -> None:
+def test_an_honest_file_takes_few_times_its_size(name: str, reader: str, tmp_path: Path) -> None:
     """Three times, and what reading takes at all; the labels alone of a million and a half are 120 MB."""
     path = tmp_path / name
     path.write_bytes(HONEST[name]())
-    megabytes, _ = read_in_a_process_of_its_own(path)
+    megabytes, _ = read_in_a_process_of_its_own(path, readers=reader)
     assert megabytes < 3 * path.stat().st_size / 2**20 + 180
