@@ -12,16 +12,23 @@ Array = NDArray[np.float64]
 
 def short(value: Any) -> str:
     """What was received, short enough for one line of an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than some thousand digits
+        text = "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """``value`` as an int, or ValueError. Booleans and non-integral floats are refused."""
+    """``value`` as an int, or ValueError. Booleans, non-integral floats, and what no double can hold are refused."""
     allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
     try:
         number = int(value)
-        whole = not isinstance(value, (bool, np.bool_, str, bytes)) and number == value
+        whole = (
+            not isinstance(value, (bool, np.bool_, str, bytes))
+            and number == value
+            and np.isfinite(float(number))
+        )
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole or number < low or (high is not None and number > high):

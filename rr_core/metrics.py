@@ -14,6 +14,9 @@ from rr_core.mechanism import RandomizedResponse
 # What the truth is: the shares of these very users, or of the population that they were drawn from.
 Users = Literal["fixed", "sampled"]
 
+# What is beyond the largest double is infinite, and is no fault of the caller's that a warning should tell.
+_beyond_doubles = np.errstate(over="ignore", invalid="ignore")
+
 
 def check_users(users: str) -> None:
     """ValueError unless ``users`` is "fixed" or "sampled"."""
@@ -21,6 +24,7 @@ def check_users(users: str) -> None:
         raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
 
 
+@_beyond_doubles
 def squared_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     """||theta_hat - theta||^2, the sum over categories (section 5.4). Divide by k for the mean per
     category that the paper's figures show. (..., k) each, broadcast; one number per row.
@@ -31,6 +35,7 @@ def squared_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     return _number((_difference(theta_hat, theta) ** 2).sum(axis=-1))
 
 
+@_beyond_doubles
 def total_variation(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     """Half the sum of |theta_hat - theta| (section 5.4): the share of probability in the wrong place.
     (..., k) each, broadcast; one number per row, from 0 to 1 for distributions.
@@ -41,6 +46,7 @@ def total_variation(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     return _number(np.abs(_difference(theta_hat, theta)).sum(axis=-1) / 2)
 
 
+@_beyond_doubles
 def max_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     """The largest |theta_hat_i - theta_i| over the categories. (..., k) each; one number per row.
 
@@ -50,6 +56,7 @@ def max_error(theta_hat: ArrayLike, theta: ArrayLike) -> Any:
     return _number(np.abs(_difference(theta_hat, theta)).max(axis=-1))
 
 
+@_beyond_doubles
 def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: RandomizedResponse) -> Any:
     """-sum_i c_i log(q + (p - q) theta_i) in nats: summed over reports when the histogram holds counts, per
     report when it holds frequencies.
@@ -60,7 +67,8 @@ def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: R
         mechanism: the randomized response that produced the reports.
 
     Returns:
-        One number per row; infinite when a category that was reported has probability <= 0.
+        One number per row; infinite when a category that was reported has probability <= 0, or beyond the largest
+        double.
 
     Raises:
         ValueError: naming the argument.
@@ -88,6 +96,7 @@ def report_loss(counts: Array, theta: Array, mechanism: RandomizedResponse) -> A
     return np.where(np.isnan(terms), np.inf, terms)
 
 
+@_beyond_doubles
 def inv_variance(
     theta: ArrayLike,
     n: float,

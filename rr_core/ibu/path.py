@@ -94,7 +94,8 @@ def batch_levels(histogram: NDArray[Any], start: ArrayLike | None) -> BatchLevel
 def checked_distribution(name: str, values: ArrayLike, k: int) -> Array:
     """``values`` (..., k) as distributions over ``k`` categories, or ValueError naming ``name``."""
     array = _validate.vector(name, values, k).astype(np.float64)
-    sums = array.sum(axis=-1)
+    with np.errstate(over="ignore"):
+        sums = array.sum(axis=-1)
     if (array < 0).any() or (np.abs(sums - 1) > _SUM_TOLERANCE).any():
         raise ValueError(
             f"{name} must be a distribution (entries >= 0 with sum 1), got entries from {array.min():.6g} "
@@ -342,13 +343,13 @@ def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
     each decade (every iteration, as long as there are fewer than that).
 
     Args:
-        last: integer >= 0.
+        last: integer from 0 to 2^62.
         per_decade: integer >= 1.
 
     >>> log_spaced(1000, per_decade=3).tolist()
     [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
     """
-    last = _validate.integer("last", last, 0)
+    last = _validate.integer("last", last, 0, 2**62)
     per_decade = _validate.integer("per_decade", per_decade, 1)
     if last == 0:
         return np.zeros(1, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rr_core.io.decoding import UnreadableFile, megabytes
+from rr_core.io.decoding import Tick, UnreadableFile, ignore, megabytes
 from rr_core.limits import READ_BYTES_MAX, READ_SECONDS_MAX
 
 
@@ -17,6 +17,20 @@ class Budget:
     def __init__(self, size: int = READ_BYTES_MAX, seconds: float = READ_SECONDS_MAX) -> None:
         self._size, self._left = size, size
         self._seconds, self._end = seconds, time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its time is over."""
+        return time.monotonic() > self._end
+
+    def heard(self, tick: Tick = ignore) -> Tick:
+        """A progress callback that spends time of the budget before it calls `tick`."""
+
+        def both(done: float) -> None:
+            self.spend()
+            tick(done)
+
+        return both
 
     def spend(self, size: int = 0) -> None:
         """Count so many more decoded bytes.
@@ -32,7 +46,7 @@ class Budget:
                 f"The values of the file unpack to more than {megabytes(self._size)}. Count them first and upload"
                 " one row per category with its count."
             )
-        if time.monotonic() > self._end:
+        if self.is_over:
             raise UnreadableFile(
                 f"Reading the file takes more than {self._seconds:.0f} seconds. Count the values first and upload"
                 " one row per category with its count."

@@ -330,6 +330,7 @@ def _category(table: Described, count: int | None, people: Sequence[int] = ()) -
 
 def _find(table: Table, column: str | int) -> int:
     if isinstance(column, int):
+        column = int(column)  # True is a position, not the name of a column
         if 0 <= column < len(table.columns):
             return column
         raise UnreadableFile(f"There is no column {column + 1}: the file has {len(table.columns)}.")

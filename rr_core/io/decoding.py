@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES
+from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
 from rr_core.plain_text import plain
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
@@ -134,11 +134,10 @@ def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
 def gunzip(data: bytes, limit: int | None = None, tick: Tick = ignore) -> bytes:
     """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    packed, unpacked = io.BytesIO(data), io.BytesIO()
+    unpacked = io.BytesIO()
     try:
-        with gzip.GzipFile(fileobj=packed) as stream:
+        with gzip.GzipFile(fileobj=_Heard(data, tick)) as stream:
             while piece := stream.read(_CHUNK):
-                tick(packed.tell() / len(data))
                 unpacked.write(piece)
                 if unpacked.tell() > limit:
                     raise UnreadableFile(
@@ -156,19 +155,36 @@ def gunzip(data: bytes, limit: int | None = None, tick: Tick = ignore) -> bytes:
     return unpacked.getvalue()
 
 
+class _Heard(io.BytesIO):
+    """Bytes that tell what part of them was read: of millions of empty archives in one, none brings a piece."""
+
+    def __init__(self, data: bytes, tick: Tick) -> None:
+        super().__init__(data)
+        self._size, self._tick = len(data), tick
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._tick(self.tell() / self._size)
+        return super().read(size)
+
+
 def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
     Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no
     difference). The work is done in pieces: a str of 200 MB could take 800 MB.
+
+    Raises
+    ------
+    UnreadableFile
+        Binary data, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
     elif data.startswith(codecs.BOM_UTF16_LE):
-        text, encoding = _recode(data[2:], "utf-16-le", tick), "UTF-16"
+        text, encoding = _recode(data, "utf-16-le", tick, 2), "UTF-16"
     elif data.startswith(codecs.BOM_UTF16_BE):
-        text, encoding = _recode(data[2:], "utf-16-be", tick), "UTF-16"
+        text, encoding = _recode(data, "utf-16-be", tick, 2), "UTF-16"
     elif codec := _utf16_without_bom(data):
         text, encoding = _recode(data, codec, tick), "UTF-16"
     else:
@@ -183,8 +199,6 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
             "The file is empty. Upload a table with one line per category, or one value per line."
         )
     _refuse_foreign(text)
-    if b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return text, encoding
 
 
@@ -235,19 +249,24 @@ def _utf16_without_bom(data: bytes) -> str | None:
     return "utf-16-le" if high > low else "utf-16-be"
 
 
-def _chunks(data: bytes, tick: Tick) -> Iterator[bytes]:
-    for start in range(0, len(data), _CHUNK):
+def _chunks(data: bytes, tick: Tick, begin: int = 0) -> Iterator[bytes]:
+    for start in range(begin, len(data), _CHUNK):
         tick(start / len(data))
         yield data[start : start + _CHUNK]
 
 
-def _recode(data: bytes, codec: str, tick: Tick) -> bytes | None:
-    """`data` as UTF-8, or None when it is not valid in `codec`."""
-    decoder = codecs.getincrementaldecoder(codec)()
+def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None:
+    """`data` from a position on as UTF-8 with ``\n`` line ends, or None when it is not valid in `codec`."""
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)(), translate=True)
     recoded = io.BytesIO()
     try:
-        for chunk in _chunks(data, tick):
+        for chunk in _chunks(data, tick, begin):
             recoded.write(decoder.decode(chunk).encode())
+            if recoded.tell() > READ_TEXT_BYTES_MAX:
+                raise UnreadableFile(
+                    f"The text of the file is longer than {megabytes(READ_TEXT_BYTES_MAX)} in UTF-8. Count the values"
+                    " first and upload one line per category with its count."
+                )
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
         return None
@@ -255,7 +274,9 @@ def _recode(data: bytes, codec: str, tick: Tick) -> bytes | None:
 
 
 def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
-    """`data` itself when it is valid UTF-8, else None."""
+    """`data` when it is valid UTF-8, itself if its line ends are ``\n``, else None."""
+    if b"\r" in data:
+        return _recode(data, "utf-8", tick)
     if data.isascii():
         return data
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -277,7 +298,7 @@ def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     # file is one tenth of them, a text holds none.
     if len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 100:
         return None, ""
-    if len(data.translate(None, _C1)) == len(data):
+    if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data, tick)):
         return _recode(data, "latin-1", tick), "Latin-1"
     text = _recode(data, "cp1252", tick)
     # Five bytes mean nothing in Windows-1252; as Latin-1 they are control characters, dropped later.

@@ -18,17 +18,16 @@ import numpy.typing as npt
 from rr_core.io import numbers
 from rr_core.io.columns import Hint, Layout, choose, is_share_name, suggest
 from rr_core.io.decoding import UnreadableFile, quote
-from rr_core.io.labels import Codes, Labels, clean, factorize, name_order
+from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
-    MAX_CATEGORIES,
     AnyTable,
     Dropped,
     add_up,
     check_size,
     count_values,
     left_out,
+    number_columns,
     open_table,
-    read_columns,
 )
 from rr_core.io.text import TextTable
 from rr_core.plain_text import plain
@@ -201,8 +200,7 @@ def read_distribution(
         read = _from_values(table, choice.category)
     else:
         read = _from_numbers(table, choice.category, choice.count)
-    names = np.asarray(read.labels.names.to_numpy(zero_copy_only=False), dtype=object)
-    names, weights = _sorted(names, read.weights, order)
+    names, weights = _sorted(as_objects(read.labels.names), read.weights, order)
     names.setflags(write=False)
     weights.setflags(write=False)
     return Distribution(
@@ -245,12 +243,12 @@ def _from_values(table: AnyTable, category: int) -> _Weighted:
 
 
 def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
-    columns = read_columns(table, [category, count])
-    labels = _labels(*factorize(columns.arrays[0]), table.columns[category])
+    columns = number_columns(table, [category, count])
+    distinct, number_codes = columns.columns[1]
+    labels = _labels(*columns.columns[0], table.columns[category])
     kept = labels.codes >= 0
     # Usually nothing is dropped, and then nothing is copied.
     used = slice(None) if kept.all() else kept
-    distinct, number_codes = factorize(columns.arrays[1])
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
     numbers.check(table, distinct, parsed.values, number_codes, kept)
@@ -261,7 +259,7 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
             " needs a count above 0."
         )
     nameless = np.flatnonzero(~kept)
-    dropped = left_out(table, columns, nameless.size, int(nameless[0]) if nameless.size else 0)
+    dropped = left_out(table, columns.blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
     rows = int(np.count_nonzero(kept))
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
@@ -273,9 +271,6 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
     """Clean labels of a column that has as many categories as can be used."""
-    # Cleaning may unite a few names, not three in four: do not clean ten million of them first.
-    if len(distinct) > 4 * MAX_CATEGORIES:
-        check_size(len(distinct), column)
     labels = clean(distinct, codes)
     check_size(len(labels.names), column)
     return labels
@@ -317,5 +312,5 @@ def _sorted(
     elif order == "name":
         positions = name_order(names)
     else:
-        return names.copy(), weights.copy()
+        return names, weights
     return names[positions], weights[positions]

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from rr_core.io.columns import CATEGORY_WORDS, suggest
 from rr_core.io.decoding import WrongDomain, quote
-from rr_core.io.labels import clean, difference, factorize, similar_labels
+from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import Counts, add_up, open_table, read_columns
+from rr_core.io.tables import Counts, add_up, number_columns, open_table
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN
 
@@ -55,9 +55,9 @@ def read_list(text_or_source: str | Source) -> Listed:
     ['bus', 'car', 'on foot']
     """
     if isinstance(text_or_source, Source):
-        return from_column(*_column(text_or_source))
+        return _listed(*_column(text_or_source))
     cells, notes = _cells(text_or_source)
-    return from_column(pa.chunked_array([pa.array(cells, pa.large_string())]), notes)
+    return _listed(*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), notes)
 
 
 def _cells(text: str) -> tuple[list[str], tuple[str, ...]]:
@@ -106,7 +106,7 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def _column(source: Source) -> tuple[Any, tuple[str, ...]]:
+def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     table = open_table(bytes(source.data), source.name, None).table
     index = suggest(table).category
     notes: tuple[str, ...] = ()
@@ -114,12 +114,12 @@ def _column(source: Source) -> tuple[Any, tuple[str, ...]]:
         notes = (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes = (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
-    return read_columns(table, [index]).arrays[0], notes
+    return (*number_columns(table, [index]).columns[0], notes)
 
 
-def from_column(column: Any, notes: tuple[str, ...]) -> Listed:
-    """The distinct, clean names of an Arrow column."""
-    cleaned = clean(*factorize(column))
+def _listed(distinct: Any, codes: Codes, notes: tuple[str, ...]) -> Listed:
+    """The clean names of a column that `factorize` has split."""
+    cleaned = clean(distinct, codes)
     k = len(cleaned.names)
     if k == 0:
         raise WrongDomain("The list of categories is empty. Give one category per line.")
@@ -142,7 +142,7 @@ def from_column(column: Any, notes: tuple[str, ...]) -> Listed:
             "Long names that begin alike are numbered in order of appearance, which may differ between the list"
             " and the reports. Shorten them in both.",
         )
-    labels = np.array(cleaned.names.to_pylist(), dtype=object)
+    labels = as_objects(cleaned.names)
     labels.setflags(write=False)
     return Listed(labels, (*notes, *cleaned.notes))
 
@@ -272,7 +272,7 @@ def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Co
             labels[i] = other
             passed.add(other)
     distinct, codes = factorize(pa.chunked_array([pa.array(labels, pa.large_string())]))
-    united = np.array(distinct.to_pylist(), dtype=object)
+    united = as_objects(distinct)
     return united, add_up(codes, reports.counts, len(united))
 
 
@@ -307,7 +307,8 @@ def _most_first(
 def _on_list(
     reports: Reports, labels: npt.NDArray[np.object_], seen: Counts, domain: Listed, notes: tuple[str, ...]
 ) -> Collected:
-    listed = from_column(pa.chunked_array([pa.array(domain.labels, pa.large_string())]), domain.notes)
+    written = pa.chunked_array([pa.array(domain.labels, pa.large_string())])
+    listed = _listed(*factorize(written), domain.notes)
     places = pc.index_in(pa.array(labels, pa.large_string()), pa.array(listed.labels, pa.large_string()))
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
+from rr_core.io.budget import Budget
 from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
 from rr_core.io.parquet import is_number, is_text, open_parquet
@@ -72,19 +73,21 @@ def read(name: str, data: bytes) -> SweepResult:
     """
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
-    content = unpack(data, name)
+    budget = Budget()
+    content = unpack(data, name, budget.heard())
     try:
-        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data)
+        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data, budget)
     except UnreadableFile:
         raise
     except ValueError as error:
         raise UnreadableFile(f"The file does not hold a whole sweep: {error}. {_AGAIN}") from None
 
 
-def _in_parquet(data: bytes) -> SweepResult:
-    opened = open_parquet(data)
-    schema = pq.read_schema(pa.BufferReader(data))
-    _check_rows(pq.read_metadata(pa.BufferReader(data)).num_rows)
+def _in_parquet(data: bytes, budget: Budget) -> SweepResult:
+    opened = open_parquet(data, budget)
+    file = pq.ParquetFile(pa.BufferReader(data))
+    schema = file.schema_arrow
+    _check_rows(file.metadata.num_rows)
     written = (schema.metadata or {}).get(_SETTINGS.encode(), b"")
     if not written:
         raise UnreadableFile(_FOREIGN.format(what=f"{quote(_SETTINGS)} in its metadata"))
@@ -94,7 +97,7 @@ def _in_parquet(data: bytes) -> SweepResult:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
             raise _not_held(name)
-    arrays = read_columns(opened, [opened.columns.index(name) for name in names]).arrays
+    arrays = read_columns(opened, [opened.columns.index(name) for name in names])
     columns = {
         name: _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
         for name, values in zip(names, arrays, strict=True)
@@ -102,8 +105,8 @@ def _in_parquet(data: bytes) -> SweepResult:
     return storage.from_columns(columns, about)
 
 
-def _in_csv(data: bytes) -> SweepResult:
-    text = decode(data)[0].lstrip(b"\n")
+def _in_csv(data: bytes, budget: Budget) -> SweepResult:
+    text = decode(data, budget.heard())[0].lstrip(b"\n")
     first = text.partition(b"\n")[0]
     separator = max((",", ";", "\t"), key=lambda one: first.count(one.encode()))
     header = _header(first, separator)
@@ -146,17 +149,21 @@ def _parsed(text: bytes, separator: str, header: list[str]) -> pa.Table:
         broken.append(row)
         return "error"
 
+    # Below the header, which Arrow may read as other names.
+    rows = pa.py_buffer(text).slice(text.index(b"\n") + 1 if b"\n" in text else len(text))
+    if not rows.size:
+        return pa.table({name: pa.array([], pa.string()) for name in header})
     try:
         return arrow_csv.read_csv(
-            pa.py_buffer(text),
+            rows,
             # In one block, so that lines are counted and none is too long.
-            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=header),
             arrow_csv.ParseOptions(delimiter=separator, invalid_row_handler=note),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
         )
     except pa.ArrowException:
         where = (
-            f"line {broken[0].number} has {broken[0].actual_columns:,} fields where the first line has "
+            f"line {broken[0].number + 1} has {broken[0].actual_columns:,} fields where the first line has "
             f"{broken[0].expected_columns:,}"
             if broken
             else "its lines cannot be told apart"

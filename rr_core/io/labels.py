@@ -13,14 +13,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.decoding import UnreadableFile, megabytes
+from rr_core.io.memory import give_back
 from rr_core.io.numbers import DECIMAL
-from rr_core.io.parquet import to_text
+from rr_core.io.parquet import is_text, to_text
 
 MAX_LABEL_LENGTH = 200
 """Longer names are cut, and numbered where the cut makes two equal."""
 
 # Positions below 2^31, and four bytes instead of eight for each of up to 10^8 rows.
 Codes = npt.NDArray[np.int32]
+
+# Arrow's table of distinct values takes up to a hundred bytes for each and up to three copies of their letters: more
+# than this is sorted instead.
+_MANY, _MUCH = 1 << 19, 1 << 26
+_SLICE = 1 << 16
+NAMES_BYTES_MAX = 512 * 1024**2
+"""What the names of all categories may take as Python's text, in which one rare letter makes the others wide."""
 
 _CONTROLS = r"[\x00-\x1f\x7f-\x{9f}]"
 # Padding makes a name longer; beyond this much text, names are sorted letter by letter.
@@ -43,8 +52,42 @@ def factorize(column: Any) -> tuple[Any, Codes]:
     """
     if pa.types.is_dictionary(column.type):
         return _factorize_dictionary(column)
+    many = len(column) > _MANY or column.nbytes > _MUCH
+    if many and not column.null_count and is_text(column.type):
+        # One chunk is taken as it is: combining would copy it.
+        return _factorize_sorted(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
     encoded = column.dictionary_encode(null_encoding="encode")
     return _dictionary(encoded), _indices(encoded)
+
+
+def _factorize_sorted(text: Any) -> tuple[Any, Codes]:
+    """`factorize` of much text without missing values."""
+    order = pc.sort_indices(text).to_numpy()
+    is_new = np.ones(len(order), dtype=bool)
+    for start in range(1, len(order), _SLICE):
+        some = text.take(pa.array(order[start - 1 : start + _SLICE]))
+        is_new[start : start + _SLICE] = pc.not_equal(some[1:], some[:-1]).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(is_new)
+    # The sort is stable: of equal values the one that came first comes first.
+    firsts = order[starts]
+    ranks = np.empty(len(starts), dtype=np.int32)
+    by_first = np.argsort(firsts)
+    ranks[by_first] = np.arange(len(starts), dtype=np.int32)
+    codes = np.empty(len(order), dtype=np.int32)
+    codes[order] = np.repeat(ranks, np.diff(starts, append=len(order)))
+    firsts = firsts[by_first]
+    del order, is_new, starts, ranks, by_first
+    give_back()
+    return (text if len(firsts) == len(codes) else text.take(pa.array(firsts))), codes
+
+
+def as_objects(names: Any) -> npt.NDArray[np.object_]:
+    """Arrow text as an array of str, made in small pieces: in one, Arrow compares them all once more."""
+    give_back()
+    objects = np.empty(len(names), dtype=object)
+    for start in range(0, len(names), _SLICE):
+        objects[start : start + _SLICE] = names.slice(start, _SLICE).to_pylist()
+    return objects
 
 
 def clean(distinct: Any, codes: Codes) -> Labels:
@@ -55,18 +98,51 @@ def clean(distinct: Any, codes: Codes) -> Labels:
     differ only in that are one category.
     """
     text = to_text(distinct)
-    controls = pc.match_substring_regex(text, _CONTROLS)
-    if pc.any(controls).as_py():
-        spaced = pc.replace_substring_regex(text, r"[\t\n\v\f\r\x{85}]+", " ")
-        text = pc.if_else(controls, pc.replace_substring_regex(spaced, _CONTROLS, ""), text)
-    names, merged = factorize(pa.chunked_array([pc.utf8_trim_whitespace(text)]))
+    # Piece by piece: each step makes a copy.
+    pieces = [_trimmed(text.slice(start, _SLICE)) for start in range(0, len(text), _SLICE)]
+    unchanged = is_text(distinct.type) and not distinct.null_count and all(same for _, same in pieces)
+    names, merged = text, np.arange(len(text), dtype=np.int32)
+    if not unchanged:
+        trimmed = pa.chunked_array([piece for piece, _ in pieces], pa.large_string())
+        pieces.clear()
+        give_back()
+        trimmed = pa.chunked_array([trimmed.combine_chunks()])
+        names, merged = factorize(trimmed)
+        del trimmed
+    del text, pieces
     empty = pc.index(names, pa.scalar("", names.type)).as_py()
     if empty >= 0:
         # Take the empty name out, and move the codes above it down by one.
         names = pc.filter(names, pc.not_equal(names, ""))
         merged = np.where(merged == empty, -1, merged - (merged > empty)).astype(np.int32)
+    give_back()
     names, notes = _shorten(names)
+    _check_names(names)
     return Labels(names, merged[codes] if len(codes) else codes, notes)
+
+
+def _trimmed(text: Any) -> tuple[Any, bool]:
+    """The text without control characters and blanks around it, and whether it was so before."""
+    controls = pc.match_substring_regex(text, _CONTROLS)
+    bare = text
+    if pc.any(controls).as_py():
+        spaced = pc.replace_substring_regex(text, r"[\t\n\v\f\r\x{85}]+", " ")
+        bare = pc.if_else(controls, pc.replace_substring_regex(spaced, _CONTROLS, ""), text)
+    bare = pc.utf8_trim_whitespace(bare)
+    return (text, True) if bare.equals(text) else (bare, False)
+
+
+def _check_names(names: Any) -> None:
+    """Refuse names that are too large together."""
+    letters = pc.utf8_length(names)
+    size = 0
+    for wide, pattern in ((1, ""), (1, r"[^\x00-\x{ff}]"), (2, r"[^\x00-\x{ffff}]")):
+        size += wide * (pc.sum(pc.filter(letters, pc.match_substring_regex(names, pattern))).as_py() or 0)
+    if size > NAMES_BYTES_MAX:
+        raise UnreadableFile(
+            f"The names of the {len(names):,} categories are longer than {megabytes(NAMES_BYTES_MAX)} in all. Shorten"
+            " them, for example to a code for each."
+        )
 
 
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
@@ -87,27 +163,36 @@ def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
 
 
 def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
-    too_long = np.flatnonzero(
-        pc.greater(pc.utf8_length(names), MAX_LABEL_LENGTH).to_numpy(zero_copy_only=False)
-    )
-    if not too_long.size:
+    is_long = pc.greater(pc.utf8_length(names), MAX_LABEL_LENGTH)
+    number = pc.sum(is_long).as_py() or 0
+    if not number:
         return names, ()
-    labels = names.to_pylist()
-    taken = set(labels)
+    # Only names that end as if they had been cut can be equal to one that is.
+    ends_so = pc.match_substring_regex(names, r"…( \([0-9]+\))?$")
+    taken = {name.encode() for name in pc.filter(names, ends_so).to_pylist()}
     repeats: dict[str, int] = {}
-    for index in too_long:
-        stem = labels[index][: MAX_LABEL_LENGTH - 1]
-        label = stem + "…"
-        while label in taken:
-            repeats[stem] = repeats.get(stem, 1) + 1
-            ending = f"… ({repeats[stem]})"
-            label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
-        taken.add(label)
-        labels[index] = label
-    note = f"{too_long.size:,} names longer than {MAX_LABEL_LENGTH} characters were cut."
-    if too_long.size == 1:
+    parts = []
+    for start in range(0, len(names), _SLICE):
+        part, is_cut = names.slice(start, _SLICE), is_long.slice(start, _SLICE)
+        stems = pc.utf8_slice_codeunits(pc.filter(part, is_cut), 0, MAX_LABEL_LENGTH - 1).to_pylist()
+        labels = pa.array([_free_label(stem, taken, repeats) for stem in stems], pa.large_string())
+        parts.append(pc.replace_with_mask(part, is_cut, labels))
+    note = f"{number:,} names longer than {MAX_LABEL_LENGTH} characters were cut."
+    if number == 1:
         note = f"One name longer than {MAX_LABEL_LENGTH} characters was cut."
-    return pa.array(labels, pa.large_string()), (note,)
+    del taken, repeats
+    return pa.chunked_array(parts).combine_chunks(), (note,)
+
+
+def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
+    """A label for a name that begins so and was cut, in UTF-8 none of those taken; it is taken then."""
+    label = stem + "…"
+    while label.encode() in taken:
+        repeats[stem] = repeats.get(stem, 1) + 1
+        ending = f"… ({repeats[stem]})"
+        label = stem[: MAX_LABEL_LENGTH - len(ending)] + ending
+    taken.add(label.encode())
+    return label
 
 
 def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:

@@ -34,6 +34,7 @@ _DECIMAL_COMMA = r"^[+-]?([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+
 _POINT_GROUPS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?$"
 _POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _SHORT = r"^([+-]?[0-9]{1,3})?$"
+_SLICE = 1 << 16  # numbers made objects of Python's at a time
 _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
 
@@ -66,8 +67,11 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     if not (shares or percent or notes):
         text = _without_points(text, notes)
     numeric = pc.or_(pc.match_substring_regex(text, DECIMAL), pc.match_substring_regex(text, _NOT_FINITE))
-    cells = pc.if_else(numeric, text, "nan").to_pylist()
-    return Numbers(np.array([float(cell) for cell in cells], dtype=np.float64), tuple(notes), percent)
+    cells = pc.if_else(numeric, text, "nan")
+    values = np.empty(len(cells), dtype=np.float64)
+    for start in range(0, len(cells), _SLICE):
+        values[start : start + _SLICE] = list(map(float, cells.slice(start, _SLICE).to_pylist()))
+    return Numbers(values, tuple(notes), percent)
 
 
 def check(

@@ -22,6 +22,8 @@ MAX_ROWS = 100_000_000
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18
+# What the file says of its columns and parts takes ten times as much when it is read.
+_MOST_ABOUT = 32 << 20
 # The encodings of pages that Arrow can read as a dictionary: plain, and positions in a dictionary (two names).
 _WITH_DICTIONARY = frozenset({0, 2, 8})
 _SAMPLE_LETTERS = 1000
@@ -56,7 +58,10 @@ class ParquetTable:
             looks = [_look(self.data, file, index, self.budget) for index in indices]
             names = [look.name for look in looks]
             size = min((look.batch for look in looks), default=_PIECE_ROWS)
-            file, rows = _open(self.data, [look.name for look in looks if look.as_dictionary]), 0
+            file, rows = (
+                _open(self.data, [look.name for look in looks if look.as_dictionary], file.metadata),
+                0,
+            )
             for batch in file.iter_batches(size, columns=names, use_threads=False):
                 self.budget.spend(batch.nbytes)
                 # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
@@ -82,6 +87,12 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
         raise UnreadableFile(
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
             " is complete."
+        )
+    about = int.from_bytes(data[-8:-4], "little")
+    if about > _MOST_ABOUT:
+        raise UnreadableFile(
+            f"The description of columns and row groups at the end of the Parquet file takes {megabytes(about)}, and at"
+            f" most {megabytes(_MOST_ABOUT)} are read. Export the columns category and count alone, in few row groups."
         )
     budget = budget or Budget()
     with _faults_as_damage():
@@ -130,8 +141,9 @@ def _faults_as_damage() -> Iterator[None]:
         raise UnreadableFile(_DAMAGED) from error
 
 
-def _open(data: bytes, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
-    return pq.ParquetFile(pa.BufferReader(data), read_dictionary=list(as_dictionary))
+def _open(data: bytes, as_dictionary: Sequence[str] = (), about: Any = None) -> pq.ParquetFile:
+    """The file; its metadata is read again unless it is given."""
+    return pq.ParquetFile(pa.BufferReader(data), metadata=about, read_dictionary=list(as_dictionary))
 
 
 def _check_shape(file: pq.ParquetFile) -> None:
@@ -179,6 +191,7 @@ def _look(data: bytes, file: pq.ParquetFile, index: int, budget: Budget, rows: i
     size = largest = values = 0
     encodings: set[int] = set()
     for group in range(file.metadata.num_row_groups):
+        budget.spend()
         for page in pages(data, file.metadata.row_group(group).column(leaf)):
             budget.spend()
             size, largest, values = size + page.size, max(largest, page.size), values + page.values
@@ -206,7 +219,7 @@ def _sample(data: bytes, file: pq.ParquetFile, budget: Budget) -> tuple[tuple[st
         if pa.types.is_nested(_storage(column.type)):
             continue
         look = _look(data, file, index, budget, DETECT_ROWS)
-        one = _open(data, [look.name] if look.as_dictionary else [])
+        one = _open(data, [look.name] if look.as_dictionary else [], file.metadata)
         batch = next(one.iter_batches(min(look.batch, DETECT_ROWS), columns=[look.name], use_threads=False))
         budget.spend(batch.nbytes)
         batch.validate(full=True)

@@ -37,10 +37,9 @@ from rr_core.io.columns import (
 )
 from rr_core.io.decoding import Tick, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
-from rr_core.io.labels import Codes, Labels, clean, factorize
+from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
 from rr_core.io.tables import (
-    MAX_CATEGORIES,
     AnyTable,
     Counted,
     Counts,
@@ -50,8 +49,8 @@ from rr_core.io.tables import (
     check_size,
     count_values,
     has_name,
+    number_columns,
     open_table,
-    read_columns,
     with_names,
 )
 from rr_core.io.text import TextTable, open_text
@@ -175,8 +174,10 @@ class ReadFile:
 def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
     """The reports of all files. Names are cleaned once, so that a name is the same category in each file."""
     tallied = [file.counted.tallied for file in read]
-    distinct, codes = factorize(pa.chunked_array([one.names for one in tallied], pa.large_string()))
+    distinct, codes = _united([one.names for one in tallied])
+    written = len(distinct)
     cleaned = clean(distinct, codes)
+    del distinct
     column = shape.columns[shape.choice.category]
     check_size(len(cleaned.names), column, fewest=1)
     people = np.concatenate([one.people for one in tallied])
@@ -186,34 +187,45 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
             f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero. Upload"
             " reports of at least one person."
         )
-    labels = np.array(cleaned.names.to_pylist(), dtype=object)
-    counts = add_up(cleaned.codes, people, len(labels))
-    labels.setflags(write=False)
-    counts.setflags(write=False)
+    counts = add_up(cleaned.codes, people, len(cleaned.names))
+    del people
     parts = np.split(cleaned.codes, np.cumsum([len(one.names) for one in tallied])[:-1])
     rows = [int(one.rows.sum()) for one in tallied]
+    used = sum(len(np.unique(part)) for part in parts)
+    notes = (
+        *cleaned.notes,
+        *_trimmed(written, codes, cleaned),
+        *_notes(read, shape, cleaned.names, counts),
+    )
+    del codes, parts
+    labels = as_objects(cleaned.names)
+    labels.setflags(write=False)
+    counts.setflags(write=False)
     return Reports(
         labels=labels,
         counts=counts,
         total=int(counts.sum()),
         rows=sum(rows),
         files=tuple(
-            FileRead(file.name, used, int(one.people.sum()))
-            for file, one, used in zip(read, tallied, rows, strict=True)
+            FileRead(file.name, kept, int(one.people.sum()))
+            for file, one, kept in zip(read, tallied, rows, strict=True)
         ),
         dropped=_dropped(read),
-        merged=0 if shape.choice.count is None else sum(rows) - sum(len(np.unique(part)) for part in parts),
-        notes=(
-            *cleaned.notes,
-            *_trimmed(len(distinct), codes, cleaned),
-            *_notes(read, shape, cleaned.names, counts),
-        ),
+        merged=0 if shape.choice.count is None else sum(rows) - used,
+        notes=notes,
         category_name=column,
         count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
         has_header=shape.has_header,
         layout=shape.choice.layout,
         sha256=_sha256([file.sha256 for file in read]),
     )
+
+
+def _united(names: Sequence[Any]) -> tuple[Any, Codes]:
+    """The distinct names of all files and the position of each name among them; those of one file are distinct."""
+    if len(names) == 1:
+        return names[0], np.arange(len(names[0]), dtype=np.int32)
+    return factorize(pa.chunked_array(names, pa.large_string()))
 
 
 def _sha256(each: Sequence[str]) -> str:
@@ -449,13 +461,11 @@ def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
 
 
 def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
-    columns = read_columns(table, [category, count], tick)
-    distinct, codes = factorize(columns.arrays[0])
-    if len(distinct) > 4 * MAX_CATEGORIES:
-        check_size(len(distinct), table.columns[category])
-    named = has_name(to_text(distinct))
+    read = number_columns(table, [category, count], tick)
+    (distinct, codes), (distinct_amounts, amount_codes) = read.columns
+    names = to_text(distinct)
+    named = has_name(names)
     kept = named[codes]
-    distinct_amounts, amount_codes = factorize(columns.arrays[1])
     parsed = numbers.parse(distinct_amounts)
     if is_weight_name(table.columns[count]) and np.any(parsed.values % 1 > 0):
         raise UnreadableFile(
@@ -470,9 +480,9 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
     people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
     check_total(people)
-    k = len(distinct)
-    tallied = Tallied(to_text(distinct), np.bincount(codes, minlength=k), add_up(codes, people, k))
-    return with_names(table, tallied, named, columns, int(np.argmin(kept)), parsed.notes)
+    k = len(names)
+    tallied = Tallied(names, np.bincount(codes, minlength=k), add_up(codes, people, k))
+    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), parsed.notes)
 
 
 def check_total(people: Counts) -> None:

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns
 from rr_core.io.decoding import Tick, UnreadableFile, decode, ignore, megabytes, quote, unpack
-from rr_core.io.labels import factorize
+from rr_core.io.labels import Codes, factorize
+from rr_core.io.memory import give_back
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN
@@ -28,6 +29,8 @@ Counts = npt.NDArray[np.int64]
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
+# Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
+_DISTINCT = 2
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ class Counted:
 def open_table(
     data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, budget: Budget | None = None
 ) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; what is read spends `budget`
-    (None: one of its own).
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking, which takes time of `budget`
+    (None: one of its own), as what is read later does.
 
     Raises
     ------
@@ -82,38 +85,67 @@ def open_table(
         When the file is no table at all.
     """
     budget = budget or Budget()
-    content = unpack(data, name, lambda done: tick(done / 2))
+    content = unpack(data, name, budget.heard(lambda done: tick(done / 2)))
+    compression = content.compression
     if content.kind == "parquet":
-        return Opened(open_parquet(content.data, budget), content.compression, None)
-    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
-    return Opened(open_text(text, has_header, budget), content.compression, encoding)
+        return Opened(open_parquet(content.data, budget), compression, None)
+    text, encoding = decode(content.data, budget.heard(lambda done: tick((1 + done) / 2)))
+    del content  # before more is made of the text
+    return Opened(open_text(text, has_header, budget), compression, encoding)
 
 
-def read_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> Columns:
+@dataclass(frozen=True)
+class NumberedColumns:
+    """Whole columns, each as its distinct values and for each row the position of its value among them; and the blank
+    lines that were skipped."""
+
+    columns: tuple[tuple[Any, Codes], ...]
+    blank: Columns
+
+
+def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> NumberedColumns:
     """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
 
     Raises
     ------
     UnreadableFile
-        Also for more than HELD_ROWS_MAX rows or HELD_BYTES_MAX bytes.
+        Also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
+    """
+    numbered = [Numbered(table.columns[index]) for index in indices]
+    blank, rows = Columns(()), 0
+    for piece in table.pieces(indices):
+        for column, values in zip(numbered, piece.arrays, strict=False):
+            column.add(values)
+        rows += len(piece.arrays[0]) if piece.arrays else 0
+        if rows > HELD_ROWS_MAX:
+            raise UnreadableFile(
+                f"The table of counts has more than {HELD_ROWS_MAX:,} rows. Add up the counts of each category first"
+                " and upload one row per category."
+            )
+        blank = piece
+        tick(piece.done)
+    return NumberedColumns(tuple(column.result() for column in numbered), blank)
+
+
+def read_columns(table: AnyTable, indices: Sequence[int]) -> tuple[Any, ...]:
+    """The columns at `indices` as they are, for tables known to be short. Errors as above.
+
+    Raises
+    ------
+    UnreadableFile
+        Also for more than HELD_BYTES_MAX bytes.
     """
     chunks: list[list[Any]] = [[] for _ in indices]
-    blank = Columns(())
-    rows = size = 0
+    size = 0
     for piece in table.pieces(indices):
         for column, array in zip(chunks, piece.arrays, strict=False):
             column += array.chunks
             size += array.nbytes
-        rows += len(piece.arrays[0]) if piece.arrays else 0
-        if rows > HELD_ROWS_MAX or size > HELD_BYTES_MAX + 16 * rows:
-            limit = f"{HELD_ROWS_MAX:,} rows" if rows > HELD_ROWS_MAX else megabytes(HELD_BYTES_MAX)
+        if size > HELD_BYTES_MAX:
             raise UnreadableFile(
-                f"The table of counts has more than {limit}. Add up the counts of each category first and upload"
-                " one row per category."
+                f"The columns of the table unpack to more than {megabytes(HELD_BYTES_MAX)}. Save it with shorter texts."
             )
-        blank = piece
-        tick(piece.done)
-    return Columns(tuple(map(pa.chunked_array, chunks)), blank.blank_lines, blank.first_blank)
+    return tuple(map(pa.chunked_array, chunks))
 
 
 def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted:
@@ -124,13 +156,10 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted
     UnreadableFile
         A broken line, or far more values than categories can be used.
     """
-    tally, blank = Tally(), Columns(())
+    tally, blank = Tally(table.columns[category]), Columns(())
     for piece in table.pieces([category]):
         if piece.arrays:
             tally.add(piece.arrays[0])
-        # Cleaning may unite a few names, not three in four: do not wait for the end.
-        if tally.distinct > 4 * MAX_CATEGORIES:
-            check_size(tally.distinct, table.columns[category])
         blank = piece
         tick(piece.done)
     tallied = tally.result()
@@ -139,42 +168,124 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted
     return with_names(table, tallied, named, blank, first)
 
 
-class Tally:
-    """Counts values that arrive in pieces.
+class Distinct:
+    """The distinct values of a column that arrives in pieces, in order of first appearance.
 
-    Each piece is reduced to its distinct values at once. These are merged whenever enough have accumulated, so that
+    Each piece is reduced to its distinct values at once. These are united whenever enough have accumulated, so that
     the work is proportional to the rows even when nearly all values differ.
     """
 
-    def __init__(self) -> None:
-        self._names: list[Any] = []
+    def __init__(self, column: str) -> None:
+        self._column = column
+        self._parts: list[Any] = []
+        self._waiting = self._most = 0
+        self._bytes = self._most_bytes = 0
+        self._set_limits(0, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the values that are held."""
+        return self._bytes
+
+    def _hold(self, values: Any) -> None:
+        """Keep the distinct values of one more piece."""
+        self._parts.append(values)
+        self._waiting += len(values)
+        self._bytes += values.nbytes
+        if self._waiting > self._most or self._bytes > self._most_bytes:
+            self._unite()
+
+    def _unite(self) -> None:
+        """Unite the distinct values of all pieces.
+
+        Raises
+        ------
+        UnreadableFile
+            Far more than categories can be used, or too long ones.
+        """
+        if not self._parts:
+            return
+        sizes, whole = list(map(len, self._parts)), pa.chunked_array(self._parts)
+        self._parts = []  # so that the pieces are gone once they are one
+        whole = pa.chunked_array([whole.combine_chunks()])
+        give_back()
+        values, codes = factorize(whole)
+        self._renumber(codes, sizes, len(values))
+        self._parts = [values]
+        self._waiting, self._bytes = len(values), values.nbytes
+        most = _DISTINCT * MAX_CATEGORIES
+        if self._waiting > most:
+            raise UnreadableFile(
+                f"The column {quote(self._column)} holds more than {most:,} different values, and at most"
+                f" {MAX_CATEGORIES:,} categories can be used. Pick another column, or put rare categories together."
+            )
+        if self._bytes > HELD_BYTES_MAX + 16 * self._waiting:
+            raise UnreadableFile(
+                f"The different values of the column {quote(self._column)} take more than"
+                f" {megabytes(HELD_BYTES_MAX)}. Pick another column, or shorten the values."
+            )
+        self._set_limits(self._waiting, self._bytes)
+
+    def _set_limits(self, distinct: int, size: int) -> None:
+        """How many values, and of how many bytes, are held before they are united again: twice as many, but not many
+        more than are refused."""
+        self._most = max(distinct + _PENDING, min(2 * distinct + _PENDING, _DISTINCT * MAX_CATEGORIES))
+        self._most_bytes = max(size + _PENDING_BYTES, min(2 * size + _PENDING_BYTES, HELD_BYTES_MAX))
+
+    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
+        """Told, for each value held, in pieces of these sizes, which of the k united values it is."""
+        raise NotImplementedError
+
+
+class Tally(Distinct):
+    """Counts the values of a column that arrives in pieces."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
         self._rows: list[Counts] = []
-        self._waiting = 0
-        self._limit = _PENDING
-        self._bytes = 0
-        self._most_bytes = _PENDING_BYTES
-        self.distinct = 0
-        """Distinct values when they were last united."""
 
     def add(self, values: Any) -> None:
         """Count the values of one more Arrow array."""
-        found = values.value_counts()
-        self._names.append(to_text(found.field("values")))
-        self._rows.append(found.field("counts").to_numpy())
-        self._waiting += len(found)
-        self._bytes += self._names[-1].nbytes
-        if self._waiting > self._limit or self._bytes > self._most_bytes:
-            self.distinct = len(self.result().names)
-            self._limit = 2 * self.distinct + _PENDING
-            self._most_bytes = 2 * self._bytes + _PENDING_BYTES
+        for chunk in values.chunks:
+            found = chunk.value_counts()
+            self._rows.append(found.field("counts").to_numpy())
+            self._hold(to_text(found.field("values")))
 
     def result(self) -> Tallied:
         """The counts so far."""
-        names, codes = factorize(pa.chunked_array(self._names, pa.large_string()))
-        rows = add_up(codes, np.concatenate([np.zeros(0, np.int64), *self._rows]), len(names))
-        self._names, self._rows, self._waiting = [names], [rows], len(names)
-        self._bytes = names.nbytes
+        self._unite()
+        names = self._parts[0] if self._parts else pa.array([], pa.large_string())
+        rows = self._rows[0] if self._rows else np.zeros(0, np.int64)
         return Tallied(names, rows, rows)
+
+    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
+        self._rows = [add_up(codes, np.concatenate(self._rows), k)]
+
+
+class Numbered(Distinct):
+    """Numbers the values of a column that arrives in pieces: for each row the position of its value among the
+    distinct ones."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self._codes: list[Codes] = []
+
+    def add(self, values: Any) -> None:
+        """Number the values of one more Arrow array."""
+        for chunk in values.chunks:
+            distinct, codes = factorize(pa.chunked_array([chunk]))
+            self._codes.append(codes)
+            self._hold(distinct)
+
+    def result(self) -> tuple[Any, Codes]:
+        """The distinct values, and the number of each row."""
+        self._unite()
+        codes = self._codes[0] if self._codes else np.zeros(0, np.int32)
+        return self._parts[0] if self._parts else pa.array([], pa.large_string()), codes
+
+    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
+        parts = np.split(codes, np.cumsum(sizes)[:-1])
+        self._codes = [np.concatenate([part[own] for part, own in zip(parts, self._codes, strict=True)])]
 
 
 def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:

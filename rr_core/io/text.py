@@ -26,6 +26,8 @@ DETECT_ROWS = 1000
 # The longest line that can be read: Arrow needs a whole line in one block.
 _BLOCK = 4 << 20
 _PIECE_BLOCKS = 4
+# So many records are read, and so many lines are skipped, between two looks at the clock; records may be long.
+_STRETCH, _LOOK_AFTER = 16, 4096
 _EMPTY_LINES: Any = re.compile(rb"\n*")
 # Tried in this order when two explain the file equally well. A comma comes last: it may be a
 # decimal comma ("a;0,25") or part of a name.
@@ -39,11 +41,15 @@ class _Ragged:
     """Handler that Arrow calls for each line with too many or too few fields; blank lines are skipped."""
 
     delimiter: str
+    budget: Budget
     skipped: int = 0
     broken: str = ""
 
     def __call__(self, row: arrow_csv.InvalidRow) -> str:
-        if _is_blank(row.text.split(self.delimiter)):
+        # Arrow hears of no exception from here, and calls for each of millions of lines.
+        if _is_blank(row.text.split(self.delimiter)) and not (
+            self.skipped % _LOOK_AFTER == 0 and self.budget.is_over
+        ):
             self.skipped += 1
             return "skip"
         self.broken = row.text
@@ -72,7 +78,7 @@ class TextTable:
         UnreadableFile
             A line with more or fewer fields than the first, an endless quotation or line.
         """
-        ragged, records = _Ragged(self._delimiter), 0
+        ragged, records = _Ragged(self._delimiter, self.budget), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
                 body = table.slice(1) if self.has_header and not records else table
@@ -80,6 +86,7 @@ class TextTable:
                 self.budget.spend(body.nbytes)
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
+            self.budget.spend()
             raise self._unreadable(ragged.broken) from None
         yield Columns((), *self._blank_lines(records, ragged.skipped))
 
@@ -111,11 +118,15 @@ class TextTable:
         remaining = row + self.has_header
         if b'"' not in self.data:
             return self._line(remaining)
-        for line, fields in self._records():
-            if not self._skips(fields):
-                if remaining == 0:
-                    return line
-                remaining -= 1
+        for line, rows in self._stretches():
+            if remaining >= len(rows) and set(map(len, rows)) == {len(self.columns)}:
+                remaining -= len(rows)
+                continue
+            for start, fields in _with_lines(line, rows):
+                if not self._skips(fields):
+                    if remaining == 0:
+                        return start
+                    remaining -= 1
         # Python's reader sees fewer records than Arrow's: no such file is known, but do not fail.
         return row + self.has_header + 1
 
@@ -178,22 +189,47 @@ class TextTable:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Every record, blank ones included, with the line it starts on. Slow: for reports only."""
-        lines = io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline="\n")
+        for line, rows in self._stretches():
+            yield from _with_lines(line, rows)
+
+    def _stretches(self) -> Iterator[tuple[int, list[list[str]]]]:
+        """The same, many records at a time, with the line on which the first of them starts."""
+        lines = self._lines()
         if self._quoting:
             reader = csv.reader(lines, delimiter=self._delimiter)
         else:
             reader = csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
-        start = 1
-        try:
-            for fields in reader:
-                self.budget.spend()
-                yield start, fields
-                start = reader.line_num + 1
-        except csv.Error:
-            raise UnreadableFile(
-                f"Line {start} is far too long for a table. Check the line ends and the quotation marks"
-                " there."
-            ) from None
+        rows: list[list[str]] = [[]]
+        while rows:
+            start, rows, failed = reader.line_num + 1, [], False
+            try:
+                rows.extend(itertools.islice(reader, _STRETCH))
+            except csv.Error:
+                failed = True
+            self.budget.spend()
+            yield start, rows
+            if failed:
+                start += sum(map(_height, rows))
+                raise UnreadableFile(
+                    f"Line {start} is far too long for a table. Check the line ends and the quotation marks there."
+                )
+
+    def _lines(self) -> Iterator[str]:
+        """The lines, with their ends. Only some megabytes are made text at a time.
+
+        Raises
+        ------
+        csv.Error
+            A line that does not fit in a block.
+        """
+        start = 0
+        while start < len(self.data):
+            end = self.data.rfind(b"\n", start, start + _BLOCK) + 1
+            if not end and start + _BLOCK < len(self.data):
+                raise csv.Error("too long a line")
+            end = end or len(self.data)
+            yield from io.StringIO(self.data[start:end].decode(), newline="\n")
+            start = end
 
     def _skips(self, fields: Row) -> bool:
         """Whether `pieces` leaves a record out: an empty line, or blanks of the wrong number."""
@@ -311,9 +347,9 @@ def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
     A spreadsheet writes ",," for the empty rows above its table; the header is the first line that
     says something. The lines stay, so that line numbers do.
     """
-    end = len(data) - len(data.lstrip(b" \t\n" + (separator or "").encode()))
-    end = data.rfind(b"\n", 0, end) + 1
-    return data if end == 0 else b"\n" * data.count(b"\n", 0, end) + data[end:]
+    blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
+    end = data.rfind(b"\n", 0, blank.end()) + 1
+    return data if end == 0 else b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])
 
 
 def _parse(text: str, separator: str | None) -> list[list[str]]:
@@ -327,6 +363,18 @@ def _parse(text: str, separator: str | None) -> list[list[str]]:
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
         rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), DETECT_ROWS + 1))
     return rows
+
+
+def _height(fields: Row) -> int:
+    """The number of lines that a record takes."""
+    return 1 + sum(cell.count("\n") for cell in fields)
+
+
+def _with_lines(line: int, rows: list[list[str]]) -> Iterator[tuple[int, list[str]]]:
+    """Records, of which the first starts on a line, each with its own."""
+    for fields in rows:
+        yield line, fields
+        line += _height(fields)
 
 
 def _is_blank(fields: Row) -> bool:

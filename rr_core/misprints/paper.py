@@ -106,14 +106,18 @@ def squared_error_of_inv(k: int, epsilon: float) -> float:
     >>> round(squared_error_of_inv(2, math.log(3)), 9)  # 2 e^eps / (e^eps - 1)^2
     1.5
     """
-    power = math.exp(epsilon)
-    return (k**2 + (2 * power - 3) * k - 2 * (power - 1)) / (power - 1) ** 2
+    mechanism = RandomizedResponse(k, epsilon)
+    # (k - 1) (k + 2 (e^eps - 1)) / (e^eps - 1)^2, where e^eps - 1 is truth over blur.
+    blur = mechanism.blur / mechanism.truth
+    return (mechanism.k - 1.0) * blur * (mechanism.k * blur + 2)
 
 
 def slope_of_inv(k: tuple[int, int], epsilon: float) -> float:
     """Slope of log mean squared error of Inv over log k, between two values of k."""
     low, high = (math.log(squared_error_of_inv(one, epsilon)) for one in k)
-    return (high - low) / math.log(k[1] / k[0])
+    if k[0] == k[1]:
+        raise ValueError(f"k must be two different integers, got {k[0]:.6g} twice")
+    return (high - low) / (math.log(k[1]) - math.log(k[0]))
 
 
 @dataclass(frozen=True)
@@ -453,7 +457,7 @@ def histogram_law(
             continue
         reports = _compositions(users, k)
         log_ways = special.gammaln(users + 1) - special.gammaln(reports + 1).sum(axis=1)
-        chances = np.exp(log_ways + reports @ np.log(channel[truth]))
+        chances = np.exp(log_ways + special.xlogy(reports, channel[truth]).sum(axis=1))
         extended: dict[tuple[int, ...], float] = {}
         for counts, chance_before in law.items():
             for total, chance in zip((reports + counts).tolist(), chances.tolist(), strict=True):

@@ -1,102 +1,42 @@
-"""Small files that stand for very much: refused in a sentence or read, always with bounded memory."""
+"""What reading may cost is counted; the parts that count it. Whole files: test_hostile_files.py."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rr_core.io import UnreadableFile, inspect, read_distribution
+from rr_core.io import UnreadableFile, decoding, inspect, labels, read_distribution, reports, tables, text
 from rr_core.io.budget import Budget
 from rr_core.io.columns import column_names
+from rr_core.io.decoding import decode, gunzip
 from rr_core.io.parquet_pages import pages
 from rr_core.io.text import open_text
-
-READ = """
-import sys
-from rr_core.io import UnreadableFile, Source, inspect, read_distribution, read_reports
-def peak():
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) // 1024
-data, idle = open(sys.argv[1], "rb").read(), peak()
-name = sys.argv[1]
-for read in (inspect, read_distribution, lambda data, name: read_reports([Source(name, data)])):
-    try:
-        read(data, name)
-    except UnreadableFile as error:
-        print(error, file=sys.stderr)
-print(peak() - idle)
-"""
-MOST = 1024
-
-
-def written(table: pa.Table, **options: object) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd", **options)
-    return sink.getvalue()
-
-
-def wide() -> bytes:
-    text = "a" * 50_000_000
-    table = pa.table({f"c{i}": [text] for i in range(20)})
-    return written(table, use_dictionary=False, write_statistics=False)
-
-
-def long() -> bytes:
-    codes = pa.array(np.zeros(100_000_000, np.int8))
-    category = pa.DictionaryArray.from_arrays(codes, pa.array(["x"]))
-    return written(pa.table({"category": category, "count": pa.array(np.ones(100_000_000, np.int8))}))
-
-
-def prefixes() -> bytes:
-    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 900, pa.binary())})
-    return written(table, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", write_statistics=False)
-
-
-def zipped() -> bytes:
-    return gzip.compress(b"category,count\n" + b"a,1\n" * 50_000_000, 1)
-
-
-@pytest.mark.parametrize(
-    ("make", "ending"),
-    [(wide, ".parquet"), (long, ".parquet"), (prefixes, ".parquet"), (zipped, ".csv.gz")],
-)
-def test_a_small_file_takes_at_most_a_gigabyte(
-    make: Callable[[], bytes], ending: str, tmp_path: Path
-) -> None:
-    path = tmp_path / f"file{ending}"
-    path.write_bytes(make())
-    assert path.stat().st_size < 2_000_000
-    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < MOST, done.stderr
+from tests.io.hostile_files import parquet
 
 
 def test_text_in_the_encoding_of_prefixes_is_read() -> None:
     table = pa.table({"category": ["ab", "abc", "b"], "count": [1, 2, 3]})
     encodings = {"category": "DELTA_BYTE_ARRAY", "count": "DELTA_BINARY_PACKED"}
-    read = read_distribution(written(table, use_dictionary=False, column_encoding=encodings), "t.parquet")
+    read = read_distribution(parquet(table, use_dictionary=False, column_encoding=encodings), "t.parquet")
     assert read.labels.tolist() == ["ab", "abc", "b"]
     assert read.weights.tolist() == [1, 2, 3]
 
 
 def test_json_in_parquet_is_read_as_text() -> None:
     texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a":1}', "2"]))
-    read = read_distribution(written(pa.table({"category": texts, "count": [1, 3]})), "t.parquet")
+    read = read_distribution(parquet(pa.table({"category": texts, "count": [1, 3]})), "t.parquet")
     assert read.labels.tolist() == ['{"a":1}', "2"]
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_pages_tell_their_sizes_and_values(version: str) -> None:
     names = [f"name {i % 1000}" for i in range(50_000)]
-    data = written(pa.table({"category": names}), data_page_version=version, data_page_size=1000)
+    data = parquet(pa.table({"category": names}), data_page_version=version, data_page_size=1000)
     chunk = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
     found = list(pages(data, chunk))
     assert sum(page.values for page in found[1:]) == 50_000
@@ -137,6 +77,93 @@ def test_past_the_budget_a_sentence_says_what_to_do() -> None:
 
 def test_long_texts_are_cut_in_the_sample_only() -> None:
     texts = ["a" * 5000, "b" * 5000]
-    data = written(pa.table({"category": texts, "count": [1, 2]}))
+    data = parquet(pa.table({"category": texts, "count": [1, 2]}))
     assert inspect(data, "t.parquet").columns == ("category", "count")
     assert len(read_distribution(data, "t.parquet").labels[0]) == 200
+
+
+def test_the_clock_is_looked_at_in_every_step() -> None:
+    """Each of these took one call of any length: archives in one file, decoding, lines that are left out."""
+    over = Budget(seconds=-1.0)
+    for work in (
+        lambda: gunzip(gzip.compress(b"") * 1000, tick=over.heard()),
+        lambda: gunzip(gzip.compress(b"a\n"), tick=over.heard()),
+        lambda: decode("ä\n".encode("utf-16"), over.heard()),
+        lambda: list(open_text(b"a,b\n1,2\n" + b",,\n" * 10, None, over).pieces([0])),
+        lambda: open_text(b'a,b\n"1",2\n', None, over).place(1),
+    ):
+        with pytest.raises(UnreadableFile, match="takes more than"):
+            work()
+
+
+def test_too_many_different_names_are_refused_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 100)
+    monkeypatch.setattr(tables, "_PENDING", 50)
+    monkeypatch.setattr(text, "_BLOCK", 200)
+    heard: list[float] = []
+    for row in (b"name %d\n", b"name %d,1\n"):
+        data = b"".join(row % i for i in range(10_000))
+        heard.clear()
+        with pytest.raises(
+            UnreadableFile, match=r"more than 200 different values, and at most 100 categories"
+        ):
+            reports.read_reports(
+                [reports.Source("a.csv", data)], progress=lambda done: bool(heard.append(done))
+            )
+        table = open_text(data, None)
+        budget = table.budget
+        left = budget._left
+        with pytest.raises(UnreadableFile, match="more than 200 different values"):
+            tables.number_columns(table, [0])
+        assert left - budget._left < len(data) / 10
+
+
+def test_many_names_are_told_apart_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["b", "a", "", "a", "c", "b", "ä", "c" * 300, "a"] * 3
+    column = pa.chunked_array([names[:5], names[5:]], pa.large_string())
+    few = labels.factorize(column)
+    monkeypatch.setattr(labels, "_MANY", 1)
+    monkeypatch.setattr(labels, "_SLICE", 4)
+    many = labels.factorize(column)
+    assert many[0].to_pylist() == few[0].to_pylist() == list(dict.fromkeys(names))
+    assert many[1].tolist() == few[1].tolist()
+    once = pa.chunked_array([["b", "a", "c"]], pa.string())
+    assert labels.factorize(once)[0].to_pylist() == ["b", "a", "c"]
+
+
+def test_names_that_are_too_large_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labels, "NAMES_BYTES_MAX", 40)
+    for letter, most in (("a", 40), ("\u4e00", 20), ("\U0001f600", 10)):
+        for size in (most, most + 1):
+            found = labels.factorize(pa.chunked_array([[letter * (size - 1), letter]], pa.large_string()))
+            if size == most:
+                assert len(labels.clean(*found).names) == 2
+            else:
+                with pytest.raises(UnreadableFile, match="names of the 2 categories are longer than"):
+                    labels.clean(*found)
+
+
+def test_the_line_of_a_row_among_quotations_is_found_in_stretches() -> None:
+    rows = [b'"a\nb",1\n', b"c,2\n", b"\n", b",,\n", b'"d",3\n'] * 40
+    data = b"name,count\n" + b"".join(rows)
+    table = open_text(data, True)
+    records = [line for line, fields in table._records() if not table._skips(fields)]
+    assert [table.place(row) for row in range(len(records) - 1)] == records[1:]
+    line, expected = 2, []
+    for row in rows:
+        expected += [line] if row.strip(b",\n") else []
+        line += row.count(b"\n")
+    assert records[1:] == expected
+
+
+def test_a_text_that_grows_in_utf_8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "READ_TEXT_BYTES_MAX", 1000)
+    assert decode(b"\xe4" * 499 + b"\n")[1] == "Latin-1"
+    with pytest.raises(UnreadableFile, match="in UTF-8"):
+        decode(b"\xe4" * 501)
+
+
+def test_a_description_larger_than_any_table_needs_is_refused() -> None:
+    data = b"PAR1" + (40 << 20).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(UnreadableFile, match="takes 40 MB, and at most 32 MB are read"):
+        inspect(data, "t.parquet")

@@ -567,7 +567,7 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
     for k in (2, 5):
         assert read_distribution("".join(f"c{i},1\n" for i in range(k)).encode(), "a.csv").k == k
-    for k in (6, 100):
+    for k in (6, 10):
         text = "".join(f"c{i},1\n" for i in range(k))
         assert complaint(text).startswith(f"The column “Column 1” holds {k} different categories; at most 5")
 

@@ -1,0 +1,181 @@
+"""Any number and any array given to a public function: an answer without NaN, or one sentence in a ValueError."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rr_core
+from rr_core import Population, RandomizedResponse, Scenario
+from rr_core.ibu import Start, ibu_paths, iterates, log_spaced
+from rr_core.misprints import histogram_law, slope_of_inv, squared_error_of_inv
+from rr_core.reports import above_zero, analyse, fit_test, inv_interval, nearest, plausible_epsilon
+
+SECONDS = 2.0
+NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-320, 1e-12,
+           1e16, 1.7e308, -1e308, 2**31, 2**53, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400),
+           True, False, np.True_, np.float32(0.1), np.int8(-1), np.uint64(2**63), Fraction(1, 3), 1j, "1",
+           "", b"1", None, object(), [], {}, (), [1], np.array([]), np.array(1.0)]  # fmt: skip
+ENTRIES = [0, 1, 2, 5, 9, 0.25, 0.5, 1e-320, 5e-324, 1e16, 1.7e308, 2**53, 2**62, 2**63, 10**400, float("nan"),
+           float("inf"), -1, True, "a", None]  # fmt: skip
+K = 3
+MECHANISMS = [RandomizedResponse(K, epsilon) for epsilon in (1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)]
+
+numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
+# Of these any large one is an honest wish for much work, or for much memory.
+few = numbers.filter(lambda value: not (isinstance(value, (int, float, np.number, Fraction)) and value > 64))
+mechanisms = st.sampled_from(MECHANISMS)
+usual = st.lists(st.integers(0, 50), min_size=K, max_size=K).filter(any)
+arrays = st.one_of(
+    usual,
+    st.lists(st.sampled_from(ENTRIES), min_size=K, max_size=K),
+    st.lists(st.floats(0, allow_infinity=False), min_size=K, max_size=K),
+    st.lists(st.sampled_from([0, 5e-324, 1e-300, 1.7e308, 2**62, 1]), min_size=K, max_size=K),
+    st.lists(st.sampled_from(ENTRIES), max_size=5),
+    st.lists(st.lists(st.sampled_from([0, 1, 2.5, 1.7e308, -1]), min_size=K, max_size=K), max_size=3),
+    st.sampled_from([np.zeros((0, K)), np.zeros((2, 0, K)), np.zeros((K, 0)), np.ones((2, 2, K)), np.eye(K),
+                     np.eye(K)[:, :2],
+                     np.array([1, 2, 3], dtype=np.float16), np.array(["1", "2", "3"]), np.array([1, 2, 3], dtype="m8[s]"),
+                     [[1, 2, 3], [1, 2]], {"a": 1}, "abc", b"abc", iter([1, 2, 3])]),
+    numbers,
+)  # fmt: skip
+shares = st.one_of(st.sampled_from([[0.2, 0.3, 0.5], [0, 0, 1], [5e-324, 0, 1.0], [1 / 3] * 3]), arrays)
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] = {
+    "RandomizedResponse": (RandomizedResponse, (numbers, numbers)),
+    "from_p": (RandomizedResponse.from_p, (numbers, numbers)),
+    "from_redraw": (RandomizedResponse.from_redraw, (numbers, numbers)),
+    "expected": (RandomizedResponse.expected, (mechanisms, shares)),
+    "randomize": (lambda m, values: m.randomize(values, 1), (mechanisms, arrays)),
+    "randomize_histogram": (lambda m, counts: m.randomize_histogram(counts, 1), (mechanisms, arrays)),
+    "zipf": (rr_core.zipf, (few, numbers)),
+    "from_weights": (Population.from_weights, (arrays,)),
+    "Scenario": (
+        lambda k, s, epsilon, n, seed: Scenario(k=k, s=s, epsilon=epsilon, n=n, seed=seed),
+        (numbers,) * 5,
+    ),
+    "draw": (lambda k, s, n: Scenario(k=k, s=s, n=n).draw().counts, (few, numbers, few)),
+    "log_spaced": (log_spaced, (numbers, few)),
+    "Start": (
+        lambda category, mass: Start("point", category, mass).distribution([1, 2, 3]),
+        (numbers, numbers),
+    ),
+    "inv_variance": (rr_core.inv_variance, (shares, numbers, mechanisms)),
+    **{
+        name: (getattr(rr_core, name), (arrays, mechanisms))
+        for name in ("inv", "inv_n", "inv_p", "mle_star", "collinearity")
+    },
+    **{
+        name: (getattr(rr_core, name), (arrays, shares, mechanisms))
+        for name in ("negative_log_likelihood", "optimality_gap", "update_factors")
+    },
+    **{
+        name: (getattr(rr_core, name), (shares, shares))
+        for name in ("squared_error", "total_variation", "max_error")
+    },
+    "ibu": (rr_core.ibu, (arrays, mechanisms, few)),
+    "ibu from a start": (lambda h, m, start: rr_core.ibu(h, m, 3, start), (arrays, mechanisms, shares)),
+    "ibu_channel": (rr_core.ibu_channel, (arrays, st.one_of(st.just(np.eye(K)), arrays), few)),
+    "ibu_path": (rr_core.ibu_path, (arrays, mechanisms, st.lists(few, max_size=3))),
+    "ibu_paths": (
+        lambda h, m, i: ibu_paths(h, [m], [1, 3], i),
+        (arrays, mechanisms, st.one_of(st.none(), shares)),
+    ),
+    "iterates": (lambda h, m, last: [*iterates(rr_core.ibu_path(h, m, [2]), last)], (usual, mechanisms, few)),
+    "above_zero": (above_zero, (arrays, mechanisms, numbers)),
+    "analyse": (lambda c, m, level: analyse(c, m, level).columns(), (arrays, mechanisms, numbers)),
+    "inv_interval": (
+        lambda c, m, level, all_: inv_interval(c, m, level, simultaneous=all_),
+        (arrays, mechanisms, numbers, st.booleans()),
+    ),
+    "nearest": (nearest, (arrays, mechanisms)),
+    "fit_test": (lambda c, m, seed: fit_test(c, m, 5, seed=seed), (arrays, mechanisms, numbers)),
+    "fit_test, replicates": (fit_test, (usual, mechanisms, few)),
+    "plausible_epsilon": (
+        lambda c, k, level, above: plausible_epsilon(c, k, level, above=above, replicates=5),
+        (arrays, few, numbers, numbers),
+    ),
+    "squared_error_of_inv": (squared_error_of_inv, (numbers, numbers)),
+    "slope_of_inv": (
+        lambda one, two, epsilon: slope_of_inv((one, two), epsilon),
+        (numbers, numbers, numbers),
+    ),
+    "histogram_law": (histogram_law, (st.lists(st.integers(0, 4), min_size=K, max_size=K), mechanisms)),
+}
+# A likelihood can be zero, an epsilon plausible without an upper end, an error beyond the largest double.
+INFINITE = {"plausible_epsilon", "squared_error_of_inv", "inv_variance", "nearest"}
+# Where InvP and InvN coincide there is no position between them; errors and likelihoods of what is no distribution are
+# what they are, and their logarithms too.
+UNDEFINED = {
+    "collinearity",
+    "squared_error",
+    "total_variation",
+    "max_error",
+    "negative_log_likelihood",
+    "slope_of_inv",
+}
+
+
+def parts(answer: Any) -> list[Any]:
+    """The numbers and arrays in an answer."""
+    if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
+        return [part for field in dataclasses.fields(answer) for part in parts(getattr(answer, field.name))]
+    if isinstance(answer, dict):
+        return [part for value in answer.values() for part in parts(value)]
+    if isinstance(answer, (list, tuple)):
+        return [part for value in answer for part in parts(value)]
+    return [answer] if isinstance(answer, (int, float, np.generic, np.ndarray)) else []
+
+
+def answered(name: str, data: st.DataObject) -> None:
+    call, drawn = CALLS[name]
+    given_to = [data.draw(one) for one in drawn]
+    began = time.process_time()
+    try:
+        answer = call(*given_to)
+    except (ValueError, TypeError) as refusal:
+        said = str(refusal)
+        assert 10 < len(said) < 300
+        assert "\n" not in said
+    else:
+        for part in map(np.asarray, parts(answer)):
+            if part.dtype.kind == "f" and name not in UNDEFINED:
+                assert not np.isnan(part).any()
+                assert name in INFINITE or np.isfinite(part).all()
+    assert time.process_time() - began < SECONDS
+
+
+@pytest.mark.parametrize("name", CALLS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_an_answer_or_a_sentence(name: str, data: st.DataObject) -> None:
+    answered(name, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+@settings(max_examples=2000, derandomize=False)
+@given(data=st.data())
+def test_many_answers_or_sentences(name: str, data: st.DataObject) -> None:
+    answered(name, data)
+
+
+def test_integers_that_no_double_holds_are_refused() -> None:
+    for k in (10**400, 10**5000):
+        with pytest.raises(
+            ValueError, match=r"k must be an integer >= 2, got (1000|a number of thousands of digits)"
+        ):
+            RandomizedResponse(k, 1.0)
+    with pytest.raises(ValueError, match="two different integers"):
+        slope_of_inv((3, 3), 1.0)
+    histograms, chances = histogram_law(np.array([1, 0]), RandomizedResponse(2, 5000.0))
+    assert histograms[chances > 0].tolist() == [[1, 0]]
+    assert chances.sum() == 1.0

@@ -1,0 +1,229 @@
+"""Files made to take a reader's memory or time, or to be misread; and every reader on one of them.
+
+``python -m tests.io.hostile_files FOLDER`` writes them all. None is kept: each is made in a second or two.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rr_core.io import (
+    Source,
+    UnreadableFile,
+    WrongDomain,
+    experiments,
+    inspect,
+    inspect_reports,
+    read_distribution,
+    read_list,
+    read_reports,
+)
+
+READERS: dict[str, Callable[[bytes, str], Any]] = {
+    "inspect": inspect,
+    "distribution": read_distribution,
+    "inspect reports": lambda data, name: inspect_reports(Source(name, data)),
+    "reports": lambda data, name: read_reports([Source(name, data)]),
+    "reports of two files": lambda data, name: read_reports([Source(name, data), Source(name, data)]),
+    "list": lambda data, name: read_list(Source(name, data)),
+    "sweep": lambda data, name: experiments.read(name, data),
+}
+
+TABLE = b"category,count\nbus,3\ncar,4\n"
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    """A Parquet file compressed by zstd."""
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **{"compression": "zstd", **options})
+    return sink.getvalue()
+
+
+def wide() -> bytes:
+    text = "a" * 50_000_000
+    return parquet(
+        pa.table({f"c{i}": [text] for i in range(20)}), use_dictionary=False, write_statistics=False
+    )
+
+
+def long() -> bytes:
+    codes = pa.array(np.zeros(100_000_000, np.int8))
+    category = pa.DictionaryArray.from_arrays(codes, pa.array(["x"]))
+    return parquet(pa.table({"category": category, "count": pa.array(np.ones(100_000_000, np.int8))}))
+
+
+def prefixes() -> bytes:
+    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 900, pa.binary())})
+    return parquet(table, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", write_statistics=False)
+
+
+def endings() -> bytes:
+    texts = ["b" * 1_000_000 + str(i) for i in range(400)]
+    return parquet(
+        pa.table({"category": texts}), use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY",
+        write_statistics=False,
+    )  # fmt: skip
+
+
+def small_parquet() -> bytes:
+    return parquet(pa.table({"category": [f"name {i % 50}" for i in range(500)], "count": range(500)}))
+
+
+def flipped(data: bytes, step: int) -> bytes:
+    """One bit in so many bytes is wrong."""
+    bad = bytearray(data)
+    for at in range(4, len(bad) - 8, step):
+        bad[at] ^= 1 << at % 8
+    return bytes(bad)
+
+
+def deep_schema() -> bytes:
+    """A Parquet file of groups in groups, as Thrift's compact protocol writes it."""
+    group, leaf = b"\x35\x00\x18\x01r\x15\x02\x00", b"\x15\x02\x25\x00\x18\x01x\x00"
+    count, size = 100_001, b""
+    while count:
+        size += bytes([count & 127 | (128 if count > 127 else 0)])
+        count >>= 7
+    about = b"\x15\x02\x19\xfc" + size + group * 100_000 + leaf + b"\x16\x02\x19\x0c\x00"
+    return b"PAR1" + about + struct.pack("<I", len(about)) + b"PAR1"
+
+
+def long_footer() -> bytes:
+    return b"PAR1" + bytes(40_000_000) + struct.pack("<I", 40_000_000) + b"PAR1"
+
+
+def rows(count: int, row: bytes = b"name %07d,1\n") -> bytes:
+    return b"category,count\n" + b"".join(row % i for i in range(count))
+
+
+def different(size: int, count: int, ending: bytes = b"\n") -> bytes:
+    return b"value" + b"\n" + b"".join(b"%0*d" % (size, i) + ending for i in range(count))
+
+
+QUICK: dict[str, Callable[[], bytes]] = {
+    "cut.parquet": lambda: small_parquet()[:-9],
+    "flipped.parquet": lambda: flipped(small_parquet(), 97),
+    "very flipped.parquet": lambda: flipped(small_parquet(), 7),
+    "zeros.parquet": lambda: b"PAR1" + bytes(5000) + small_parquet()[-200:],
+    "deep schema.parquet": deep_schema,
+    "html.parquet": lambda: parquet(pa.table({"<b>x</b>": ["a", "b"], '=HYPERLINK("x")': [1, 2]})),
+    "lists.parquet": lambda: parquet(pa.table({"category": [[1], [2]], "count": [1, 2]})),
+    "huge counts.parquet": lambda: parquet(
+        pa.table({"category": ["a", "b"], "count": [1e308, float("nan")]})
+    ),
+    "equal names.csv": lambda: b",".join([b"name"] * 1000) + b"\n" + b",".join([b"1"] * 1000) + b"\n",
+    "nested.csv.gz": lambda: gzip.compress(gzip.compress(gzip.compress(TABLE))),
+    "cut.csv.gz": lambda: gzip.compress(TABLE * 1000)[:-12],
+    "wrong sum.csv.gz": lambda: gzip.compress(TABLE)[:-8] + bytes(8),
+    "rubbish behind.csv.gz": lambda: gzip.compress(TABLE) + b"rubbish",
+    "archives.csv.gz": lambda: gzip.compress(b"") * 20_000 + gzip.compress(TABLE),
+    "nul.csv": lambda: b"category,count\na\x00b,1\nc,2\n",
+    "all nul.csv": lambda: bytes(1_000_000),
+    "three marks.csv": lambda: b"\xef\xbb\xbf" * 3 + TABLE,
+    "two marks.csv": lambda: b"\xff\xfe\xfe\xff" + TABLE.decode().encode("utf-16-le"),
+    "half a letter.csv": lambda: b"\xff\xfe" + TABLE.decode().encode("utf-16-le") + b"\x3d\xd8",
+    "half a unit.csv": lambda: TABLE.decode().encode("utf-16-be") + b"\x00",
+    "a quotation.csv": lambda: b"category,count\na,1\n" + b'"b,2\n' * 1_000_001,
+    "a quotation.txt": lambda: b'"' + b"a\n" * 1_000_000,
+    "quotations.csv": lambda: b"category,count\n" + b'"a""b"c",1\n' * 100_000,
+    "a line.csv": lambda: TABLE + b"x" * 10_000_000 + b",1\n",
+    "a line.txt": lambda: b"a\nb\n" + b"x" * 10_000_000 + b"\n",
+    "first line.csv": lambda: b"x" * 10_000_000 + b",1\n" + TABLE,
+    "a line of fields.csv": lambda: TABLE + "😀,".encode() * 3_000_000,
+    "fields.csv": lambda: b"," * 10_000_000 + b"\n",
+    "blank lines.csv": lambda: TABLE + b"\n" * 3_000_000 + b"d,oops\n",
+    "blank fields.csv": lambda: TABLE + b",,\n" * 40_000 + b"d,oops\n",
+    "large.csv": lambda: b"category,count\na,1e308\nb,1e308\n",
+    "digits.csv": lambda: b"category,count\na," + b"9" * 400 + b"\nb," + b"1" * 5000 + b"\n",
+    "small.csv": lambda: b"category,count\na,1e-320\nb,-0.0\n",
+    "exponents.csv": lambda: b"category,count\na,1e" + b"9" * 5000 + b"\nb,1\n",
+    "formula.csv": lambda: b"=cmd|' /C calc'!A0,\"<img src=x onerror=alert(1)>\"\n=1+1,3\n@x,4\n",
+    "bad at the end.csv": lambda: rows(200_000) + b"z,oops\n",
+    "quoted, bad at the end.csv": lambda: rows(200_000, b'"a, %07d",1\n') + b'"z",oops\n',
+    "not in Windows-1252.csv": lambda: b"a,1\n" * 2000 + b"\x80\x81" * 1_000_000,
+    "equal beginnings.csv": lambda: b"value\n" + b"".join(b"x" * 300 + b"%05d\n" % i for i in range(20_000)),
+    "returns.csv": lambda: b"category,count\r\r\n\ra,1\rb,2\r\n" * 3,
+}
+"""Each is answered in a second or two, in little memory."""
+
+LARGE: dict[str, Callable[[], bytes]] = {
+    "wide.parquet": wide,
+    "long.parquet": long,
+    "prefixes.parquet": prefixes,
+    "endings.parquet": endings,
+    "long footer.parquet.gz": lambda: gzip.compress(long_footer(), 1),
+    "bomb.csv.gz": lambda: gzip.compress(b"category,count\n" + b"a,1\n" * 50_000_000, 1),
+}
+"""Small files of very much."""
+
+HUGE: dict[str, Callable[[], bytes]] = {
+    "names.txt": lambda: different(24, 7_990_000),
+    "names.csv": lambda: different(22, 7_990_000, b",1\n"),
+    "long names.txt": lambda: different(210, 950_000),
+    "names to clean.txt": lambda: different(140, 1_350_000, b"\x01 \n"),
+    "amounts.csv": lambda: (
+        b"category,count\n" + b"".join(b"%d,0.%060d\n" % (i % 999, i) for i in range(2_750_000))
+    ),
+    "quoted, bad at the end.csv": lambda: rows(7_900_000, b'"town, %07d",12345\n') + b'"z",oops\n',
+    "few quoted, bad at the end.csv": lambda: (
+        b"category,count\n" + b'"town, 1",12345678\n' * 7_900_000 + b'"z",oops\n'
+    ),
+    "blank fields.csv": lambda: TABLE + b",,\n" * 60_000_000,
+    "one line.csv": lambda: TABLE + "😀,".encode() * 38_000_000,
+    "wide letters.csv": lambda: b"a,1\n" * 2000 + b"\x80" * 190_000_000,
+    "archives.csv.gz": lambda: gzip.compress(b"") * 9_000_000 + gzip.compress(TABLE),
+    "returns.csv": lambda: b"category,count\r\n" + b"some town,1\r\n" * 14_000_000,
+}
+"""Files near the largest that is taken."""
+
+
+def answers(data: bytes, name: str, readers: list[str]) -> list[tuple[str, str, float, str | None]]:
+    """For each of these readers the file, its name, the seconds of work, and its sentence (None: it was read)."""
+    found = []
+    for reader in readers:
+        began, said = time.process_time(), None
+        try:
+            READERS[reader](data, name)
+        except (UnreadableFile, WrongDomain) as error:
+            said = str(error)
+        found.append((name, reader, time.process_time() - began, said))
+    return found
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+
+
+def _read(readers: list[str], paths: list[Path]) -> None:
+    """Read each file with each of these readers, and print the answers and the megabytes above those before."""
+    idle, found = 0, []
+    for path in paths:
+        data = path.read_bytes()
+        idle = idle or _peak()
+        found += answers(data, path.name, readers)
+    print(json.dumps({"megabytes": _peak() - idle, "answers": found}))
+
+
+def _write(folder: Path) -> None:
+    for name, make in {**QUICK, **LARGE, **{f"huge {name}": make for name, make in HUGE.items()}}.items():
+        (folder / name).write_bytes(make())
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--read":
+        _read(sys.argv[2].split(","), [Path(path) for path in sys.argv[3:]])
+    else:
+        _write(Path(sys.argv[1]))

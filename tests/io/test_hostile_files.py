@@ -1,0 +1,97 @@
+"""Every reader on every hostile file: an answer or a plain sentence, in bounded memory and time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.io.hostile_files import HUGE, LARGE, QUICK, READERS
+
+ROOT = Path(__file__).parents[2]
+
+
+def read_in_a_process_of_its_own(
+    *paths: Path, readers: str = ",".join(READERS)
+) -> tuple[int, list[tuple[str, str, float, str | None]]]:
+    """Megabytes above those before, and the answers."""
+    command = [sys.executable, "-W", "error", "-m", "tests.io.hostile_files", "--read", readers, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for file, reader, _, said in found["answers"]:
+        assert said is None or is_plain(said), (file, reader, said)
+    return found["megabytes"], found["answers"]
+
+
+def is_plain(said: str) -> bool:
+    """Whether it reads as one or two sentences for a person."""
+    return 20 < len(said) < 700 and said.isprintable() and said.endswith(".") and "Traceback" not in said
+
+
+def test_hostile_files_are_answered_at_once(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in QUICK]
+    for path, make in zip(paths, QUICK.values(), strict=True):
+        path.write_bytes(make())
+    megabytes, answers = read_in_a_process_of_its_own(*paths)
+    assert len(answers) == len(QUICK) * len(READERS)
+    assert megabytes < 300
+    assert [answer for answer in answers if answer[2] > 2.0] == []
+
+
+def very_much_takes_at_most_a_gigabyte(name: str, folder: Path, readers: str) -> None:
+    path = folder / name
+    path.write_bytes(LARGE[name]())
+    assert path.stat().st_size < 2_000_000
+    megabytes, answers = read_in_a_process_of_its_own(path, readers=readers)
+    assert megabytes < 1024, answers
+    assert [answer for answer in answers if answer[2] > 20.0] == []
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_of_very_much_is_read_as_a_distribution(name: str, tmp_path: Path) -> None:
+    very_much_takes_at_most_a_gigabyte(name, tmp_path, "distribution")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_of_very_much_is_read_by_each_reader(name: str, tmp_path: Path) -> None:
+    very_much_takes_at_most_a_gigabyte(name, tmp_path, ",".join(READERS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HUGE)
+def test_the_largest_files_take_at_most_a_gigabyte(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(HUGE[name]())
+    assert path.stat().st_size < 200 * 2**20
+    megabytes, answers = read_in_a_process_of_its_own(path)
+    assert megabytes < 1024, answers
+    assert [answer for answer in answers if answer[2] > 40.0] == []
+
+
+HONEST: dict[str, Callable[[], bytes]] = {
+    "a million and a half categories.csv": lambda: (
+        b"category,count\n" + b"".join(b"name-%010d,%d\n" % (i, i % 97 + 1) for i in range(1_500_000))
+    ),
+    "repeated names.csv": lambda: (
+        b"category,count\n"
+        + b"".join(b"category name %07d,%d\n" % (i % 200_000, i) for i in range(2_500_000))
+    ),
+    "answers.txt": lambda: b"answer\n" + b"".join(b"town %d\n" % (i * 7919 % 1000) for i in range(9_000_000)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", ["distribution", "reports"])
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_file_takes_few_times_its_size(name: str, reader: str, tmp_path: Path) -> None:
+    """Three times, and what reading takes at all; the labels alone of a million and a half are 120 MB."""
+    path = tmp_path / name
+    path.write_bytes(HONEST[name]())
+    megabytes, _ = read_in_a_process_of_its_own(path, readers=reader)
+    assert megabytes < 3 * path.stat().st_size / 2**20 + 180
