@@ -226,7 +226,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=180)
     given = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", flush=True)
-    FILES.extend(hostile_files.bombs())
+    FILES.extend((name, make()) for name, make in {**hostile_files.LARGE, **hostile_files.QUICK}.items())
     with tempfile.TemporaryDirectory() as home, serving("app.py", ROOT, Path(home)) as address:
         (server,) = psutil.Process().children()
         asyncio.run(soak(address, server, given.people, given.attackers, given.seconds))
