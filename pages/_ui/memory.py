@@ -34,13 +34,14 @@ BYTES_PER_CATEGORY = 350
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 12  # memory for reading a larger text, beside its size
-_PART_OF_A_SESSION, _MOST_OF_ROOM = 0.25, 0.5  # of the limit
+_PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
+UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
 
@@ -309,29 +310,48 @@ def relieve(target: float) -> None:
     """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
     made again, then of what the sessions hold that were not used for longest."""
     _let_go_of_caches()
-    idle, raw, sessions = time.monotonic() - _IDLE, _raw(), _sessions()
-    for name in sorted(sessions.keys() | raw.keys(), key=lambda name: _used(sessions.get(name))):
+    idle = time.monotonic() - _IDLE
+    for one in _sessions().values():
         if _return_memory() <= target:
             return
-        if _used(sessions.get(name)) < idle:
-            _let_go_of_session(name, sessions.get(name))
+        if one.used < idle:
+            _let_go_of_session(one)
     _return_memory()
 
 
 def _sessions() -> dict[str, Held]:
-    """What sessions hold, where it is worth letting go of, by their identifiers."""
-    return {one.session: one for one in list(_SESSIONS) if one.size >= _SMALL}
+    """What sessions hold, where it or their uploads are worth letting go of, by their identifiers; those that were not
+    used for longest come first."""
+    raw = _raw()
+    known = {one.session: one for one in list(_SESSIONS)}
+    unknown = {name: Held(name, used=0.0) for name in raw.keys() - known.keys()}
+    worth = [one for one in (known | unknown).values() if one.size >= _SMALL or one.session in raw]
+    return {one.session: one for one in sorted(worth, key=lambda one: one.used)}
 
 
-def _used(one: Held | None) -> float:
-    return one.used if one is not None else 0.0
+def _let_go_of_session(one: Held) -> None:
+    one.let_go()
+    if one.session in _raw():
+        _let_go_of_uploads(one)
 
 
-def _let_go_of_session(name: str, one: Held | None) -> None:
-    if one is not None:
-        one.let_go()
+def _let_go_of_uploads(one: Held) -> None:
     if (server := _server()) is not None:
-        server.uploaded_file_mgr.remove_session_files(name)
+        server.uploaded_file_mgr.remove_session_files(one.session)
+        one.gone.add(UPLOADS)
+
+
+def _bound_uploads() -> bool:
+    """Let go of the uploads of those who were here longest ago until all together are within their part, even while
+    they are at work: anybody may upload more than the server holds. Whether there were any to let go of."""
+    raw, any_gone = _raw(), False
+    for one in _sessions().values():
+        if sum(raw.values()) <= _PART_OF_UPLOADS * limit():
+            break
+        if raw.pop(one.session, 0):
+            _let_go_of_uploads(one)
+            any_gone = True
+    return any_gone
 
 
 def _raw() -> dict[str, int]:
@@ -394,18 +414,16 @@ class Watch:
 
     def look(self, is_here: Callable[[str], bool]) -> None:
         """One look; ``is_here`` says whether a session has a visitor."""
-        now, sessions, raw = time.monotonic(), _sessions(), _raw()
+        now, sessions = time.monotonic(), _sessions()
         anybody = any(is_here(one.session) for one in list(_SESSIONS))
-        self.left = {
-            name: self.left.get(name, now) for name in sessions.keys() | raw.keys() if not is_here(name)
-        }
+        self.left = {name: self.left.get(name, now) for name in sessions if not is_here(name)}
         gone = [name for name, since in self.left.items() if now - since > _AWAY]
-        greedy = [name for name, size in raw.items() if size > _PART_OF_A_SESSION * limit()]
-        for name in (*gone, *greedy):
-            _let_go_of_session(name, sessions.get(name))
+        for name in gone:
+            _let_go_of_session(sessions[name])
+        too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()
-        if gone or greedy or (not anybody and not self.empty):
+        if gone or too_many or (not anybody and not self.empty):
             _return_memory()
         elif resident() > _FULL * limit():
             with _ROOM:

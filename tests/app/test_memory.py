@@ -6,14 +6,17 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import memory
-from tests.app.opening import checked, opened, widget
+from tests.app.opening import ROOT, checked, opened, widget
 
 MEGABYTE = 2**20
 
@@ -240,3 +243,57 @@ def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
     assert not page.exception
     widget(page, "Categories K").set_value(50)
     assert "too little memory" not in words(checked(page.run()))
+
+
+@pytest.fixture
+def uploads(monkeypatch):
+    """The raw uploads of a running server, as Streamlit holds them."""
+    files = MemoryUploadedFileManager("/uploads")
+    monkeypatch.setattr(memory, "_server", lambda: SimpleNamespace(uploaded_file_mgr=files))
+
+    def add(session: str, size: float) -> None:
+        files.add_file(
+            session, UploadedFileRec(f"file of {session}", "a.csv", "", bytes(int(size * MEGABYTE)))
+        )
+
+    files.add = add
+    return files
+
+
+def test_a_small_session_that_is_at_work_keeps_its_upload(session, uploads, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    here, idle = session("here"), session("idle")
+    idle.used = time.monotonic() - 20
+    for name in ("here", "idle"):
+        uploads.add(name, 50)
+    memory.relieve(0)
+    assert uploads.get_files("here", ["file of here"])
+    assert not uploads.get_files("idle", ["file of idle"])
+    assert idle.gone == {memory.UPLOADS}
+    assert not here.gone
+
+
+def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uploads, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    now = time.monotonic()
+    for i in range(10):
+        session(f"{i}").used = now - 9 + i / 2
+        uploads.add(f"{i}", 60)
+    memory.Watch().look(lambda name: True)
+    kept = [i for i in range(10) if uploads.get_files(f"{i}", [f"file of {i}"])]
+    assert kept == list(range(6, 10))  # 240 of 256 MB: of those who were here last
+
+
+def test_the_bytes_of_an_upload_are_held_once():
+    """Streamlit keeps the value of a widget until its session ends, minutes after its visitor left."""
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(200))
+    page = opened("noisy_histogram")
+    checked(widget(page, "Distribution").set_value("upload").run())
+    checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
+    assert "200 categories" in words(page)
+    assert page.session_state["upload_file"].getvalue() == b""
+    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
+    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    assert "200 names" in words(page)
+    assert [file.getvalue() for file in page.session_state["reports_files"]] == [b""]

@@ -23,6 +23,7 @@ from rr_core.io import (
     AllSeen,
     Collected,
     Domain,
+    Listed,
     OddNames,
     Reports,
     Size,
@@ -143,7 +144,7 @@ class UnclearSettings(ValueError):
     """A setting is missing or impossible. ``str(error)`` is one plain sentence."""
 
 
-def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, str]:
+def reports_of(files: Sequence[state.File], options: dict[str, Any]) -> tuple[Reports, str]:
     """The reports in the files with their display name; without files, those in use.
 
     Raises:
@@ -304,7 +305,7 @@ def _csv(draw: Draw, labels: Iterable[str]) -> bytes:
     return csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
 
 
-def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:
+def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
     bar = st.progress(0.0, "Reading the files…")
 
     def progress(fraction: float) -> bool:
@@ -312,7 +313,7 @@ def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:
         return False
 
     try:
-        return read_reports([Source(f.name, f.getbuffer()) for f in files], progress=progress, **options)
+        return read_reports([Source(f.name, f.bytes()) for f in files], progress=progress, **options)
     finally:
         bar.empty()
 
@@ -322,7 +323,7 @@ def _key(reports: Reports) -> Hashable:
 
 
 def _list_key(settings: ReportSettings) -> Hashable:
-    file = st.session_state.get("_reports_list")
+    file: state.File | None = st.session_state.get("_reports_list")
     return None if settings.domain != "listed" else file.file_id if file else settings.listed
 
 
@@ -333,9 +334,12 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "size" and settings.size is not None:
         return Size(settings.size)
     if settings.domain == "listed":
-        file = st.session_state.get("_reports_list")
-        given = Source(file.name, file.getbuffer()) if file else settings.listed
-        return state.read_once("list", _list_key(settings), [file] if file else [], lambda: read_list(given))
+        file: state.File | None = st.session_state.get("_reports_list")
+
+        def read() -> Listed:
+            return read_list(Source(file.name, file.bytes()) if file else settings.listed)
+
+        return state.read_once("list", _list_key(settings), [file] if file else [], read)
     return None
 
 
