@@ -8,6 +8,7 @@ import ctypes
 import gc
 import logging
 import os
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -95,6 +97,8 @@ def _size(value: Any, seen: set[int]) -> int:
     if id(value) in seen:
         return 0
     seen.add(id(value))
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return _size_of_items(value.ravel(), value.size, seen)
     if isinstance(value, np.ndarray | pa.Array | pa.ChunkedArray | pa.Table):
         return int(value.nbytes)
     if isinstance(value, dict):
@@ -331,6 +335,9 @@ def _sessions() -> dict[str, Held]:
 
 def _let_go_of_session(one: Held) -> None:
     one.let_go()
+    if (server := _server()) is not None:  # what a download button would make holds what it is made of
+        server.media_file_mgr.clear_session_refs(one.session)
+        server.media_file_mgr.remove_orphaned_files()
     if one.session in _raw():
         _let_go_of_uploads(one)
 
@@ -390,11 +397,32 @@ def _start_watching() -> None:
     threading.Thread(target=_watch, name="memory", daemon=True).start()
 
 
+def _close(session: str) -> None:
+    """End a session that was left, with the state that Streamlit would keep for it."""
+    server = _server()
+    if server is None:
+        return
+
+    def end() -> None:
+        if not server.is_active_session(session):  # its visitor is not back
+            server.close_session(session)
+
+    server._get_async_objs().eventloop.call_soon_threadsafe(end)
+
+
+def _forget_last_page() -> None:
+    """Have the variables of the page that was run last go: Streamlit keeps its module as the main one."""
+    last = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["__main__"].__file__ = getattr(last, "__file__", None)
+
+
 def _watch() -> None:
     watch = Watch()
     while (server := _server()) is not None:
         time.sleep(_WATCH)
         try:
+            _forget_last_page()
             watch.look(server.is_active_session)
         except Exception:
             logging.getLogger(__name__).exception("the memory was not looked at")
@@ -420,6 +448,7 @@ class Watch:
         gone = [name for name, since in self.left.items() if now - since > _AWAY]
         for name in gone:
             _let_go_of_session(sessions[name])
+            _close(name)
         too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()

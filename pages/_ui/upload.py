@@ -75,7 +75,7 @@ def _confirm(file: state.File) -> None:
         "Use this distribution",
         type="primary",
         on_click=_use,
-        args=(read, file.name, options["order"]),
+        args=(file.name, options["order"]),
         width="stretch",
     )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
@@ -173,7 +173,11 @@ def form(preview: Preview) -> str:
     return ", ".join(parts) + (", gzipped" if preview.compression else "")
 
 
-def _use(read: Distribution, name: str, order: str) -> None:
+def _use(name: str, order: str) -> None:
+    reading = memory.held().get("latest_reading")
+    if reading is None:  # let go of since the page was drawn: it is read again
+        return
+    read: Distribution = reading[1][0]
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else _people(population.total)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import memory
+from pages._ui import memory, work
+from rr_core.scenario import Scenario
 from tests.app.opening import ROOT, checked, opened, widget
 
 MEGABYTE = 2**20
@@ -66,6 +71,7 @@ class Whole:
     [
         (megabytes(3), 3e6, 3.3e6),
         ([f"name {i}" for i in range(100_000)], 5e6, 9e6),
+        (np.array([f"name {i}" for i in range(100_000)], object), 5e6, 9e6),
         (Whole(["x" * 100] * 1000, np.zeros(10**6)), 8e6, 8.3e6),
         ({i: str(i) for i in range(10_000)}, 5e5, 2e6),
         ([[float(i)] * 3 for i in range(1000)], 3e4, 3e5),
@@ -249,7 +255,9 @@ def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
 def uploads(monkeypatch):
     """The raw uploads of a running server, as Streamlit holds them."""
     files = MemoryUploadedFileManager("/uploads")
-    monkeypatch.setattr(memory, "_server", lambda: SimpleNamespace(uploaded_file_mgr=files))
+    media = SimpleNamespace(clear_session_refs=lambda name: None, remove_orphaned_files=lambda: None)
+    server = SimpleNamespace(uploaded_file_mgr=files, media_file_mgr=media)
+    monkeypatch.setattr(memory, "_server", lambda: server)
 
     def add(session: str, size: float) -> None:
         files.add_file(
@@ -297,3 +305,49 @@ def test_the_bytes_of_an_upload_are_held_once():
     checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
     assert "200 names" in words(page)
     assert [file.getvalue() for file in page.session_state["reports_files"]] == [b""]
+
+
+def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monkeypatch):
+    media = MediaFileManager(MemoryMediaFileStorage("/media"))
+    server = SimpleNamespace(uploaded_file_mgr=MemoryUploadedFileManager("/uploads"), media_file_mgr=media)
+    monkeypatch.setattr(memory, "_server", lambda: server)
+    monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "one")
+    result = Whole(["plum"], megabytes(50))
+    held, kept = session("one"), weakref.ref(result)
+    held.put("result", result)
+    media.add_deferred(lambda result=result: bytes(result.counts), "text/csv", "0.1", "result.csv")
+    del result
+    memory.relieve(0)
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatch):
+    now, closed = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", closed.append)
+    both = session("gone", 50), session("here", 50)
+    watch = memory.Watch()
+    for _ in range(2):
+        watch.look(lambda name: name == "here")
+        now += memory._AWAY + 1
+    assert closed == ["gone"]
+    assert both[1].size
+
+
+def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
+    made = []
+
+    def compare(*given: object) -> object:
+        made.append(given)
+        time.sleep(0.2)
+        return object()
+
+    monkeypatch.setattr(work, "compare", compare)
+    shared = work.Work(Scenario(k=5).draw())
+    threads = [threading.Thread(target=shared.comparison) for _ in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(made) == 1
