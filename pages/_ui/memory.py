@@ -26,7 +26,9 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -35,7 +37,7 @@ _USUAL, _LEAST = 2048, 1024  # megabytes
 BYTES_PER_CATEGORY = 350
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
-_TIMES_FILE = 12  # memory for reading a larger text, beside its size
+_TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
 _SMALL = 2**20  # bytes: letting go of less helps nobody
@@ -348,12 +350,24 @@ def _let_go_of_uploads(one: Held) -> None:
         one.gone.add(UPLOADS)
 
 
-def _bound_uploads() -> bool:
-    """Let go of the uploads of those who were here longest ago until all together are within their part, even while
-    they are at work: anybody may upload more than the server holds. Whether there were any to let go of."""
+def _bound_as_they_come(files: MemoryUploadedFileManager) -> None:
+    """Make way for an upload before it is held: within a second many may come."""
+    add = files.add_file
+
+    def bounded(session_id: str, file: UploadedFileRec) -> None:
+        _bound_uploads(len(file.data))
+        add(session_id, file)
+
+    files.add_file = bounded  # type: ignore[method-assign]
+
+
+def _bound_uploads(coming: int = 0) -> bool:
+    """Let go of the uploads of those who were here longest ago until all together, with as many bytes as are coming, are
+    within their part, even while they are at work: anybody may upload more than the server holds. Whether there were
+    any to let go of."""
     raw, any_gone = _raw(), False
     for one in _sessions().values():
-        if sum(raw.values()) <= _PART_OF_UPLOADS * limit():
+        if sum(raw.values()) + coming <= _PART_OF_UPLOADS * limit():
             break
         if raw.pop(one.session, 0):
             _let_go_of_uploads(one)
@@ -394,6 +408,9 @@ def _return_memory() -> int:
 
 @cache
 def _start_watching() -> None:
+    files = server.uploaded_file_mgr if (server := _server()) is not None else None
+    if isinstance(files, MemoryUploadedFileManager):
+        _bound_as_they_come(files)
     threading.Thread(target=_watch, name="memory", daemon=True).start()
 
 

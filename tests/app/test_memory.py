@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 import weakref
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import memory, work
+from pages._ui.reports import session as reports_session
 from rr_core.scenario import Scenario
 from tests.app.opening import ROOT, checked, opened, widget
 
@@ -292,6 +294,15 @@ def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uplo
     assert kept == list(range(6, 10))  # 240 of 256 MB: of those who were here last
 
 
+def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
+    memory._bound_as_they_come(uploads)
+    for i in range(10):
+        session(f"{i}")
+        uploads.add_file(f"{i}", UploadedFileRec("file", "a.csv", "", bytes(60 * MEGABYTE)))
+        assert sum(memory._raw().values()) <= 256 * MEGABYTE
+        assert uploads.get_files(f"{i}", ["file"])
+
+
 def test_the_bytes_of_an_upload_are_held_once():
     """Streamlit keeps the value of a widget until its session ends, minutes after its visitor left."""
     data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(200))
@@ -351,3 +362,23 @@ def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
     for one in threads:
         one.join()
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("step", ["odd_names", "within"])
+def test_work_on_many_names_asks_for_room(step, monkeypatch):
+    asked = []
+
+    def room(size: int) -> AbstractContextManager[None]:
+        asked.append(size)
+        return nullcontext()
+
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(3000))
+    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
+    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
+    work_on = getattr(reports_session, step)
+    monkeypatch.setattr(reports_session, step, lambda *given: asked.append(step) or work_on(*given))
+    monkeypatch.setattr(memory, "room", room)
+    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
+    checked(domain.set_value("seen").run())
+    assert asked[asked.index(step) - 1] == 3000 * memory.BYTES_PER_CATEGORY

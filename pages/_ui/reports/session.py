@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -164,6 +165,7 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
 
     Raises:
         UnreadableFile, WrongDomain: about the list of categories.
+        NoRoom: the server is short of memory, and the names are many.
     """
     domain = _domain(settings) or AllSeen()
     about = (
@@ -174,7 +176,12 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
         settings.privacy_kind,
         settings.privacy,
     )
-    return state.cached("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
+
+    def find() -> OddNames:
+        with _room_for(reports):
+            return odd_names(reports, domain, _mechanism_for(settings))
+
+    return state.cached("odd", about, find)
 
 
 def collected(reports: Reports, settings: ReportSettings) -> Collected:
@@ -189,7 +196,12 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
             "Say which categories people could choose from: categories that nobody reported are part of the answer."
         )
     about = (_key(reports), settings.domain, settings.size, _list_key(settings), settings.names)
-    return state.cached("collected", about, lambda: within(reports, domain, settings.names))
+
+    def count() -> Collected:
+        with _room_for(reports):
+            return within(reports, domain, settings.names)
+
+    return state.cached("collected", about, count)
 
 
 def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
@@ -316,6 +328,11 @@ def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
         return read_reports([Source(f.name, f.bytes()) for f in files], progress=progress, **options)
     finally:
         bar.empty()
+
+
+def _room_for(reports: Reports) -> AbstractContextManager[None]:
+    """Room for work on the names of all categories."""
+    return memory.room(memory.BYTES_PER_CATEGORY * len(reports.labels))
 
 
 def _key(reports: Reports) -> Hashable:
