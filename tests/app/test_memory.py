@@ -382,3 +382,9 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
     (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
     checked(domain.set_value("seen").run())
     assert asked[asked.index(step) - 1] == 3000 * memory.BYTES_PER_CATEGORY
+
+
+def test_the_documents_name_the_setting_and_its_bounds():
+    for path in ("README.md", "docs/behind_a_proxy.md"):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert all(word in text for word in (memory.SETTING, str(memory._USUAL), str(memory._LEAST))), path
