@@ -450,22 +450,28 @@ class Watch:
     """Looks at the memory again and again, and lets go of what visitors left behind.
 
     Attributes:
-        left: since when each session that holds something has no visitor.
+        left: since when each session that has no visitor has none.
+        settled: those of them that were let go of.
         empty: whether there was nobody at the last look.
     """
 
     left: dict[str, float] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
     empty: bool = True
 
     def look(self, is_here: Callable[[str], bool]) -> None:
         """One look; ``is_here`` says whether a session has a visitor."""
-        now, sessions = time.monotonic(), _sessions()
-        anybody = any(is_here(one.session) for one in list(_SESSIONS))
+        now, large = time.monotonic(), _sessions()
+        sessions = {one.session: one for one in list(_SESSIONS)} | large
+        anybody = any(is_here(name) for name in sessions)
         self.left = {name: self.left.get(name, now) for name in sessions if not is_here(name)}
-        gone = [name for name, since in self.left.items() if now - since > _AWAY]
+        long_ago = {name for name, since in self.left.items() if now - since > _AWAY}
+        gone = long_ago - self.settled | long_ago & large.keys()
         for name in gone:
             _let_go_of_session(sessions[name])
-            _close(name)
+            if name in large:
+                _close(name)
+        self.settled = long_ago
         too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()

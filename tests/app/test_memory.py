@@ -333,6 +333,18 @@ def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monke
     assert kept() is None
 
 
+def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(session, uploads, monkeypatch):
+    now, cleared = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory._server().media_file_mgr, "clear_session_refs", cleared.append)
+    session("one")
+    watch = memory.Watch()
+    for _ in range(4):
+        watch.look(lambda name: False)
+        now += memory._AWAY - 1
+    assert cleared == ["one"]  # once
+
+
 def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatch):
     now, closed = time.monotonic(), []
     monkeypatch.setattr(memory.time, "monotonic", lambda: now)
