@@ -86,6 +86,12 @@ def chosen_files(key: str) -> list[File]:
     return [File(one.file_id, one.name, one.size) for one in files]
 
 
+def forget_files() -> None:
+    """Let go of this session's uploaded files: what is in use was read from them."""
+    if (context := get_script_run_ctx()) is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
+
+
 def say_if_let_go() -> None:
     """Where no file is chosen: say so if the server let go of the one that was."""
     if memory.UPLOADS in memory.held().gone:
@@ -100,6 +106,7 @@ def uploaded() -> Uploaded | None:
 
 def use(upload: Uploaded) -> None:
     memory.held().put("upload", upload)
+    forget_files()
     close_upload()
 
 

@@ -28,11 +28,12 @@ class _Uploads(MemoryUploadedFileManager):
 
 
 @pytest.fixture(autouse=True)
-def uploads_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def uploads_stay(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     """The harness would have a new place for uploads in each run."""
     files = _Uploads("/mock/upload")
     place = "streamlit.testing.v1.local_script_runner.MemoryUploadedFileManager"
     monkeypatch.setattr(place, lambda endpoint: files)
+    return files
 
 
 @pytest.fixture

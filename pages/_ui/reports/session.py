@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import streamlit as st
 
@@ -66,8 +67,13 @@ def use(
 ) -> ReportsInUse:
     """Put reports into use and close the panel; the reports in use before are dropped only then."""
     before = in_use()
+    if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
+        collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
+    for step in ("reports", "odd", "collected", "list"):
+        memory.held().pop(f"latest_{step}")
     memory.held().put("reports_used", used)
+    state.forget_files()
     close_panel()
     return used
 
