@@ -39,7 +39,10 @@ _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
+_ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
+_MMAP_THRESHOLD = -3  # of glibc's mallopt
+_LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
@@ -304,9 +307,10 @@ def to_read(name: str, size: int) -> int:
 def _promise(key: object, size: int) -> bool:
     with _ROOM:
         wanted = sum(_PROMISED.values()) + size
-        if resident() + wanted > limit():
-            relieve(limit() - wanted)
-        if resident() + wanted > limit():
+        most = _ROOM_WITHIN * limit()
+        if resident() + wanted > most:
+            relieve(most - wanted)
+        if resident() + wanted > most:
             return False
         _PROMISED[key] = size
         return True
@@ -397,6 +401,15 @@ def _let_go_of_caches() -> None:
         clear()
 
 
+@cache
+def _use_returning_allocators() -> None:
+    """Have large arrays given back to the system when they are freed: Arrow's own allocator keeps what its threads took,
+    and the C library, left alone, what lies below something still held."""
+    pa.set_memory_pool(pa.system_memory_pool())
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_ARRAY)
+
+
 def _return_memory() -> int:
     """Give what is free back to the system; what is taken after that."""
     gc.collect()
@@ -408,6 +421,7 @@ def _return_memory() -> int:
 
 @cache
 def _start_watching() -> None:
+    _use_returning_allocators()
     files = server.uploaded_file_mgr if (server := _server()) is not None else None
     if isinstance(files, MemoryUploadedFileManager):
         _bound_as_they_come(files)

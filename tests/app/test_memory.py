@@ -419,3 +419,12 @@ def test_the_documents_name_the_setting_and_its_bounds():
     for path in ("README.md", "docs/behind_a_proxy.md"):
         text = (ROOT / path).read_text(encoding="utf-8")
         assert all(word in text for word in (memory.SETTING, str(memory._USUAL), str(memory._LEAST))), path
+
+
+def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
+    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+    monkeypatch.setattr(memory, "resident", lambda: 450 * MEGABYTE)
+    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+        pass
+    with memory.room(460 * MEGABYTE):
+        pass
