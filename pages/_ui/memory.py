@@ -243,19 +243,24 @@ class Shared(Generic[T]):
                 self._results.popitem(last=False)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it."""
+        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it.
+
+        Raises:
+            NoRoom: another was at it for too long.
+        """
         if (found := self.find(key)) is not None:
             return found
         with self._lock:
             at_work = self._locks.setdefault(key, threading.Lock())
+        _wait_until(lambda: at_work.acquire(blocking=False))
         try:
-            with at_work:
-                if (found := self.find(key)) is None:
-                    self.put(key, found := make())
-                return found
+            if (found := self.find(key)) is None:
+                self.put(key, found := make())
+            return found
         finally:
             with self._lock:
                 self._locks.pop(key, None)
+            at_work.release()
 
     def clear(self) -> None:
         with self._lock:
@@ -277,24 +282,33 @@ def room(size: int) -> Iterator[None]:
     if size < _SMALL:
         yield
         return
-    mine, end, waiting = object(), time.monotonic() + _PATIENCE, None
+    mine = object()
     try:
-        while not _promise(mine, size):
-            if time.monotonic() > end:
-                raise NoRoom(
-                    "This server has too little memory left for that: others are using it. Try again in a minute, or "
-                    "with fewer categories or a smaller file."
-                )
-            waiting = waiting or st.empty()
-            waiting.info(
-                "Waiting: this server is busy with the work of others…"
-            )  # ends here when the visitor leaves
-            time.sleep(_LOOK)
-        if waiting is not None:
-            waiting.empty()
+        _wait_until(lambda: _promise(mine, size))
         yield
     finally:
         _PROMISED.pop(mine, None)
+
+
+def _wait_until(ready: Callable[[], bool]) -> None:
+    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop.
+
+    Raises:
+        NoRoom: that took too long.
+    """
+    end, place = time.monotonic() + _PATIENCE, None
+    while not ready():
+        place = place or st.empty()
+        if time.monotonic() > end:
+            place.empty()
+            raise NoRoom(
+                "This server has too little memory left for that: others are using it. Try again in a minute, or "
+                "with fewer categories or a smaller file."
+            )
+        place.info("Waiting: this server is busy with the work of others…")
+        time.sleep(_LOOK)
+    if place is not None:
+        place.empty()
 
 
 def to_read(name: str, size: int) -> int:

@@ -428,3 +428,23 @@ def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
         pass
     with memory.room(460 * MEGABYTE):
         pass
+
+
+def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
+    monkeypatch.setattr(memory, "_PATIENCE", 0.5)
+    shared, begun, done = memory.Shared(2), threading.Event(), threading.Event()
+
+    def make() -> str:
+        begun.set()
+        assert done.wait(20)
+        return "work"
+
+    maker = threading.Thread(target=shared.get, args=("scenario", make))
+    maker.start()
+    assert begun.wait(5)
+    threading.Timer(3.0, done.set).start()
+    with pytest.raises(memory.NoRoom):
+        shared.get("scenario", lambda: "made twice")
+    done.set()
+    maker.join()
+    assert shared.get("scenario", lambda: "made twice") == "work"
