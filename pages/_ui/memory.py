@@ -8,6 +8,7 @@ import ctypes
 import gc
 import logging
 import os
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -24,7 +26,9 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -33,14 +37,18 @@ _USUAL, _LEAST = 2048, 1024  # megabytes
 BYTES_PER_CATEGORY = 350
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
-_TIMES_FILE = 12  # memory for reading a larger text, beside its size
-_PART_OF_A_SESSION, _MOST_OF_ROOM = 0.25, 0.5  # of the limit
+_TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
+_PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
+_ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
+_MMAP_THRESHOLD = -3  # of glibc's mallopt
+_LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
+UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
 
@@ -94,6 +102,8 @@ def _size(value: Any, seen: set[int]) -> int:
     if id(value) in seen:
         return 0
     seen.add(id(value))
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return _size_of_items(value.ravel(), value.size, seen)
     if isinstance(value, np.ndarray | pa.Array | pa.ChunkedArray | pa.Table):
         return int(value.nbytes)
     if isinstance(value, dict):
@@ -233,19 +243,24 @@ class Shared(Generic[T]):
                 self._results.popitem(last=False)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it."""
+        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it.
+
+        Raises:
+            NoRoom: another was at it for too long.
+        """
         if (found := self.find(key)) is not None:
             return found
         with self._lock:
             at_work = self._locks.setdefault(key, threading.Lock())
+        _wait_until(lambda: at_work.acquire(blocking=False))
         try:
-            with at_work:
-                if (found := self.find(key)) is None:
-                    self.put(key, found := make())
-                return found
+            if (found := self.find(key)) is None:
+                self.put(key, found := make())
+            return found
         finally:
             with self._lock:
                 self._locks.pop(key, None)
+            at_work.release()
 
     def clear(self) -> None:
         with self._lock:
@@ -267,24 +282,33 @@ def room(size: int) -> Iterator[None]:
     if size < _SMALL:
         yield
         return
-    mine, end, waiting = object(), time.monotonic() + _PATIENCE, None
+    mine = object()
     try:
-        while not _promise(mine, size):
-            if time.monotonic() > end:
-                raise NoRoom(
-                    "This server has too little memory left for that: others are using it. Try again in a minute, or "
-                    "with fewer categories or a smaller file."
-                )
-            waiting = waiting or st.empty()
-            waiting.info(
-                "Waiting: this server is busy with the work of others…"
-            )  # ends here when the visitor leaves
-            time.sleep(_LOOK)
-        if waiting is not None:
-            waiting.empty()
+        _wait_until(lambda: _promise(mine, size))
         yield
     finally:
         _PROMISED.pop(mine, None)
+
+
+def _wait_until(ready: Callable[[], bool]) -> None:
+    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop.
+
+    Raises:
+        NoRoom: that took too long.
+    """
+    end, place = time.monotonic() + _PATIENCE, None
+    while not ready():
+        place = place or st.empty()
+        if time.monotonic() > end:
+            place.empty()
+            raise NoRoom(
+                "This server has too little memory left for that: others are using it. Try again in a minute, or "
+                "with fewer categories or a smaller file."
+            )
+        place.info("Waiting: this server is busy with the work of others…")
+        time.sleep(_LOOK)
+    if place is not None:
+        place.empty()
 
 
 def to_read(name: str, size: int) -> int:
@@ -297,9 +321,10 @@ def to_read(name: str, size: int) -> int:
 def _promise(key: object, size: int) -> bool:
     with _ROOM:
         wanted = sum(_PROMISED.values()) + size
-        if resident() + wanted > limit():
-            relieve(limit() - wanted)
-        if resident() + wanted > limit():
+        most = _ROOM_WITHIN * limit()
+        if resident() + wanted > most:
+            relieve(most - wanted)
+        if resident() + wanted > most:
             return False
         _PROMISED[key] = size
         return True
@@ -309,29 +334,63 @@ def relieve(target: float) -> None:
     """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
     made again, then of what the sessions hold that were not used for longest."""
     _let_go_of_caches()
-    idle, raw, sessions = time.monotonic() - _IDLE, _raw(), _sessions()
-    for name in sorted(sessions.keys() | raw.keys(), key=lambda name: _used(sessions.get(name))):
+    idle = time.monotonic() - _IDLE
+    for one in _sessions().values():
         if _return_memory() <= target:
             return
-        if _used(sessions.get(name)) < idle:
-            _let_go_of_session(name, sessions.get(name))
+        if one.used < idle:
+            _let_go_of_session(one)
     _return_memory()
 
 
 def _sessions() -> dict[str, Held]:
-    """What sessions hold, where it is worth letting go of, by their identifiers."""
-    return {one.session: one for one in list(_SESSIONS) if one.size >= _SMALL}
+    """What sessions hold, where it or their uploads are worth letting go of, by their identifiers; those that were not
+    used for longest come first."""
+    raw = _raw()
+    known = {one.session: one for one in list(_SESSIONS)}
+    unknown = {name: Held(name, used=0.0) for name in raw.keys() - known.keys()}
+    worth = [one for one in (known | unknown).values() if one.size >= _SMALL or one.session in raw]
+    return {one.session: one for one in sorted(worth, key=lambda one: one.used)}
 
 
-def _used(one: Held | None) -> float:
-    return one.used if one is not None else 0.0
+def _let_go_of_session(one: Held) -> None:
+    one.let_go()
+    if (server := _server()) is not None:  # what a download button would make holds what it is made of
+        server.media_file_mgr.clear_session_refs(one.session)
+        server.media_file_mgr.remove_orphaned_files()
+    if one.session in _raw():
+        _let_go_of_uploads(one)
 
 
-def _let_go_of_session(name: str, one: Held | None) -> None:
-    if one is not None:
-        one.let_go()
+def _let_go_of_uploads(one: Held) -> None:
     if (server := _server()) is not None:
-        server.uploaded_file_mgr.remove_session_files(name)
+        server.uploaded_file_mgr.remove_session_files(one.session)
+        one.gone.add(UPLOADS)
+
+
+def _bound_as_they_come(files: MemoryUploadedFileManager) -> None:
+    """Make way for an upload before it is held: within a second many may come."""
+    add = files.add_file
+
+    def bounded(session_id: str, file: UploadedFileRec) -> None:
+        _bound_uploads(len(file.data))
+        add(session_id, file)
+
+    files.add_file = bounded  # type: ignore[method-assign]
+
+
+def _bound_uploads(coming: int = 0) -> bool:
+    """Let go of the uploads of those who were here longest ago until all together, with as many bytes as are coming, are
+    within their part, even while they are at work: anybody may upload more than the server holds. Whether there were
+    any to let go of."""
+    raw, any_gone = _raw(), False
+    for one in _sessions().values():
+        if sum(raw.values()) + coming <= _PART_OF_UPLOADS * limit():
+            break
+        if raw.pop(one.session, 0):
+            _let_go_of_uploads(one)
+            any_gone = True
+    return any_gone
 
 
 def _raw() -> dict[str, int]:
@@ -356,6 +415,15 @@ def _let_go_of_caches() -> None:
         clear()
 
 
+@cache
+def _use_returning_allocators() -> None:
+    """Have large arrays given back to the system when they are freed: Arrow's own allocator keeps what its threads took,
+    and the C library, left alone, what lies below something still held."""
+    pa.set_memory_pool(pa.system_memory_pool())
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_ARRAY)
+
+
 def _return_memory() -> int:
     """Give what is free back to the system; what is taken after that."""
     gc.collect()
@@ -367,7 +435,31 @@ def _return_memory() -> int:
 
 @cache
 def _start_watching() -> None:
+    _use_returning_allocators()
+    files = server.uploaded_file_mgr if (server := _server()) is not None else None
+    if isinstance(files, MemoryUploadedFileManager):
+        _bound_as_they_come(files)
     threading.Thread(target=_watch, name="memory", daemon=True).start()
+
+
+def _close(session: str) -> None:
+    """End a session that was left, with the state that Streamlit would keep for it."""
+    server = _server()
+    if server is None:
+        return
+
+    def end() -> None:
+        if not server.is_active_session(session):  # its visitor is not back
+            server.close_session(session)
+
+    server._get_async_objs().eventloop.call_soon_threadsafe(end)
+
+
+def _forget_last_page() -> None:
+    """Have the variables of the page that was run last go: Streamlit keeps its module as the main one."""
+    last = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["__main__"].__file__ = getattr(last, "__file__", None)
 
 
 def _watch() -> None:
@@ -375,6 +467,7 @@ def _watch() -> None:
     while (server := _server()) is not None:
         time.sleep(_WATCH)
         try:
+            _forget_last_page()
             watch.look(server.is_active_session)
         except Exception:
             logging.getLogger(__name__).exception("the memory was not looked at")
@@ -385,27 +478,32 @@ class Watch:
     """Looks at the memory again and again, and lets go of what visitors left behind.
 
     Attributes:
-        left: since when each session that holds something has no visitor.
+        left: since when each session that has no visitor has none.
+        settled: those of them that were let go of.
         empty: whether there was nobody at the last look.
     """
 
     left: dict[str, float] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
     empty: bool = True
 
     def look(self, is_here: Callable[[str], bool]) -> None:
         """One look; ``is_here`` says whether a session has a visitor."""
-        now, sessions, raw = time.monotonic(), _sessions(), _raw()
-        anybody = any(is_here(one.session) for one in list(_SESSIONS))
-        self.left = {
-            name: self.left.get(name, now) for name in sessions.keys() | raw.keys() if not is_here(name)
-        }
-        gone = [name for name, since in self.left.items() if now - since > _AWAY]
-        greedy = [name for name, size in raw.items() if size > _PART_OF_A_SESSION * limit()]
-        for name in (*gone, *greedy):
-            _let_go_of_session(name, sessions.get(name))
+        now, large = time.monotonic(), _sessions()
+        sessions = {one.session: one for one in list(_SESSIONS)} | large
+        anybody = any(is_here(name) for name in sessions)
+        self.left = {name: self.left.get(name, now) for name in sessions if not is_here(name)}
+        long_ago = {name for name, since in self.left.items() if now - since > _AWAY}
+        gone = long_ago - self.settled | long_ago & large.keys()
+        for name in gone:
+            _let_go_of_session(sessions[name])
+            if name in large:
+                _close(name)
+        self.settled = long_ago
+        too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()
-        if gone or greedy or (not anybody and not self.empty):
+        if gone or too_many or (not anybody and not self.empty):
             _return_memory()
         elif resident() > _FULL * limit():
             with _ROOM:

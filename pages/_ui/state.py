@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages._ui import memory
 from rr_core.io import UnreadableFile
@@ -50,6 +52,52 @@ class Uploaded:
     origin: Origin | None = None
 
 
+@dataclass(frozen=True)
+class File:
+    """A file that was chosen. Its bytes stay where Streamlit holds them, so that the server can let go of them."""
+
+    file_id: str
+    name: str
+    size: int
+
+    def bytes(self) -> bytes:
+        """All of it.
+
+        Raises:
+            NoRoom: the server let go of it.
+        """
+        context = get_script_run_ctx()
+        found = context.uploaded_file_mgr.get_files(context.session_id, [self.file_id]) if context else []
+        if not found:
+            raise memory.NoRoom(memory.LET_GO)
+        return found[0].data
+
+
+def chosen_files(key: str) -> list[File]:
+    """The files in the uploader with this key, which was drawn in this run. Its value is emptied: Streamlit keeps it for
+    minutes after its visitor left."""
+    value = st.session_state.get(key)
+    chosen = value if isinstance(value, list) else [value]
+    files = [one for one in chosen if isinstance(one, UploadedFile)]
+    for one in files:
+        one.truncate(0)
+    if files:
+        memory.held().gone.discard(memory.UPLOADS)
+    return [File(one.file_id, one.name, one.size) for one in files]
+
+
+def forget_files() -> None:
+    """Let go of this session's uploaded files: what is in use was read from them."""
+    if (context := get_script_run_ctx()) is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
+
+
+def say_if_let_go() -> None:
+    """Where no file is chosen: say so if the server let go of the one that was."""
+    if memory.UPLOADS in memory.held().gone:
+        st.warning(memory.LET_GO, icon=":material/info:")
+
+
 def uploaded() -> Uploaded | None:
     """The file in use; None where there is none, or the server let go of it."""
     upload: Uploaded | None = memory.held().get("upload")
@@ -58,6 +106,7 @@ def uploaded() -> Uploaded | None:
 
 def use(upload: Uploaded) -> None:
     memory.held().put("upload", upload)
+    forget_files()
     close_upload()
 
 
@@ -90,7 +139,7 @@ def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     return latest[1]
 
 
-def read_once(name: str, about: Hashable, files: Iterable[Any], make: Callable[[], T]) -> T:
+def read_once(name: str, about: Hashable, files: Iterable[File], make: Callable[[], T]) -> T:
     """``make()``, which reads these uploaded files, or its refusal, cached as by `cached`: a file is not read again each
     time the page is drawn.
 

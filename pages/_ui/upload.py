@@ -45,8 +45,10 @@ def _choose() -> None:
         "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read in memory for this "
         "session only: it is not kept, not logged and not shown to anybody else."
     )
-    file = st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file")
-    if file is None:
+    st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file")
+    files = state.chosen_files("upload_file")
+    if not files:
+        state.say_if_let_go()
         left, right, _ = st.columns([2, 1, 3])
         left.download_button(
             "Download an example file", EXAMPLE, "example.csv", "text/csv", on_click="ignore", width="stretch"
@@ -54,18 +56,18 @@ def _choose() -> None:
         right.button("Cancel", on_click=state.close_upload, width="stretch")
         return
     try:
-        _confirm(file)
+        _confirm(files[0])
     except (UnreadableFile, memory.NoRoom) as error:
         st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
         st.button("Cancel", on_click=state.close_upload)
 
 
-def _confirm(file: Any) -> None:
+def _confirm(file: state.File) -> None:
     options, preview = _options(file)
     about = (file.file_id, *options.values())
     with st.spinner("Reading the file…"):
         read = state.read_once(
-            "reading", about, [file], lambda: read_distribution(file.getvalue(), file.name, **options)
+            "reading", about, [file], lambda: read_distribution(file.bytes(), file.name, **options)
         )
     _understood(preview, read)
     left, right, _ = st.columns([2, 1, 3])
@@ -73,22 +75,22 @@ def _confirm(file: Any) -> None:
         "Use this distribution",
         type="primary",
         on_click=_use,
-        args=(read, file.name, options["order"]),
+        args=(file.name, options["order"]),
         width="stretch",
     )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
 
 
-def _preview(file: Any, has_header: bool | None) -> Preview:
+def _preview(file: state.File, has_header: bool | None) -> Preview:
     return state.read_once(
         f"look_{has_header}",
         file.file_id,
         [file],
-        lambda: inspect(file.getvalue(), file.name, has_header=has_header),
+        lambda: inspect(file.bytes(), file.name, has_header=has_header),
     )
 
 
-def _options(file: Any) -> tuple[dict[str, Any], Preview]:
+def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
     """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
     `read_distribution`, and the preview."""
     preview = _preview(file, None)
@@ -171,7 +173,11 @@ def form(preview: Preview) -> str:
     return ", ".join(parts) + (", gzipped" if preview.compression else "")
 
 
-def _use(read: Distribution, name: str, order: str) -> None:
+def _use(name: str, order: str) -> None:
+    reading = memory.held().get("latest_reading")
+    if reading is None:  # let go of since the page was drawn: it is read again
+        return
+    read: Distribution = reading[1][0]
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else _people(population.total)

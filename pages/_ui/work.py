@@ -6,6 +6,7 @@ caches.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -81,6 +82,7 @@ class Work:
 
     draw: Draw
     _comparisons: dict[Target, Comparison] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_shared(self) -> bool:
@@ -88,9 +90,10 @@ class Work:
         return self.draw.scenario.dist != UPLOAD
 
     def comparison(self, target: Target = "users") -> Comparison:
-        if target not in self._comparisons:
-            self._comparisons[target] = compare(self.draw, target)
-        return self._comparisons[target]
+        with self._lock:  # ten who ask at once would make ten
+            if target not in self._comparisons:
+                self._comparisons[target] = compare(self.draw, target)
+            return self._comparisons[target]
 
     @cached_property
     def noise(self) -> NoiseSummary:

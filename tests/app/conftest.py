@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 if TYPE_CHECKING:
     from tests.app.experiments import House
@@ -15,6 +17,23 @@ if TYPE_CHECKING:
 def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no browser to wait for."""
     monkeypatch.setattr("pages._ui.frame._HEAD_START", 0)
+
+
+class _Uploads(MemoryUploadedFileManager):
+    """Holds an upload from run to run, as a server does; the harness brings what its widgets hold again before each."""
+
+    def add_file(self, session_id: str, file: UploadedFileRec) -> None:
+        if not self.get_files(session_id, [file.file_id]):
+            super().add_file(session_id, file)
+
+
+@pytest.fixture(autouse=True)
+def uploads_stay(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    """The harness would have a new place for uploads in each run."""
+    files = _Uploads("/mock/upload")
+    place = "streamlit.testing.v1.local_script_runner.MemoryUploadedFileManager"
+    monkeypatch.setattr(place, lambda endpoint: files)
+    return files
 
 
 @pytest.fixture

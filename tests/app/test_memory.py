@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
+import weakref
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import memory
-from tests.app.opening import checked, opened, widget
+from pages._ui import memory, work
+from pages._ui.reports import session as reports_session
+from rr_core.scenario import Scenario
+from tests.app.opening import ROOT, checked, opened, widget
 
 MEGABYTE = 2**20
 
@@ -63,6 +73,7 @@ class Whole:
     [
         (megabytes(3), 3e6, 3.3e6),
         ([f"name {i}" for i in range(100_000)], 5e6, 9e6),
+        (np.array([f"name {i}" for i in range(100_000)], object), 5e6, 9e6),
         (Whole(["x" * 100] * 1000, np.zeros(10**6)), 8e6, 8.3e6),
         ({i: str(i) for i in range(10_000)}, 5e5, 2e6),
         ([[float(i)] * 3 for i in range(1000)], 3e4, 3e5),
@@ -240,3 +251,200 @@ def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
     assert not page.exception
     widget(page, "Categories K").set_value(50)
     assert "too little memory" not in words(checked(page.run()))
+
+
+@pytest.fixture
+def uploads(monkeypatch):
+    """The raw uploads of a running server, as Streamlit holds them."""
+    files = MemoryUploadedFileManager("/uploads")
+    media = SimpleNamespace(clear_session_refs=lambda name: None, remove_orphaned_files=lambda: None)
+    server = SimpleNamespace(uploaded_file_mgr=files, media_file_mgr=media)
+    monkeypatch.setattr(memory, "_server", lambda: server)
+
+    def add(session: str, size: float) -> None:
+        files.add_file(
+            session, UploadedFileRec(f"file of {session}", "a.csv", "", bytes(int(size * MEGABYTE)))
+        )
+
+    files.add = add
+    return files
+
+
+def test_a_small_session_that_is_at_work_keeps_its_upload(session, uploads, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    here, idle = session("here"), session("idle")
+    idle.used = time.monotonic() - 20
+    for name in ("here", "idle"):
+        uploads.add(name, 50)
+    memory.relieve(0)
+    assert uploads.get_files("here", ["file of here"])
+    assert not uploads.get_files("idle", ["file of idle"])
+    assert idle.gone == {memory.UPLOADS}
+    assert not here.gone
+
+
+def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uploads, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    now = time.monotonic()
+    for i in range(10):
+        session(f"{i}").used = now - 9 + i / 2
+        uploads.add(f"{i}", 60)
+    memory.Watch().look(lambda name: True)
+    kept = [i for i in range(10) if uploads.get_files(f"{i}", [f"file of {i}"])]
+    assert kept == list(range(6, 10))  # 240 of 256 MB: of those who were here last
+
+
+def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
+    memory._bound_as_they_come(uploads)
+    for i in range(10):
+        session(f"{i}")
+        uploads.add_file(f"{i}", UploadedFileRec("file", "a.csv", "", bytes(60 * MEGABYTE)))
+        assert sum(memory._raw().values()) <= 256 * MEGABYTE
+        assert uploads.get_files(f"{i}", ["file"])
+
+
+def test_the_bytes_of_an_upload_are_held_once():
+    """Streamlit keeps the value of a widget until its session ends, minutes after its visitor left."""
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(200))
+    page = opened("noisy_histogram")
+    checked(widget(page, "Distribution").set_value("upload").run())
+    checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
+    assert "200 categories" in words(page)
+    assert page.session_state["upload_file"].getvalue() == b""
+    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
+    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    assert "200 names" in words(page)
+    assert [file.getvalue() for file in page.session_state["reports_files"]] == [b""]
+
+
+def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monkeypatch):
+    media = MediaFileManager(MemoryMediaFileStorage("/media"))
+    server = SimpleNamespace(uploaded_file_mgr=MemoryUploadedFileManager("/uploads"), media_file_mgr=media)
+    monkeypatch.setattr(memory, "_server", lambda: server)
+    monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "one")
+    result = Whole(["plum"], megabytes(50))
+    held, kept = session("one"), weakref.ref(result)
+    held.put("result", result)
+    media.add_deferred(lambda result=result: bytes(result.counts), "text/csv", "0.1", "result.csv")
+    del result
+    memory.relieve(0)
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(session, uploads, monkeypatch):
+    now, cleared = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory._server().media_file_mgr, "clear_session_refs", cleared.append)
+    session("one")
+    watch = memory.Watch()
+    for _ in range(4):
+        watch.look(lambda name: False)
+        now += memory._AWAY - 1
+    assert cleared == ["one"]  # once
+
+
+def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatch):
+    now, closed = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", closed.append)
+    both = session("gone", 50), session("here", 50)
+    watch = memory.Watch()
+    for _ in range(2):
+        watch.look(lambda name: name == "here")
+        now += memory._AWAY + 1
+    assert closed == ["gone"]
+    assert both[1].size
+
+
+def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
+    made = []
+
+    def compare(*given: object) -> object:
+        made.append(given)
+        time.sleep(0.2)
+        return object()
+
+    monkeypatch.setattr(work, "compare", compare)
+    shared = work.Work(Scenario(k=5).draw())
+    threads = [threading.Thread(target=shared.comparison) for _ in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(made) == 1
+
+
+def test_what_is_in_use_is_held_once_and_not_its_file(uploads_stay):
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(300))
+    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
+    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
+    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
+    (privacy,) = [one for one in page.text_input if one.label == "Value of ε"]
+    domain.set_value("seen")
+    checked(privacy.set_value("2").run())
+    assert uploads_stay._total_bytes == len(data)
+    checked(widget(page, "Analyse these reports").click().run())
+    assert "**900 reports, K = 300, ε = 2.**" in words(page)
+    assert uploads_stay._total_bytes == 0
+    held, used = page.session_state["_held"], page.session_state["_held"].get("reports_used")
+    assert used.collected.labels is used.reports.labels
+    assert used.collected.counts is used.reports.counts
+    assert all(held.get(f"latest_{name}") is None for name in ("reports", "odd", "collected", "list"))
+
+
+@pytest.mark.parametrize("step", ["odd_names", "within"])
+def test_work_on_many_names_asks_for_room(step, monkeypatch):
+    asked = []
+
+    def room(size: int) -> AbstractContextManager[None]:
+        asked.append(size)
+        return nullcontext()
+
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(3000))
+    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
+    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
+    work_on = getattr(reports_session, step)
+    monkeypatch.setattr(reports_session, step, lambda *given: asked.append(step) or work_on(*given))
+    monkeypatch.setattr(memory, "room", room)
+    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
+    checked(domain.set_value("seen").run())
+    assert asked[asked.index(step) - 1] == 3000 * memory.BYTES_PER_CATEGORY
+
+
+def test_the_documents_name_the_setting_and_its_bounds():
+    for path in ("README.md", "docs/behind_a_proxy.md"):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert all(word in text for word in (memory.SETTING, str(memory._USUAL), str(memory._LEAST))), path
+
+
+def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
+    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+    monkeypatch.setattr(memory, "resident", lambda: 450 * MEGABYTE)
+    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+        pass
+    with memory.room(460 * MEGABYTE):
+        pass
+
+
+def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
+    monkeypatch.setattr(memory, "_PATIENCE", 0.5)
+    shared, begun, done = memory.Shared(2), threading.Event(), threading.Event()
+
+    def make() -> str:
+        begun.set()
+        assert done.wait(20)
+        return "work"
+
+    maker = threading.Thread(target=shared.get, args=("scenario", make))
+    maker.start()
+    assert begun.wait(5)
+    threading.Timer(3.0, done.set).start()
+    with pytest.raises(memory.NoRoom):
+        shared.get("scenario", lambda: "made twice")
+    done.set()
+    maker.join()
+    assert shared.get("scenario", lambda: "made twice") == "work"

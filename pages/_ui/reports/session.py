@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import streamlit as st
 
@@ -23,6 +25,7 @@ from rr_core.io import (
     AllSeen,
     Collected,
     Domain,
+    Listed,
     OddNames,
     Reports,
     Size,
@@ -64,8 +67,13 @@ def use(
 ) -> ReportsInUse:
     """Put reports into use and close the panel; the reports in use before are dropped only then."""
     before = in_use()
+    if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
+        collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
+    for step in ("reports", "odd", "collected", "list"):
+        memory.held().pop(f"latest_{step}")
     memory.held().put("reports_used", used)
+    state.forget_files()
     close_panel()
     return used
 
@@ -143,7 +151,7 @@ class UnclearSettings(ValueError):
     """A setting is missing or impossible. ``str(error)`` is one plain sentence."""
 
 
-def reports_of(files: Sequence[Any], options: dict[str, Any]) -> tuple[Reports, str]:
+def reports_of(files: Sequence[state.File], options: dict[str, Any]) -> tuple[Reports, str]:
     """The reports in the files with their display name; without files, those in use.
 
     Raises:
@@ -163,6 +171,7 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
 
     Raises:
         UnreadableFile, WrongDomain: about the list of categories.
+        NoRoom: the server is short of memory, and the names are many.
     """
     domain = _domain(settings) or AllSeen()
     about = (
@@ -173,7 +182,12 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
         settings.privacy_kind,
         settings.privacy,
     )
-    return state.cached("odd", about, lambda: odd_names(reports, domain, _mechanism_for(settings)))
+
+    def find() -> OddNames:
+        with _room_for(reports):
+            return odd_names(reports, domain, _mechanism_for(settings))
+
+    return state.cached("odd", about, find)
 
 
 def collected(reports: Reports, settings: ReportSettings) -> Collected:
@@ -188,7 +202,12 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
             "Say which categories people could choose from: categories that nobody reported are part of the answer."
         )
     about = (_key(reports), settings.domain, settings.size, _list_key(settings), settings.names)
-    return state.cached("collected", about, lambda: within(reports, domain, settings.names))
+
+    def count() -> Collected:
+        with _room_for(reports):
+            return within(reports, domain, settings.names)
+
+    return state.cached("collected", about, count)
 
 
 def analyse(reports: Reports, settings: ReportSettings, name: str) -> None:
@@ -304,7 +323,7 @@ def _csv(draw: Draw, labels: Iterable[str]) -> bytes:
     return csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
 
 
-def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:
+def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
     bar = st.progress(0.0, "Reading the files…")
 
     def progress(fraction: float) -> bool:
@@ -312,9 +331,14 @@ def _read(files: Sequence[Any], options: dict[str, Any]) -> Reports:
         return False
 
     try:
-        return read_reports([Source(f.name, f.getbuffer()) for f in files], progress=progress, **options)
+        return read_reports([Source(f.name, f.bytes()) for f in files], progress=progress, **options)
     finally:
         bar.empty()
+
+
+def _room_for(reports: Reports) -> AbstractContextManager[None]:
+    """Room for work on the names of all categories."""
+    return memory.room(memory.BYTES_PER_CATEGORY * len(reports.labels))
 
 
 def _key(reports: Reports) -> Hashable:
@@ -322,7 +346,7 @@ def _key(reports: Reports) -> Hashable:
 
 
 def _list_key(settings: ReportSettings) -> Hashable:
-    file = st.session_state.get("_reports_list")
+    file: state.File | None = st.session_state.get("_reports_list")
     return None if settings.domain != "listed" else file.file_id if file else settings.listed
 
 
@@ -333,9 +357,12 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "size" and settings.size is not None:
         return Size(settings.size)
     if settings.domain == "listed":
-        file = st.session_state.get("_reports_list")
-        given = Source(file.name, file.getbuffer()) if file else settings.listed
-        return state.read_once("list", _list_key(settings), [file] if file else [], lambda: read_list(given))
+        file: state.File | None = st.session_state.get("_reports_list")
+
+        def read() -> Listed:
+            return read_list(Source(file.name, file.bytes()) if file else settings.listed)
+
+        return state.read_once("list", _list_key(settings), [file] if file else [], read)
     return None
 
 

@@ -74,6 +74,8 @@ def _open_panel() -> None:
     used = session.in_use()
     files = _files()
     if not files and used is None:
+        if not session.was_let_go():  # which the panel has said
+            state.say_if_let_go()
         return
     try:
         options: dict[str, Any] = {}
@@ -102,7 +104,7 @@ def _open_panel() -> None:
             st.rerun()
 
 
-def _files() -> Sequence[Any]:
+def _files() -> Sequence[state.File]:
     """Widgets for the files and for the ways to go on without one; returns the files."""
     st.markdown(
         "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
@@ -111,9 +113,7 @@ def _files() -> Sequence[Any]:
         "else**."
     )
     left, right = st.columns([3, 2])
-    chosen = left.file_uploader(
-        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files"
-    )
+    left.file_uploader("Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files")
     scenario = link.current()
     with right:
         st.caption(
@@ -129,7 +129,7 @@ def _files() -> Sequence[Any]:
             on_click="ignore",
             width="stretch",
         )
-    return chosen
+    return state.chosen_files("reports_files")
 
 
 def _entered_settings(before: ReportSettings) -> ReportSettings:
@@ -179,7 +179,8 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
 def _list(before: str) -> str:
     """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
     list."""
-    file = st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
+    st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
+    file = next(iter(state.chosen_files("reports_list_file")), None)
     st.session_state["_reports_list"] = file
     return st.text_area(
         "or all categories here, one per line",
@@ -200,7 +201,7 @@ def _show_problem(problem: str) -> None:
     st.error(markdown(f"{problem}{stays}"), icon=":material/error:")
 
 
-def _pick_columns(first: Any) -> tuple[dict[str, Any], Preview]:
+def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
     """Options for `read_reports`, by looking at the first file, and what that seems to be.
 
     The category is None as long as the person has not chosen one of many columns of 0 and 1.
@@ -244,11 +245,13 @@ def _pick_columns(first: Any) -> tuple[dict[str, Any], Preview]:
     return options, preview
 
 
-def _preview(file: Any, has_header: bool | None) -> Preview:
+def _preview(file: state.File, has_header: bool | None) -> Preview:
     about = (file.file_id, has_header)
-    source = Source(file.name, file.getbuffer())
     return state.read_once(
-        f"preview_{has_header}", about, [file], lambda: inspect_reports(source, has_header=has_header)
+        f"preview_{has_header}",
+        about,
+        [file],
+        lambda: inspect_reports(Source(file.name, file.bytes()), has_header=has_header),
     )
 
 
@@ -288,13 +291,13 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
     the answers."""
     try:
         odd = session.odd_names_of(reports, settings)
-    except (UnreadableFile, WrongDomain):
+    except (UnreadableFile, WrongDomain, memory.NoRoom):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
     settings = dataclasses.replace(settings, names=decisions_on(names))
     try:
         k = session.collected(reports, settings).k
-    except (UnreadableFile, WrongDomain, session.UnclearSettings):
+    except (UnreadableFile, WrongDomain, session.UnclearSettings, memory.NoRoom):
         return settings
     if session.is_inverted(settings, k):
         st.markdown(

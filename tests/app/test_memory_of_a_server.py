@@ -1,0 +1,88 @@
+"""A server that many burden at once stays below its limit, and gives its memory back when they have left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from pages._ui import memory
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import ROOT, serving
+
+MEGABYTE = 2**20
+LIMIT = 1536
+LARGEST = "dist=zipf&s=1.3&k=1500000&eps=8&n=100000000"
+ROWS = b"category,count\n" + b"".join(b"category number %d,%d\n" % (i, 1 + i % 97) for i in range(500_000))
+pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+
+
+class Watched:
+    """The most bytes that the server took so far, with all that it started."""
+
+    def __init__(self) -> None:
+        self.most, self.ended = 0, threading.Event()
+        self.thread = threading.Thread(target=self._look)
+
+    @staticmethod
+    def now() -> int:
+        own = memory._pages(Path("/proc/self/statm")) * os.sysconf("SC_PAGE_SIZE")
+        return memory.resident() - own
+
+    def _look(self) -> None:
+        while not self.ended.wait(0.05):
+            self.most = max(self.most, self.now())
+
+
+async def repeats(visitor: Visitor) -> None:
+    await visitor.open("estimators", f"{LARGEST}&part=repeat")
+    await visitor.press("Repeat", wait=25)
+
+
+async def reports(visitor: Visitor) -> None:
+    await visitor.open("your_reports", LARGEST)
+    await visitor.press("Use simulated reports", wait=25)
+
+
+async def reads(visitor: Visitor) -> None:
+    await visitor.open("your_reports", "k=12")
+    await visitor.upload("Report files", "people.csv", ROWS)
+
+
+async def only_uploads(visitor: Visitor) -> None:
+    await visitor.open("your_reports", "k=12")
+    await visitor.upload("Report files", "large.csv", b"a,b\n" + b"x" * (120 * MEGABYTE))
+
+
+@pytest.mark.slow
+def test_a_server_stays_below_its_limit_and_gives_back_what_it_took(tmp_path, monkeypatch):
+    monkeypatch.setenv(memory.SETTING, str(LIMIT))
+
+    async def visit(address: str, act: Callable[[Visitor], Awaitable[None]]) -> list[str]:
+        async with Visitor.at(address) as visitor:
+            await act(visitor)
+            return visitor.errors
+
+    async def all_at_once(address: str) -> list[list[str]]:
+        acts = (*[repeats] * 6, *[reports] * 4, *[reads] * 3, *[only_uploads] * 8)
+        return await asyncio.gather(*(visit(address, act) for act in acts))
+
+    with serving("app.py", ROOT, tmp_path) as address:
+        asyncio.run(visit(address, lambda visitor: visitor.open("estimators", "k=12")))
+        watched, at_rest = Watched(), Watched.now()
+        watched.thread.start()
+        errors = asyncio.run(all_at_once(address))
+        end = time.monotonic() + 60
+        while Watched.now() > at_rest + 350 * MEGABYTE and time.monotonic() < end:
+            time.sleep(1)
+        watched.ended.set()
+        watched.thread.join()
+        assert not [one for few in errors for one in few]
+        assert "not looked at" not in (tmp_path / "server.log").read_text("utf-8")
+        assert watched.most < LIMIT * MEGABYTE
+        assert Watched.now() <= at_rest + 350 * MEGABYTE
