@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages._ui import memory
+from pages._ui.priority import stand_back
 from rr_core.simulate import Progress
 
 T = TypeVar("T")
@@ -98,6 +99,8 @@ def run_with_progress(
             interruption.append(stop)
         return bool(interruption)
 
+    if memory.is_served():
+        stand_back()
     try:
         while not _PLACES.acquire(timeout=_LOOK):
             bar.progress(0.0, "Waiting: this server is busy with the runs of others…")

@@ -30,6 +30,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from pages._ui.priority import stand_back
+
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
 _USUAL, _LEAST = 2048, 1024  # megabytes
@@ -44,6 +46,7 @@ _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go 
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
+_MUCH = 2**26  # bytes: work on as many takes long enough to be felt by others
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
@@ -285,6 +288,8 @@ def room(size: int) -> Iterator[None]:
     mine = object()
     try:
         _wait_until(lambda: _promise(mine, size))
+        if size >= _MUCH and is_served():
+            stand_back()
         yield
     finally:
         _PROMISED.pop(mine, None)
@@ -408,6 +413,11 @@ def _server() -> runtime.Runtime | None:
     """The running server; None in a test of a page alone."""
     server = runtime.get_instance() if runtime.exists() else None
     return server if type(server) is runtime.Runtime else None
+
+
+def is_served() -> bool:
+    """Whether a server runs this page, and not a test of it alone."""
+    return _server() is not None
 
 
 def _let_go_of_caches() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import sys
 import threading
 import time
 import weakref
@@ -21,6 +23,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import memory, work
+from pages._ui.priority import NICENESS
 from pages._ui.reports import session as reports_session
 from rr_core.scenario import Scenario
 from tests.app.opening import ROOT, checked, opened, widget
@@ -448,3 +451,20 @@ def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
     done.set()
     maker.join()
     assert shared.get("scenario", lambda: "made twice") == "work"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has threads with priorities of their own")
+@pytest.mark.parametrize(("size", "niceness"), [(500, NICENESS), (5, 0)])
+def test_large_work_lets_other_pages_go_first(size, niceness, monkeypatch):
+    monkeypatch.setattr(memory, "is_served", lambda: True)
+    found = []
+
+    def work() -> None:
+        with memory.room(size * MEGABYTE):
+            found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [niceness]
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == 0

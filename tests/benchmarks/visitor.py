@@ -87,9 +87,8 @@ class Visitor:
         return seconds
 
     async def press(self, label: str, wait: float) -> None:
-        """Press a button and listen for at most so many seconds; nothing where there is none."""
+        """Press a button and listen for at most so many seconds; nothing where the page, refused, has none."""
         if label not in self.widgets:
-            self.errors.append(f"no button {label} on {self.page}")
             return
         message = self._rerun()
         message.rerun_script.widget_states.widgets.add(id=self.widgets[label], trigger_value=True)

@@ -22,13 +22,12 @@ from weakref import WeakSet
 
 from loky import ProcessPoolExecutor
 
+from pages._ui.priority import NICENESS, stand_back
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import RunProgress, SweepResult, run
 from rr_core.populations import Population
 
 _MOST_WORKERS = 16
-# A tenth of what others get where all are busy: whoever moves a slider goes first, and a run still goes on.
-_NICENESS = 10
 _ENDING = threading.Event()  # set when the interpreter begins to end
 _LOOK = 1.0  # seconds between two looks of a worker at its parent
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -97,9 +96,9 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
 
 
 def prepare_worker(parent: int) -> None:
-    """Lower the priority of this process, where the system can (Windows cannot), and let it end with its parent."""
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+    """Give this process a low priority, where the system can (Windows cannot), and let it end with its parent."""
+    if hasattr(os, "nice") and os.nice(0) < NICENESS:  # it may have inherited one
+        os.nice(NICENESS)
     threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
 
 
@@ -238,6 +237,7 @@ class SweepQueue:
 
     def _work(self) -> None:
         """Run the waiting jobs in order until the queue is empty."""
+        stand_back()  # the workers, too, which take a second each to start
         while True:
             with self._lock:
                 if not self._jobs:
