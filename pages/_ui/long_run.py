@@ -16,6 +16,7 @@ import streamlit as st
 
 from pages._ui import memory
 from pages._ui.priority import stand_back
+from pages._ui.work import LARGE
 from rr_core.simulate import Progress
 
 T = TypeVar("T")
@@ -23,8 +24,10 @@ T = TypeVar("T")
 _MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)
-# Of a whole server: each may hold half a gigabyte, and more of them than cores only take turns.
+# Of a whole server: more runs than cores only take turns. Those of many categories take minutes and have a place of their
+# own, so that the others need not wait for them.
 _PLACES = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+_LARGE_PLACE = threading.BoundedSemaphore(1)
 _LOOK = 0.3  # seconds between two looks for a free place
 _GONE = 5.0  # seconds without its visitor after which a run is stopped
 # Shared finished results by name and key.
@@ -101,14 +104,15 @@ def run_with_progress(
 
     if memory.is_served():
         stand_back()
+    places = _LARGE_PLACE if k > LARGE else _PLACES
     try:
-        while not _PLACES.acquire(timeout=_LOOK):
+        while not places.acquire(timeout=_LOOK):
             bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
         try:
             with memory.room(memory.BYTES_PER_CATEGORY * k):
                 result = work(progress)
         finally:
-            _PLACES.release()
+            places.release()
         held.put(f"{name}_result", (about, result))
     except memory.NoRoom as error:
         _withdraw(name)

@@ -40,3 +40,26 @@ def test_a_run_that_fails_gives_its_place_back(monkeypatch):
     widget(page, "Repeat").click().run()
     assert page.exception
     assert places.acquire(blocking=False)
+
+
+def test_a_long_run_of_many_categories_takes_no_place_of_the_others(monkeypatch):
+    places, large = threading.BoundedSemaphore(1), threading.BoundedSemaphore(1)
+    monkeypatch.setattr(long_run, "_PLACES", places)
+    monkeypatch.setattr(long_run, "_LARGE_PLACE", large)
+    taken = []
+    repeat = estimators.repeat
+
+    def watched(*given):
+        free = [one.acquire(blocking=False) for one in (places, large)]
+        taken.append(free)
+        for one, was_free in zip((places, large), free, strict=True):
+            if was_free:
+                one.release()
+        return repeat(*given)
+
+    monkeypatch.setattr(estimators, "repeat", watched)
+    for k in (50, 30_000):
+        page = opened("estimators", f"dist=zipf&k={k}&part=repeat")
+        checked(page.button_group(key="repeat_times").set_value(50).run())
+        checked(widget(page, "Repeat").click().run())
+    assert taken == [[False, True], [True, False]]

@@ -34,7 +34,7 @@ PAGES = ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu")
 EVERYDAY = "dist=zipf&s=1.3&k=200&eps=2&n=100000"
 LARGEST = "dist=zipf&s=1.3&k=1500000&eps=8&n=100000000"
 MOST_TIMES_ONE_PERSON = 3.0
-AFTER = 1.0  # seconds
+AFTER = 60.0  # seconds
 PAUSE = (3.0, 9.0)  # seconds between two acts of a person
 COUNTS = "category,count\n" + "".join(f"answer {i},{10 + i * i % 97}\n" for i in range(300))
 
