@@ -37,7 +37,7 @@ with parts["numbers"]:
     columns = st.columns(4)
     columns[0].metric(f"Negative, of {scenario.k:,}", f"{negative.count:,}")
     columns[1].metric("Of all categories", percent(negative.share))
-    columns[2].metric("They sum to", percent(negative.total))
+    columns[2].metric("The negatives sum to", percent(negative.total))
     columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
     downloads.row(page.work, figure, "inv_negatives")
 with parts["users"]:

@@ -13,15 +13,16 @@ from rr_core import reference
 # The numbers are those of the stored main grid, mean squared error.
 _WHICH = (
     "**InvP**, unless you expect all categories to be about equally common: then **InvN**.\n\n"
-    "Why: in the 600 settings of the main grid (page Experiments) the mean squared error of InvP was within 1.5 times "
-    "the smallest of the three **507** times, InvN's 368 times, MLE\\*'s 347 times. Where the population was nearly "
-    "uniform (Zipf s = 0.01), InvN's was the smallest in all 200, to within a thousandth.\n\n"
-    "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely. On average it was beyond "
-    "doubt the worst of the three in none of the 600; with a handful of users it can be. Its error was up to about 400 "
-    "times the smallest.\n"
+    "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"
     "- **Inv** if you will add shares up or average them: it alone is right on average.\n"
     "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"
-    "One collection can turn out otherwise. With reports of your own, the page Your reports says whether they can tell."
+    "One collection can turn out otherwise. With reports of your own, the page Your reports says whether they can "
+    "tell.\n\n"
+    "**Why?** In the 600 settings of the main grid (page Experiments) the mean squared error of InvP was within 1.5 "
+    "times the smallest of the three **507** times, InvN's 368 times, MLE\\*'s 347 times. Where the population was "
+    "nearly uniform (Zipf s = 0.01), InvN's was the smallest in all 200, to within a thousandth. MLE\\*'s was up to about "
+    "400 times the smallest. On average it was beyond doubt the worst of the three in none of the 600; with a handful of "
+    "users it can be."
 )
 
 

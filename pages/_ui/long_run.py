@@ -109,7 +109,7 @@ def run_with_progress(
         while not places.acquire(timeout=_LOOK):
             bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
         try:
-            with memory.room(memory.BYTES_PER_CATEGORY * k):
+            with memory.room(memory.BYTES_PER_CATEGORY * k, in_turn=False):
                 result = work(progress)
         finally:
             places.release()

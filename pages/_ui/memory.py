@@ -46,7 +46,7 @@ _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go 
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
-_MUCH = 2**26  # bytes: work on as many takes long enough to be felt by others
+_MUCH, _VERY_MUCH = 2**26, 2**28  # bytes: work on as many is felt by others, and takes turns
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
@@ -271,12 +271,18 @@ class Shared(Generic[T]):
 
 
 _PROMISED: dict[object, int] = {}
+_TURN: set[object] = set()  # the one whose turn it is, while it is among the promised
 _ROOM = threading.Lock()
 
 
 @contextmanager
-def room(size: int) -> Iterator[None]:
+def room(size: int, *, in_turn: bool = True) -> Iterator[None]:
     """Room for work that takes so many bytes at its peak: given when it is there, after idle things were let go of.
+
+    Args:
+        size: bytes.
+        in_turn: whether work on very many bytes waits for the end of other such work: it takes seconds, in which pages
+            wait for the interpreter. Not for work that takes minutes.
 
     Raises:
         NoRoom: others kept it for too long, or the server is too small for this work.
@@ -287,7 +293,7 @@ def room(size: int) -> Iterator[None]:
         return
     mine = object()
     try:
-        _wait_until(lambda: _promise(mine, size))
+        _wait_until(lambda: _promise(mine, size, in_turn=in_turn and size >= _VERY_MUCH))
         if size >= _MUCH and is_served():
             stand_back()
         yield
@@ -323,8 +329,10 @@ def to_read(name: str, size: int) -> int:
     return 0 if size < _SMALL_FILE else min(_TIMES_FILE * size, _READING)
 
 
-def _promise(key: object, size: int) -> bool:
+def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
     with _ROOM:
+        if in_turn and _TURN & _PROMISED.keys():
+            return False
         wanted = sum(_PROMISED.values()) + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
@@ -332,6 +340,9 @@ def _promise(key: object, size: int) -> bool:
         if resident() + wanted > most:
             return False
         _PROMISED[key] = size
+        if in_turn:
+            _TURN.clear()
+            _TURN.add(key)
         return True
 
 

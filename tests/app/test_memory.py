@@ -468,3 +468,22 @@ def test_large_work_lets_other_pages_go_first(size, niceness, monkeypatch):
     thread.join()
     assert found == [niceness]
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == 0
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes_minutes(in_turn):
+    most, inside = [0], []
+
+    def work() -> None:
+        with memory.room(300 * MEGABYTE, in_turn=in_turn):
+            inside.append(1)
+            most[0] = max(most[0], len(inside))
+            time.sleep(0.5)
+            inside.pop()
+
+    both = [threading.Thread(target=work) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(10)
+    assert most == [1 if in_turn else 2]
