@@ -20,9 +20,9 @@ _WHICH = (
     "tell.\n\n"
     "**Why?** In the 600 settings of the main grid (page Experiments) the mean squared error of InvP was within 1.5 "
     "times the smallest of the three **507** times, InvN's 368 times, MLE\\*'s 347 times. Where the population was "
-    "nearly uniform (Zipf s = 0.01), InvN's was the smallest in all 200, to within a thousandth. MLE\\*'s was up to about "
-    "400 times the smallest. On average it was beyond doubt the worst of the three in none of the 600; with a handful of "
-    "users it can be."
+    "nearly uniform (Zipf s = 0.01), InvN's was the smallest in all 200, to within a thousandth. MLE\\*'s was up to "
+    "about 400 times the smallest. On average it was beyond doubt the worst of the three in none of the 600; with a "
+    "handful of users it can be."
 )
 
 
