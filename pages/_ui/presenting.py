@@ -31,7 +31,7 @@ STYLE = f"""<style>
 .st-key-lead [data-testid="stCaptionContainer"] {{opacity: 1;}}
 .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: {_LETTERS}; line-height: 1.35;}}
 body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-index: 3;}}
-.st-key-foot .rr-full, .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
+.st-key-foot :is(.rr-full, .rr-full.rr-another), .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
 .st-key-foot :is(.rr-dials, .rr-head label, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
 @media (min-width: 900px) {{
   .st-key-foot {{flex-direction: row; align-items: center; gap: 1.5rem; min-height: calc({_FOOT} - 1.2rem);}}

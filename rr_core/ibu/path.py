@@ -354,5 +354,5 @@ def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
     if last == 0:
         return np.zeros(1, dtype=np.int64)
     steps = np.arange(int(np.ceil(per_decade * np.log10(last))) + 1)
-    spaced = np.rint(10 ** (steps / per_decade)).astype(np.int64)
+    spaced = np.rint(np.minimum(10 ** (steps / per_decade), last)).astype(np.int64)
     return np.unique(np.concatenate([[0], spaced[spaced < last], [last]]))

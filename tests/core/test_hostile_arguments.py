@@ -162,7 +162,7 @@ def test_an_answer_or_a_sentence(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
-@settings(max_examples=2000, derandomize=False)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_many_answers_or_sentences(name: str, data: st.DataObject) -> None:
     answered(name, data)
