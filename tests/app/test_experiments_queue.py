@@ -202,8 +202,9 @@ def test_a_server_ends_at_once_and_its_workers_with_it(ending):
         server.wait(30)
         while any(map(is_running, pids)):
             time.sleep(0.05)
-            # Half a second on a machine with nothing else to do; it was an hour, and for good.
-            assert time.monotonic() - begin < 40  # on a busy machine workers of low priority take long to start, and end then
+            # Half a second on a machine with nothing else to do, and on a busy one as long as slow workers take
+            # to start; it was an hour, and for good.
+            assert time.monotonic() - begin < 40
         assert server.stderr is not None
         assert "Traceback" not in server.stderr.read()
 
