@@ -35,7 +35,9 @@ columns[1].metric(
     help="Share of the bars that is in the wrong place (total variation).",
 )
 columns[2].metric(
-    "The estimate is off by", truth.text(percent(closeness.estimate)), help="The same, for the green bars."
+    "The estimate is off by",
+    truth.text(percent(closeness.estimate)),
+    help="The same, for the green bars. They are MLE\\*, one of three repairs: see Estimators.",
 )
 
 st.subheader("Where to go")

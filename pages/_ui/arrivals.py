@@ -40,14 +40,14 @@ def _possible(work: Work, about: str) -> bool:
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
         return False
-    st.caption(
-        f"{about} What leaves the picture lies beyond it. Keys: space plays and pauses, arrows step, Home starts."
-    )
+    st.caption(f"{about} What leaves the picture lies beyond it.")
     return True
 
 
 def _show(figure: go.Figure, name: str) -> None:
     chart.show(figure, name)
+    with st.container(key="film_keys"):
+        st.caption("Keys: space plays and pauses, arrows step, Home starts.")
     film.listen_for_keys()
 
 

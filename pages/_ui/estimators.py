@@ -14,7 +14,7 @@ from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
 from rr_core.figures.estimators import bias_and_variance, cost_of_the_advice, error_distribution, wins
-from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
@@ -60,8 +60,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
     ]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
     nll = ("NLL per report", _ROWS["above"])
-    errors = [_ROWS["mse"], "… per category", _ROWS["tv"], _ROWS["max"]]
-    order = [*(errors if not truth.hidden() else []), *nll, "Set to zero"]
+    errors = [_ROWS["tv"], _ROWS["max"], _ROWS["mse"], "… per category"]
+    order = ["Set to zero", *(errors if not truth.hidden() else []), *nll]
     names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
     # A markdown table costs the browser a tenth of what st.table does.
     lines = ["| Error |", "|:--|", *(f"| {row} |" for row in order)]
@@ -111,15 +111,18 @@ def _cells(result: Comparison, metric: str) -> list[str]:
     best, worst, errors = result.best(metric), result.worst(metric), dict(result.errors[metric])
     for alike, choose in ((best, min), (worst, max)):
         errors |= dict.fromkeys(alike, choose((errors[name] for name in alike), default=0.0))
+    of_shares = metric in ("tv", "max")
+    written = percent if of_shares else number
     digits, different = _FEWEST, len({errors[name] for name in VALID})
-    while digits < _MOST and len({number(errors[name], digits) for name in VALID}) < different:
+    while digits < _MOST and len({written(errors[name], digits) for name in VALID}) < different:
         digits += 1
-    marks = (
-        {**dict.fromkeys(best, " ▲"), **dict.fromkeys(worst, " ▼")} if worst and not truth.hidden() else {}
-    )
-    nothing = ULPS if metric in ("tv", "max") else ULPS**2
+    # On one line with its number, on a phone too.
+    marks = {**dict.fromkeys(best, "\u00a0▲"), **dict.fromkeys(worst, "\u00a0▼")} if worst else {}
+    if truth.hidden():
+        marks = {}
+    nothing = ULPS if of_shares else ULPS**2
     return [
-        ("≈ 0" if 0 < abs(error) <= nothing else number(error, digits)) + marks.get(name, "")
+        ("≈ 0" if 0 < abs(error) <= nothing else written(error, digits)) + marks.get(name, "")
         for name, error in errors.items()
     ]
 

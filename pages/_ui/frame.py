@@ -39,6 +39,9 @@ _HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}
+/* What the main figure says is no small print. */
+.st-key-lead [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
+@media (hover: none) {.st-key-film_keys {display: none;}}
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 /* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
 [data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(
@@ -48,6 +51,8 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
   fill: light-dark(#262626, #F0F0EC) !important;
 }
+/* The first pictures of a film have bars up to its note. */
+[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) .annotation .bg {fill-opacity: 0.75 !important;}
 /* A halo parts a name from the curves that cross it. */
 [data-testid="stPlotlyChart"]:not(:has(.updatemenu-item-rect)) .annotation-text {
   paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;

@@ -12,7 +12,8 @@ from rr_core import reference
 
 # The numbers are those of the stored main grid, mean squared error.
 _WHICH = (
-    "**InvP**, unless you expect all categories to be about equally common: then **InvN**.\n\n"
+    "**InvP**, unless you expect all categories to be about equally common: then **InvN**. (InvP takes the same amount "
+    "off every share that it keeps; InvN scales the positive shares down.)\n\n"
     "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"
     "- **Inv** if you will add shares up or average them: it alone is right on average.\n"
     "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"

@@ -303,5 +303,5 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "
         f"they are at most **e{raised(answers)}ᵋ = {limit} times** as likely under one truth as under another, and an "
-        "onlooker's odds can change by as much."
+        "onlooker's odds can change by as much, towards the truth or away from it."
     )

@@ -25,7 +25,7 @@ def story(draw: Draw, result: Comparison, distance: Closeness | None, view: View
     series = {
         "truth": ("Truth", draw.theta),
         "observed": ("Reports", draw.counts / draw.scenario.n),
-        "mle_star": ("Estimate (MLE*)", result.estimates["mle_star"]),
+        "mle_star": ("Estimate", result.estimates["mle_star"]),
     }
     if distance is None:
         del series["truth"]

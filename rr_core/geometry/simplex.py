@@ -123,6 +123,10 @@ FRAME = Frame(
 )
 
 
+_AROUND = 1.5  # half the width of a close view, in distances of its furthest point
+_SMALLEST_HALF = 1e-6  # below that a drawing has no digits left
+
+
 @dataclass(frozen=True, eq=False)
 class ZeroRegion:
     """A convex polygon of report shares in which an estimator sets the same categories to zero.
@@ -171,7 +175,7 @@ ThreeReports = tuple[float, float, float]  # counts or shares
 
 # Largest number a person may type; integers up to here are subtracted without rounding.
 _LARGEST = 1e12
-_NEGATIVE, _UNEVEN = 0.3, 0.2
+_NEGATIVE, _UNEVEN = 0.3, 0.3
 _EXAMPLE = "for example 12, 5, 3 or 0.6 0.25 0.15"
 
 
@@ -242,6 +246,19 @@ def estimate_three(reports: ThreeReports | NDArray, mechanism: RandomizedRespons
     return ThreeEstimates(
         histogram / histogram.sum(), estimates, collinearity(histogram, mechanism), mechanism
     )
+
+
+def close_view(reports: ThreeEstimates) -> Frame:
+    """The rectangle around Inv and the three repairs, of the shape of FRAME and never larger."""
+    points = np.stack([to_plane(reports.estimates[name]) for name in ESTIMATORS])
+    centre = (points.min(axis=0) + points.max(axis=0)) / 2
+    whole = np.array([FRAME.x[1] - FRAME.x[0], FRAME.y[1] - FRAME.y[0]]) / 2
+    scale = float((np.abs(points - centre) / whole).max()) * _AROUND
+    if scale >= 1:
+        return FRAME
+    half = whole * max(scale, _SMALLEST_HALF)
+    (left, low), (right, high) = (centre - half).tolist(), (centre + half).tolist()
+    return Frame((left, right), (low, high))
 
 
 def parse_reports(text: str) -> ThreeReports:

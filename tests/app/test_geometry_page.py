@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rr_core import Scenario, collinearity
+from rr_core import RandomizedResponse, Scenario, collinearity
 from rr_core.collinearity import theorem2
 from rr_core.figures.style import number, percent
-from rr_core.geometry.simplex import three_categories
+from rr_core.geometry.simplex import SIDE, estimate_three, three_categories
 from rr_core.registry import ESTIMATORS
 from tests.app.opening import charts, checked, open_part, opened, widget
 
@@ -87,6 +87,16 @@ def test_other_numbers_of_categories_show_the_three_most_frequent():
     rows = rows_of(page)
     assert rows["Share"] == ["HS\\-grad", "Some\\-college", "Bachelors"]
     assert rows["Observed φ"] == shown(draw.counts / 32_561)
+
+
+def test_markers_that_cover_each_other_are_parted_by_a_close_up():
+    smallest, plot = 14, 200  # pixels of a marker and of the triangle's side on a phone
+    for epsilon in (0.5, 2.0, 5.0, 10.0):
+        page = opened("geometry", f"k=12&eps={epsilon}&n=2000&phi=60,40,0")
+        reports = estimate_three((60, 40, 0), RandomizedResponse(3, epsilon))
+        apart = reports.collinearity.length / SIDE
+        offered = any("nearly cover each other" in text.value for text in page.markdown)
+        assert offered == (0 < apart * plot < 1.5 * smallest)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +198,10 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
     assert not {"same distance", "same likelihood"} & set(names())
     checked(page.button_group(key="triangle_zeros").set_value("inv_p").run())
     assert names().count("two zeros") == 3
+    whole = charts(page)[0]["layout"]["xaxis"]["range"]
+    checked(page.button_group(key="triangle_shown").set_value(["Close up"]).run())
+    near = charts(page)[0]["layout"]["xaxis"]["range"]
+    assert near[1] - near[0] < whole[1] - whole[0]
     checked(page.button_group(key="clouds_where").set_value("edge").run())
     (text,) = [text.value for text in page.markdown if "length of the bias" in text.value]
     assert len(text.partition("\n\n")[0].splitlines()) == 6

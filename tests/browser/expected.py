@@ -6,7 +6,7 @@ from functools import cache
 
 from rr_core import Scenario
 from rr_core.comparison import compare
-from rr_core.figures.style import number
+from rr_core.figures.style import number, percent
 from rr_core.scenario import Draw
 
 LINK = "dist=zipf&k=1000&s=1.3&eps=2&n=100000&seed=7"
@@ -34,11 +34,15 @@ def differing_errors(shown: list[list[str]], draw: Draw) -> list[str]:
     """Cells of the error table that are not rr_core's number rounded to at least four digits."""
     result = compare(draw)
     pairs = [
-        (cell, errors[name])
-        for errors, row in zip(result.errors.values(), shown, strict=True)
+        (cell, errors[name], percent if metric in ("tv", "max") else number)
+        for (metric, errors), row in zip(result.errors.items(), shown, strict=True)
         for name, cell in zip(ORDER, row, strict=True)
     ]
-    return [cell for cell, error in pairs if cell not in {number(error, digits) for digits in range(4, 16)}]
+    return [
+        cell
+        for cell, error, written in pairs
+        if cell not in {written(error, digits) for digits in range(4, 16)}
+    ]
 
 
 def zeros_as_shown(draw: Draw) -> list[str]:
@@ -47,7 +51,7 @@ def zeros_as_shown(draw: Draw) -> list[str]:
 
 def without_marks(table: list[list[str]]) -> tuple[list[list[str]], list[str]]:
     """From the table on the page: its rows of errors, and its row of zeros without Inv's dash."""
-    cells = {row[0]: [cell.rstrip(" ▲▼") for cell in row[1:]] for row in table}
+    cells = {row[0]: [cell.rstrip(" \u00a0▲▼") for cell in row[1:]] for row in table}
     shown = [
         cells[name]
         for name in (

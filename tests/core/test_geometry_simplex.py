@@ -18,6 +18,7 @@ from rr_core.geometry.simplex import (
     PERCENT,
     STEPS,
     category_names,
+    close_view,
     distance_circles,
     estimate_three,
     example_with_a_negative,
@@ -89,6 +90,22 @@ def test_the_frame_holds_the_triangle_and_its_edge_is_on_the_way_to_a_point_outs
     assert edge[1] == pytest.approx(FRAME.y[0])
     across = (far - CENTRE)[0] * (edge - CENTRE)[1] - (far - CENTRE)[1] * (edge - CENTRE)[0]
     assert across == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0, 5.0, 10.0])
+def test_a_close_view_holds_every_estimate_and_is_no_larger_than_it_need_be(epsilon):
+    mechanism = RandomizedResponse(3, epsilon)
+    for reports in (example_with_a_negative(mechanism), (60.0, 40.0, 0.0), (5.0, 3.0, 4.0)):
+        result = estimate_three(reports, mechanism)
+        view = close_view(result)
+        points = [to_plane(share) for share in result.estimates.values()]
+        if view is not FRAME:
+            assert all(view.contains(point) for point in points)
+        width, height = view.x[1] - view.x[0], view.y[1] - view.y[0]
+        assert width / height == pytest.approx((FRAME.x[1] - FRAME.x[0]) / (FRAME.y[1] - FRAME.y[0]))
+        assert width <= FRAME.x[1] - FRAME.x[0]
+        apart = np.ptp(points, axis=0).max()
+        assert view is FRAME or width <= max(4 * apart, 1e-5)
 
 
 @pytest.mark.parametrize("name", REPAIRS)

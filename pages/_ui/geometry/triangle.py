@@ -26,9 +26,11 @@ from rr_core.figures.wording import display
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     FRAME,
+    Frame,
     ThreeEstimates,
     ThreeReports,
     category_names,
+    close_view,
     distance_circles,
     estimate_three,
     example_with_a_negative,
@@ -46,6 +48,8 @@ from rr_core.scenario import Draw
 
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
+_CLOSE = "Close up"
+_NEAR = 0.15  # distance from InvP to InvN below which their markers overlap on a phone
 _ZEROS = ("inv_n", "mle_star", "inv_p")
 _LONGEST_NAME = 14  # of a category's name, in the figure and on a slider
 _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
@@ -136,9 +140,9 @@ def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
     left, right = st.columns([5, 2], gap="medium")
     with left:
         place, why = page.place(), st.container()
-    layers = _pick_layers(result)
+    view, layers = _pick_view(result)
     theta = truth.unless_hidden(three.theta)
-    figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], FRAME, layers)
+    figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
     page.lead(figure, "geometry", _pick_at, place)
     why.markdown(_explanation(result))
     with right:
@@ -164,11 +168,12 @@ def _needs_an_example(draw: Draw, three: Draw) -> bool:
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
-def _pick_layers(result: ThreeEstimates) -> Layers:
+def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
+    """Widgets for what is drawn: the rectangle of the plane, and the layers in it."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         layers = st.pills(
             "Show",
-            (_CIRCLES, _CURVES),
+            (_CLOSE, _CIRCLES, _CURVES),
             selection_mode="multi",
             key="triangle_shown",
         )
@@ -190,9 +195,10 @@ def _pick_layers(result: ThreeEstimates) -> Layers:
             "Bias",
             "Unbiased",
         )
-    return Layers(
-        distance_circles(result, FRAME) if _CIRCLES in layers else None,
-        likelihood_curves(result, FRAME) if _CURVES in layers else None,
+    view = close_view(result) if _CLOSE in layers else FRAME
+    return view, Layers(
+        distance_circles(result, view) if _CIRCLES in layers else None,
+        likelihood_curves(result, view) if _CURVES in layers else None,
         zero_regions(zeros_of, result.mechanism) if zeros_of else (),
         zeros_of or "",
     )
@@ -300,6 +306,11 @@ def _explanation(result: ThreeEstimates) -> str:
         f"InvP **subtracts** {percent(taken)} from every share that it keeps, InvN **divides** by {number(divisor)}, "
         "MLE\\* does some of both: it lands between them. Here all three are on one edge of the triangle, hence on one "
         "line; with more categories that takes a theorem (tab **On one line?**)."
+        + (
+            f" They nearly cover each other: **{_CLOSE}** parts them."
+            if result.collinearity.length < _NEAR
+            else ""
+        )
     )
 
 
