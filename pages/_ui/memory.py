@@ -51,6 +51,7 @@ _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket,
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
+_BETWEEN_RELIEFS, _BETWEEN_RETURNS = 3.0, 5.0  # seconds; each keeps all pages waiting for a tenth of a second
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
@@ -273,6 +274,7 @@ class Shared(Generic[T]):
 _PROMISED: dict[object, int] = {}
 _TURN: set[object] = set()  # the one whose turn it is, while it is among the promised
 _ROOM = threading.Lock()
+_relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of room
 
 
 @contextmanager
@@ -336,7 +338,7 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
         wanted = sum(_PROMISED.values()) + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
-            relieve(most - wanted)
+            _relieve_now_and_then(most - wanted)
         if resident() + wanted > most:
             return False
         _PROMISED[key] = size
@@ -350,13 +352,25 @@ def relieve(target: float) -> None:
     """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
     made again, then of what the sessions hold that were not used for longest."""
     _let_go_of_caches()
-    idle = time.monotonic() - _IDLE
+    # Looking for what is free keeps all pages waiting for a tenth of a second: twice, not once for each session.
+    idle, raw, before = time.monotonic() - _IDLE, _raw(), _return_memory()
+    short = before - target
     for one in _sessions().values():
-        if _return_memory() <= target:
-            return
+        if short <= 0:
+            break
         if one.used < idle:
+            short -= one.size + raw.get(one.session, 0)
             _let_go_of_session(one)
-    _return_memory()
+    if short < before - target:
+        _return_memory()
+
+
+def _relieve_now_and_then(target: float) -> None:
+    """`relieve`, unless that was done a moment ago: many may be waiting for room, and look often."""
+    global _relieved
+    if time.monotonic() - _relieved >= _BETWEEN_RELIEFS:
+        relieve(target)
+        _relieved = time.monotonic()
 
 
 def _sessions() -> dict[str, Held]:
@@ -502,11 +516,15 @@ class Watch:
         left: since when each session that has no visitor has none.
         settled: those of them that were let go of.
         empty: whether there was nobody at the last look.
+        owed: whether something was let go of that may not have been given back to the system yet.
+        returned: when memory was last given back.
     """
 
     left: dict[str, float] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     empty: bool = True
+    owed: bool = False
+    returned: float = -_BETWEEN_RETURNS
 
     def look(self, is_here: Callable[[str], bool]) -> None:
         """One look; ``is_here`` says whether a session has a visitor."""
@@ -524,9 +542,12 @@ class Watch:
         too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()
-        if gone or too_many or (not anybody and not self.empty):
+        if self.owed and now - self.returned >= _BETWEEN_RETURNS:
             _return_memory()
-        elif resident() > _FULL * limit():
+            self.owed, self.returned = False, now
+        # Sessions are closed by another thread: what they held can be given back from the next look on.
+        self.owed |= bool(gone or too_many or (not anybody and not self.empty))
+        if resident() > _FULL * limit():
             with _ROOM:
-                relieve(_RELIEVED * limit())
+                _relieve_now_and_then(_RELIEVED * limit())
         self.empty = not anybody

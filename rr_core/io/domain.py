@@ -278,6 +278,8 @@ def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Co
 
 def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:
     """(m,) whether each label is in ``names``."""
+    if not len(names):
+        return np.zeros(len(labels), dtype=bool)
     found = pc.is_in(pa.array(labels, pa.large_string()), pa.array(list(names), pa.large_string()))
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
@@ -369,6 +371,8 @@ def _check_k(k: int, seen: int, all_seen: bool) -> None:
 
 def _made_up(labels: npt.NDArray[np.object_], missing: int) -> npt.NDArray[np.object_]:
     """Names for the ``missing`` categories without one, different from all labels."""
+    if not missing:
+        return np.empty(0, dtype=object)
     taken = {label for label in labels if label.startswith(UNREPORTED_NAME)}
     names = (name for i in count(1) if (name := f"{UNREPORTED_NAME} {i}") not in taken)
     return np.array(list(islice(names, missing)), dtype=object)

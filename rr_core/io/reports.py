@@ -191,7 +191,8 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
     del people
     parts = np.split(cleaned.codes, np.cumsum([len(one.names) for one in tallied])[:-1])
     rows = [int(one.rows.sum()) for one in tallied]
-    used = sum(len(np.unique(part)) for part in parts)
+    # A tenth of the time of np.unique, which hashes.
+    used = sum(int(np.count_nonzero(np.bincount(part + 1))) for part in parts)
     notes = (
         *cleaned.notes,
         *_trimmed(written, codes, cleaned),

@@ -47,6 +47,7 @@ def server(monkeypatch):
     monkeypatch.setattr(memory, "_SESSIONS", sessions := set())
     monkeypatch.setattr(memory, "_CACHES", [])
     monkeypatch.setattr(memory, "_IDLE", 0.0)
+    monkeypatch.setattr(memory, "_relieved", -memory._BETWEEN_RELIEFS)
     monkeypatch.setattr(memory, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in sessions))
     return sessions
 
@@ -118,6 +119,48 @@ def test_who_is_at_work_keeps_what_he_has(session, monkeypatch):
     with pytest.raises(memory.NoRoom, match="too little memory left"), memory.room(500 * MEGABYTE):
         pass
     assert all(held.size for held in busy)
+
+
+@pytest.fixture
+def returns(monkeypatch):
+    """How often memory was given back, which keeps all pages waiting."""
+    times: list[float] = []
+
+    def give_back() -> int:
+        times.append(time.monotonic())
+        return memory.resident()
+
+    monkeypatch.setattr(memory, "_return_memory", give_back)
+    return times
+
+
+def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, monkeypatch):
+    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    monkeypatch.setattr(memory, "_PATIENCE", 1.0)
+    monkeypatch.setattr(memory, "_LOOK", 0.05)
+    for i in range(40):
+        session(f"busy {i}", 24)
+    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+        pass
+    assert len(returns) <= 2
+
+
+def test_memory_is_not_given_back_at_every_look_while_many_leave(session, returns, monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    leaving = [session(f"{i}", 2).session for i in range(60)]
+    watch = memory.Watch()
+    here = set(leaving)
+    for name in leaving:
+        here.discard(name)
+        watch.look(lambda name: name in here or name == "one who stays")
+        now += 1
+    for _ in range(int(memory._AWAY) + 10):
+        watch.look(lambda name: False)
+        now += 1
+    assert not any(held.size for held in memory._SESSIONS)
+    assert 1 <= len(returns) <= (len(leaving) + memory._AWAY + 10) / memory._BETWEEN_RETURNS + 1
+    assert not watch.owed
 
 
 def test_shared_results_go_before_anybody_s_own(session):

@@ -7,7 +7,7 @@ Nothing of it leaves the session, and no shared cache holds any of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -233,7 +233,7 @@ def simulate() -> None:
     try:
         draw = _draw()
         with memory.room(memory.BYTES_PER_CATEGORY * draw.scenario.k):
-            source = Source("reports.csv", _csv(draw, _labels(draw)))
+            source = Source("reports.csv", _csv(draw, str))
             reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
             counted = within(reports, AllSeen())
     except memory.NoRoom as error:
@@ -247,7 +247,7 @@ def simulate() -> None:
 def simulated_csv() -> bytes:
     """The reports of the current scenario, as a practitioner would have collected them: without the truth."""
     draw = _draw()
-    return _csv(draw, map(csv_cell, _labels(draw)))
+    return _csv(draw, csv_cell)
 
 
 def is_inverted(settings: ReportSettings, k: int) -> bool:
@@ -315,12 +315,14 @@ def _draw() -> Draw:
     return work(link.current()).draw
 
 
-def _labels(draw: Draw) -> Sequence[str]:
-    return draw.population.labels or [str(i + 1) for i in range(draw.scenario.k)]
-
-
-def _csv(draw: Draw, labels: Iterable[str]) -> bytes:
-    return csv_bytes({"category": pa.array(labels), "count": pa.array(draw.counts)})
+def _csv(draw: Draw, written: Callable[[str], str]) -> bytes:
+    """The reports as a file of counts; ``written`` makes a category's name a cell."""
+    labels = draw.population.labels
+    if labels is None:  # Arrow writes a million numbers without keeping the pages of others waiting
+        names = pa.array(np.arange(1, draw.scenario.k + 1)).cast(pa.string())
+    else:
+        names = pa.array(map(written, labels))
+    return csv_bytes({"category": names, "count": pa.array(draw.counts)})
 
 
 def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
