@@ -5,7 +5,6 @@ With t of the N users in a category its reports are Binomial(t, p) + Binomial(N 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from rr_core.mechanism import RandomizedResponse
 # Beyond this variance the normal law, moved by the skewness, gives the exact quantiles to within one report.
 _NORMAL_VARIANCE = 100.0
 _WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
+_TOGETHER = 512  # laws worked out at once: without Python in between, and within a few megabytes
 _ROUNDING = 8 * np.finfo(np.float64).eps  # Inv is zero where its two terms differ by no more, relatively
 
 
@@ -94,11 +94,11 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     spread = z * np.sqrt(variance)
     centre = expected + (z**2 - 1) / 6 * third / np.maximum(variance, 1.0)
     low, high = np.ceil(centre - spread - 0.5), np.ceil(centre + spread - 0.5)
-    for i in np.flatnonzero(variance < _NORMAL_VARIANCE):
-        first, pmf = report_distribution(int(distinct[i]), n, mechanism)
-        cumulative = np.cumsum(pmf)
-        low[i] = first + np.searchsorted(cumulative, (1 - level) / 2)
-        high[i] = first + np.minimum(np.searchsorted(cumulative, (1 + level) / 2), pmf.size - 1)
+    for some in _portions(np.flatnonzero(variance < _NORMAL_VARIANCE)):
+        first, last, pmf = _report_distributions(distinct[some], n, mechanism)
+        cumulative = np.cumsum(pmf, axis=1)
+        low[some] = first + (cumulative < (1 - level) / 2).sum(axis=1)
+        high[some] = np.minimum(first + (cumulative < (1 + level) / 2).sum(axis=1), last)
     return Band(expected[where], np.maximum(low, 0)[where], high[where], level)
 
 
@@ -187,9 +187,13 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
     # Chernoff: Pr(X <= mean - d) <= exp(-d^2 / 2 mean) for a sum of independent yes-or-no.
     far = (mean - most) ** 2 > 100 * mean
     chance[far] = 0.0
-    for i in np.flatnonzero((variance < _NORMAL_VARIANCE) & ~far):
-        first, pmf = report_distribution(int(t[i]), n, mechanism)
-        chance[i] = pmf[: max(int(most) - first + 1, 0)].sum()
+    for some in _portions(np.flatnonzero((variance < _NORMAL_VARIANCE) & ~far)):
+        # So many from those who have it, and no more than the rest from all others. What is summed is positive, so that
+        # small chances keep their digits; and n q is below 400 where the variance is small.
+        users, own = t[some, None], np.arange(int(most) + 1.0)
+        chance[some] = (
+            stats.binom.pmf(own, users, mechanism.p) * stats.binom.cdf(most - own, n - users, mechanism.q)
+        ).sum(axis=1)
     chance[t == 0] = negative_chance(n, mechanism)
     found: Array = chance[where]
     return found
@@ -291,7 +295,32 @@ def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Arra
 
 
 def _binomial(n: int, p: float) -> tuple[int, Array]:
-    centre, deviation = n * p, math.sqrt(n * p * (1 - p))
-    first = max(0, math.floor(centre - _WIDTH * deviation - 60))
-    last = min(n, math.ceil(centre + _WIDTH * deviation + 60))
+    first, last = (int(end) for end in _window(n, p))
     return first, stats.binom.pmf(np.arange(first, last + 1), n, p)
+
+
+def _window(n: ArrayLike, p: float) -> tuple[Array, Array]:
+    """First and last value of Binomial(n, p) that matter."""
+    n = np.asarray(n, dtype=np.float64)
+    centre, reach = n * p, _WIDTH * np.sqrt(n * p * (1 - p)) + 60
+    return np.maximum(np.floor(centre - reach), 0.0), np.minimum(np.ceil(centre + reach), n)
+
+
+def _binomials(n: Array, p: float) -> tuple[Array, Array, Array]:
+    """First and last value that matters of each Binomial(n, p), and a row of their chances."""
+    first, last = _window(n, p)
+    values = first[:, None] + np.arange((last - first).max() + 1)
+    return first, last, stats.binom.pmf(values, n[:, None], p)
+
+
+def _report_distributions(t: Array, n: int, mechanism: RandomizedResponse) -> tuple[Array, Array, Array]:
+    """`report_distribution` of several true counts at once: first and last value, and a row of chances for each."""
+    first_true, last_true, true = _binomials(t, mechanism.p)
+    first_false, last_false, false = _binomials(n - t, mechanism.q)
+    pmf = np.maximum(signal.fftconvolve(true, false, axes=1), 0.0)
+    return first_true + first_false, last_true + last_false, pmf
+
+
+def _portions(positions: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Parts of a list of laws, few enough to be worked out together."""
+    return [positions[start : start + _TOGETHER] for start in range(0, len(positions), _TOGETHER)]
