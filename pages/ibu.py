@@ -34,7 +34,7 @@ with figure_controls.row():
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
-figure = animation(path, view)
+figure = animation(path, view, sections.brief_answer(reached, path))
 page.lead(figure, "ibu", place=place)
 with answer:
     sections.show_answer(reached, path)

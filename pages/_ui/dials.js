@@ -62,6 +62,17 @@ class Lead {
     const now = chart();
     this.listen(now?.querySelector('.js-plotly-plot'));
     this.bridge(now);
+    this.showTab();
+  }
+
+  // A link may open a tab that lies beyond the edge of a narrow screen.
+  showTab() {
+    if (this.tab?.isConnected) return;
+    this.tab = document.querySelector('[data-testid="stMain"] [role="tab"][aria-selected="true"]');
+    const list = this.tab?.closest('[role="tablist"]');
+    if (!list) return;
+    const tab = this.tab.getBoundingClientRect(), seen = list.getBoundingClientRect();
+    if (tab.right > seen.right || tab.left < seen.left) list.scrollLeft += tab.left - seen.left - 24;
   }
 
   listen(plot) {

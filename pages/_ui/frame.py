@@ -57,6 +57,9 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"]:not(:has(.updatemenu-item-rect)) .annotation-text {
   paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;
 }
+[data-testid="stPlotlyChart"] .annotation:not(:has(.bg[style*="fill-opacity: 0;"])) .annotation-text {
+  stroke: none !important;
+}
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}

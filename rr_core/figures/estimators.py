@@ -10,18 +10,21 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, share_format
+from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, percent, share_format
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.figures.wording import METRIC_NAMES
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import variance_at
+from rr_core.metrics import total_variation, variance_at
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats
 
 _HALF_BAR = 0.41  # of the way from one category to the next
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
+_MOST_DIGITS = 15
+# Where Inv is so many times as large as any repair, the picture shows the repairs, with this much room around them.
+_TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0
 GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
 
 
@@ -63,10 +66,17 @@ def estimates(
         "hovermode": view.hovermode,
         "shapes": shapes,
     }
-    return figure(traces, view.axis(), share_axis(n, mechanism, zoom), _reading(by_name, mechanism), **layout)
+    y, reading = share_axis(n, mechanism, zoom), _reading(by_name, truth, mechanism)
+    highest = max(float(by_name[name].max()) for name in VALID)
+    if not zoom and np.abs(by_name["inv"]).max() > _TOWERING * highest:
+        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
+        low, high = (percent(float(end)) for end in (by_name["inv"].min(), by_name["inv"].max()))
+        reading += f" Inv leaves the picture: it goes from {low} to {high}."
+    return figure(traces, view.axis(), y, reading, **layout)
 
 
-def _reading(by_name: Mapping[str, Array], mechanism: RandomizedResponse) -> str:
+def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: RandomizedResponse) -> str:
+    """Which estimate is nearest to the truth, where that is known, and what each sets to zero."""
     if not below_zero(by_name["inv"], mechanism).any():
         return "Inv has no negative in this draw, so InvN, InvP and MLE* leave it as it is: all four agree."
     n, p, mle = (by_name[name] for name in ("inv_n", "inv_p", "mle_star"))
@@ -76,10 +86,36 @@ def _reading(by_name: Mapping[str, Array], mechanism: RandomizedResponse) -> str
             f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give the others "
             "the same shares."
         )
-    return (
+    zeroed = (
         f"Of {len(n):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
-        f"InvP {zeros['inv_p']:,}; they make up for the negatives in different ways."
+        f"InvP {zeros['inv_p']:,}"
     )
+    if truth is None:
+        return f"{zeroed}; they make up for the negatives in different ways."
+    return f"{_nearest({name: total_variation(by_name[name], truth) for name in VALID})} {zeroed}."
+
+
+def _nearest(off: Mapping[str, float]) -> str:
+    """Which estimate is off by least in this draw, and by how much the others are; distances that rounding alone parts
+    are the same."""
+    order = sorted(VALID, key=lambda name: off[name])
+    rounded = {name: off[order[0]] if off[name] - off[order[0]] < _SAME else off[name] for name in order}
+    digits = 3
+    while digits < _MOST_DIGITS and len({percent(one, digits) for one in rounded.values()}) < len(
+        set(rounded.values())
+    ):
+        digits += 1
+    best = [QUANTITIES[name].name for name in order if rounded[name] == rounded[order[0]]]
+    others = [
+        f"{QUANTITIES[name].name} by {percent(rounded[name], digits)}"
+        for name in order
+        if rounded[name] != rounded[order[0]]
+    ]
+    least = percent(rounded[order[0]], digits)
+    if not others:
+        return f"In this draw all three are off by {least} from the truth."
+    come = f"{best[0]} comes" if len(best) == 1 else f"{' and '.join(best)} come"
+    return f"In this draw {come} closest to the truth, off by {least}, {' and '.join(others)}."
 
 
 def share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:

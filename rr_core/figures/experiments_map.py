@@ -14,7 +14,7 @@ from rr_core._validate import Array
 from rr_core.experiments.grid import Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number
+from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number, raised
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name, roughly_times
 from rr_core.registry import VALID
 
@@ -278,7 +278,7 @@ def _tick(name: SweepAxis, value: float) -> str:
         return f"{value:g}"
     power = round(math.log10(value))
     if name == "n" and power > 1 and value == 10**power:
-        return f"10<sup>{power}</sup>"
+        return f"10{raised(power)}"
     return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.3g}M"
 
 
@@ -459,7 +459,7 @@ def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"your {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+        "name": f"sidebar’s {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

@@ -275,27 +275,29 @@ def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
 
 
 _MOST_FRAMES = 70
+_NOTHING = 1e-24  # a squared distance that rounding alone makes
 
 
-def animation(path: IBUPath, view: View) -> go.Figure:
+def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     """The animation of one histogram's run, from its start to the last recorded iteration.
 
     Args:
         path: the record; some seventy of its iterations, evenly on a log scale, become frames.
         view: which categories are drawn.
+        answer: what a reader is to know first, in a sentence.
     """
     data = _animation_data(path, view)
     kind = "scatter" if view.is_curve else "bar"
     frames = [_animation_frame(data, i, kind) for i in range(len(data.iterations))]
     highest = max(float(data.estimates.max()), float(data.best.max()))
     strides = np.diff(data.iterations)
+    one, other = ("Thin line", "thick line") if view.is_curve else ("Bars", "dots")
+    apart = float(data.squared_distance[-1])
     reading = (
-        f"Bars: IBU, from iteration {frames[0].name} to {frames[-1].name}, at first {strides[0]:,} from one picture to "
-        f"the next, at last {strides[-1]:,}; dots: MLE*. At the end their squared distance is "
-        f"{number(data.squared_distance[-1])}."
+        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}, in steps that grow from "
+        f"{strides[0]:,} to {strides[-1]:,}; {other}: MLE*. In the end their squared distance is "
+        f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
-    if view.is_curve:
-        reading = reading.replace("Bars", "Thin line").replace("dots", "thick line")
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])
     layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
     return film(_traces(data, view), view.axis(), y, reading, frames, [1], **layout)

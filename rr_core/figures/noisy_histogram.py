@@ -63,6 +63,10 @@ def noisy_histogram(
             f"N/K = {number(n / mechanism.k, 4)}; no category expects fewer reports than N·q = {number(n * mechanism.q)}."
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
+    if zoom and true_counts is not None:
+        drawn = view.pick(true_counts) if isinstance(view, Bars) else true_counts
+        if drawn.max() > height["range"][1]:
+            reading += f" The true counts leave the picture: they go up to {drawn.max():,}."
     highest = max(one.max() for one in (true_counts, counts) if one is not None)
     ticks = COUNT if highest >= 1000 else ",.2~f"
     y = axis("Users or reports (count)", tickformat=ticks, **height)

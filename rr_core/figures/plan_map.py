@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.figures.plan_sentences import at_least, at_most, budget
-from rr_core.figures.style import axis, figure, percent
+from rr_core.figures.style import axis, figure, percent, raised
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 
@@ -66,7 +66,7 @@ def plan_map(
     if plan is not None:
         traces.append(_mark("the plan", plan, "star", "#F0E442", 19))
     x = axis("Privacy budget ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
-    y = axis("Users N (log scale)", **_log_axis(landscape.users), dtick=1, exponentformat="power")
+    y = axis("Users N (log scale)", **_log_axis(landscape.users), **_powers(landscape.users))
     # A line that only cuts a corner of the map has no room for its name.
     long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]
     places = [here] if plan is None else [here, plan]
@@ -75,6 +75,16 @@ def plan_map(
     return figure(
         traces, x, y, _reading(target, frontier, most, here, plan, bool(names)), annotations=names, height=420
     )
+
+
+def _powers(values: Array) -> dict[str, Any]:
+    """Ticks at powers of ten, in letters as large as all others."""
+    low, high = np.log10(values[[0, -1]])
+    powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
+    return {
+        "tickvals": [10.0**power for power in powers],
+        "ticktext": [f"10{raised(power)}" for power in powers],
+    }
 
 
 def _log_axis(values: Array) -> dict[str, Any]:

@@ -81,12 +81,12 @@ def _reading(distance: Closeness | None, mechanism: RandomizedResponse) -> str:
             if distance.estimate < _ROUNDING
             else f"and the estimate (green), which reckons with noise, is {near} away"
         )
-        return f"In this draw the reports (blue) have exactly the shares of the hidden truth (grey), {also}."
+        return f"In this draw the reports (blue) have exactly the shares of the truth (grey), {also}."
     if far == near or abs(distance.reports - distance.estimate) < _ROUNDING:
-        return f"In this draw reports (blue) and estimate (green) are both {far} away from the hidden truth (grey)."
+        return f"In this draw reports (blue) and estimate (green) are both {far} away from the truth (grey)."
     if distance.estimate < distance.reports:
         return (
-            f"The reports (blue) are {far} away from the hidden truth (grey); the estimate (green) takes out the "
+            f"The reports (blue) are {far} away from the truth (grey); the estimate (green) takes out the "
             f"expected noise and is {near} away."
         )
     stretch = number(1 / mechanism.keep)
@@ -96,7 +96,7 @@ def _reading(distance: Closeness | None, mechanism: RandomizedResponse) -> str:
         if stretch != "1"
         else ""
     )
-    return f"In this draw the estimate (green) is {near} away from the hidden truth (grey), the reports {far}.{why}"
+    return f"In this draw the estimate (green) is {near} away from the truth (grey), the reports {far}.{why}"
 
 
 def _trace(view: View, key: str, name: str, values: Any) -> dict[str, Any]:

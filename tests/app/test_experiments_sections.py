@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
+import re
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import state
+from pages._ui.experiments import results
 from pages._ui.experiments import runs as module
 from pages._ui.experiments import winner_map as map_section
 from pages._ui.experiments.runs import cached
 from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
+from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.figures.experiments_map import map_figure
@@ -155,13 +158,13 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
 @pytest.mark.slow
 def test_the_mark_is_at_the_scenarios_own_values():
     for query, name in (
-        ({"k": "12", "s": "1.5", "n": "1000"}, "your ε, N"),
-        ({"k": "12", "s": "1.3", "n": "1000"}, "your ε, N"),
-        ({"k": "1000", "s": "1.3", "n": "1000"}, "your ε, N"),
+        ({"k": "12", "s": "1.5", "n": "1000"}, "sidebar’s ε, N"),
+        ({"k": "12", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
+        ({"k": "1000", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
         ({"k": "12", "n": "10"}, None),
     ):
         names = [trace["name"] for trace in charts(opened(eps="2", **query))[0]["data"]]
-        assert [one for one in names if one.startswith("you")] == [name] * (name is not None)
+        assert [one for one in names if one.startswith("sidebar")] == [name] * (name is not None)
 
 
 def test_what_a_click_sets(monkeypatch):
@@ -268,6 +271,20 @@ def test_verdicts_words_and_the_cells_against():
         "1 cell surely against: InvP is best where the population is concentrated.",
     ]
     assert "| Zipf s = 2.5 | 10 | 1 | 30 |" in said
+
+
+def test_the_verdicts_in_brief_count_those_of_the_table():
+    result = made(
+        over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40)), [(3, 1, 2), (3, 1, 2), (1, 3, 2)], 0.01, THREE
+    )
+    verdicts = [claim.verdict for claim in claims(result) if claim.verdict in results._IN_BRIEF]
+    said = results._verdicts_in_brief(result)
+    assert f"Of **{len(verdicts)} claims** of the paper that this run tests, " in said
+    for verdict, (one, more) in results._IN_BRIEF.items():
+        count = verdicts.count(verdict)
+        assert (f"{count} {one if count == 1 else more}" in said) == bool(count)
+    assert sum(map(int, re.findall(r"\b\d+\b", said.partition("tests,")[2]))) == len(verdicts)
+    assert not results._verdicts_in_brief(made(over(s=2.5, k=10, epsilon=1.0, n=(10, 20)), [], 0.01, THREE))
 
 
 def test_one_collection_settles_nothing_and_is_one():

@@ -61,6 +61,17 @@ def test_answer_is_the_first_iteration_of_all():
     assert iterations_said(page) == [t if t <= 100 else "more than 100 iterations" for t in found]
 
 
+def test_a_run_that_is_nowhere_near_enough_says_so_in_one_sentence():
+    page = opened("ibu", LINK)
+    checked(page.select_slider(key="ibu_length").set_value(100).run())
+    assert list(one_by_one(Start(), 1e-6, 100)) == [None, None, None]
+    assert "is still above 1·10⁻⁶, and so is the distance to MLE" in said(page, "Not within 100 iterations")
+    assert charts(page)[0]["alt"].startswith("IBU may not stop within the first 100 iterations.")
+    checked(page.select_slider(key="ibu_length").set_value(10_000).run())
+    (first, *_) = one_by_one(Start(), 1e-6)
+    assert charts(page)[0]["alt"].startswith(f"IBU may stop after {first:,} iterations.")
+
+
 def start_from(page, kind, typed=""):
     (box,) = [one for one in page.selectbox if one.label == "Start from"]
     checked(box.set_value(kind).run())

@@ -346,7 +346,7 @@ def test_near_the_smallest_epsilon_its_half_is_out_of_range():
     for epsilon, small in ((0.0199, True), (0.0201, False)):
         said = sentences.price_sentence(planned("rmse", 5, epsilon, 10**8))
         assert said.startswith("Half of this ε is less than 0.01") == small
-        assert said.startswith("**Half of ε**") != small
+        assert said.startswith("**Half the budget**") != small
 
 
 def test_a_promised_probability_is_not_rounded_up_and_one_is_one():

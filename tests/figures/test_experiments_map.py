@@ -100,7 +100,7 @@ def test_words_say_the_same_as_colours():
     assert cells.insidetextfont.color == "#000000"
     for state in (cells.selected, cells.unselected):  # a click fades neither ground nor words
         assert (state.marker.opacity, state.textfont.color) == (1, "#000000")
-    mark = named(map_figure(seen(), here=(2.0, 1000.0)), "your ε, N")
+    mark = named(map_figure(seen(), here=(2.0, 1000.0)), "sidebar’s ε, N")
     assert mark.unselected.marker.opacity == 1
 
 
@@ -203,10 +203,10 @@ def test_the_scenario_is_marked_near_where_it_lies():
         (1.9, 900, 0.6, 0.6),
         (3.2, 1000, 2.4, 1.4),
     ):
-        mark = named(map_figure(plain, (epsilon, n)), "your ε, N")
+        mark = named(map_figure(plain, (epsilon, n)), "sidebar’s ε, N")
         assert (mark.x[0], mark.y[0]) == pytest.approx((column, row))
     for outside in (None, (5.0, 100), (1.0, 99)):
-        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("your")]
+        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("sidebar")]
 
 
 def test_a_single_axis_is_one_row():
@@ -216,13 +216,13 @@ def test_a_single_axis_is_one_row():
     bars = named(figure, "cells")
     assert set(by_place(bars, bars.x)) == {(0, 0), (1, 0), (2, 0)}
     assert figure.layout.height < map_figure(seen()).layout.height - 100
-    assert list(figure.layout.yaxis.ticktext) == ["10<sup>2</sup>"]
+    assert list(figure.layout.yaxis.ticktext) == ["10²"]
     assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, InvP has")
     assert level_names(figure) == ["10×"]
     assert reading(map_figure(seen([(1, 3, 2)], cells=cells))).startswith(
         "Zipf s = 1, K = 10, N = 100: of the 1 cell run so far"
     )
-    assert named(figure, "your ε, N").y[0] == pytest.approx(0.4)
+    assert named(figure, "sidebar’s ε, N").y[0] == pytest.approx(0.4)
     for key, other in (
         ("k-n", over(k=(5, 10), epsilon=1.0, n=9)),
         ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),

@@ -25,6 +25,7 @@ from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.law import negative_chance, report_band
 from rr_core.privacy import answer, posterior_of_reports
+from rr_core.registry import VALID
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
@@ -269,7 +270,8 @@ def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
             inv_with_negatives(result.estimates["inv"], draw.theta, n, draw.mechanism, shown(min(k, 200)))
         )
         assert numbers(text)[:2] == [below, k] if below else "no negative share" in text
-        text = reading(estimates(result.estimates, draw.theta, n, draw.mechanism, shown(min(k, 200))))
+        figure = estimates(result.estimates, draw.theta, n, draw.mechanism, shown(min(k, 200)))
+        text = reading(figure).partition(" Inv leaves")[0]
         repairs = (
             clipped(draw.counts, scenario),
             mle(draw.counts, scenario)[0],
@@ -289,9 +291,51 @@ def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
         else:
             assert below
             assert apart > 1e-13
-            assert numbers(text) == [k, *zeros]
-            said.add("differ")
-    assert said == {"four", "three", "differ"}
+            nearest, _, rest = text.partition(" Of ")
+            assert numbers(rest) == [k, *zeros]
+            off = dict(zip(("InvN", "MLE*", "InvP"), (tv(one, draw.theta) for one in repairs), strict=True))
+            least = min(off.values())
+            if "all three" in nearest:
+                assert max(off.values()) - least < 1e-10
+                said.add("none is nearer")
+            else:
+                first, _, others = nearest.partition(", off by ")
+                best = re.findall(r"InvN|InvP|MLE\*", first)
+                assert all(abs(off[one] - least) < 1e-10 for one in best)
+                assert all(off[one] > least for one in off.keys() - set(best))
+                for name, by in re.findall(r"(InvN|InvP|MLE\*) by ([^ ,]+?%)", others):
+                    assert reads(percents(by)[0], off[name])
+                    assert by != others.partition("%")[0] + "%"
+                said.add(f"{len(best)} nearest")
+    assert said == {"four", "three", "1 nearest", "2 nearest", "none is nearer"}
+
+
+def test_a_hidden_truth_is_not_told_by_who_is_nearest_and_towering_inv_leaves_the_picture():
+    draw = Scenario("zipf", 1000, 1.5, 0.1, 1000, 1).draw()
+    result = compare(draw)
+    arguments = (draw.scenario.n, draw.mechanism, shown(200))
+    hidden, seen = (estimates(result.estimates, theta, *arguments) for theta in (None, draw.theta))
+    assert "closest" not in reading(hidden)
+    assert reading(hidden).startswith("Of 1,000 categories")
+    assert re.match(r"In this draw \S+ comes closest to the truth, off by [\d.]+%, ", reading(seen))
+    inv, highest = result.estimates["inv"], max(result.estimates[name].max() for name in VALID)
+    for figure in (hidden, seen):
+        low, high = figure.layout.yaxis.range
+        assert low < 0 < highest < high < inv.max()
+        told = percents(reading(figure).partition("Inv leaves the picture: it goes from ")[2])
+        assert reads(told[0], inv.min())
+        assert reads(told[1], inv.max())
+    close = Scenario("zipf", 12, 1.5, 2.0, 10_000, 1).draw()
+    figure = estimates(compare(close).estimates, close.theta, close.scenario.n, close.mechanism, shown(12))
+    assert figure.layout.yaxis.range is None
+    assert "leaves" not in reading(figure)
+
+
+def test_true_counts_above_a_picture_of_the_reports_are_told():
+    for epsilon, above in ((0.1, True), (10.0, False)):
+        draw = Scenario("zipf", 50, 2.5, epsilon, 100_000, 1).draw()
+        text = reading(noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, shown(50), True))
+        assert (f"they go up to {draw.true_counts.max():,}." in text) == above
 
 
 @pytest.mark.slow

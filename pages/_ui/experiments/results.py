@@ -337,7 +337,38 @@ def _claims_on_screen(result: SweepResult, choice: CurveSelection) -> tuple[Pape
     return cached(result, ("findings", who, metric), find)
 
 
+_IN_BRIEF: dict[Verdict, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "not contradicted": ("is not contradicted", "are not contradicted"),
+    "mostly holds": ("mostly holds", "mostly hold"),
+    "depends": ("depends on the setting", "depend on the setting"),
+    "does not hold": ("does not", "do not"),
+    "not settled": ("is not settled", "are not settled"),
+}
+
+
+def _verdicts_in_brief(result: SweepResult) -> str:
+    """How many of the paper's claims hold in a run, in a sentence; "" where it bears on none."""
+    if not result.cells:
+        return ""
+    verdicts = [claim.verdict for claim in cached(result, "claims", lambda: claims(result))]
+    counts = {verdict: verdicts.count(verdict) for verdict in _IN_BRIEF}
+    parts = [
+        f"{counts[verdict]} {one if counts[verdict] == 1 else more}"
+        for verdict, (one, more) in _IN_BRIEF.items()
+        if counts[verdict]
+    ]
+    if not parts:
+        return ""
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    total = sum(counts.values())
+    return f"Of **{counted(total, 'claim')}** of the paper that this run tests, {listed}: tab **The paper's claims**."
+
+
 def first_figure(view: SweepView, scenario: Scenario) -> None:
+    """Draw what the run says of the paper's claims, and the first figure."""
+    if brief := _verdicts_in_brief(view.result):
+        st.markdown(brief)
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 

@@ -43,16 +43,16 @@ def theorem_section(work: Work) -> None:
 
 
 def _numbers(alignment: Collinearity, k: int) -> None:
-    label = f"MLE\\* with all {k:,}"
+    label = f"MLE\\*, with all {k:,}: how far from InvP to InvN"
     if not alignment.length:
         st.metric(label, "all one point")
         return
-    st.metric(label, percent(alignment.position), help="On the way from InvP (0%) to InvN (100%).")
-    off, relative = (
-        ("0", "0%") if alignment.on_line else (number(alignment.residual), percent(alignment.relative))
-    )
-    st.metric("Off the line", off, help="Euclidean distance of MLE\\* from the line, up to rounding.")
-    st.metric("… as a share", relative, help="Of the distance from InvP to InvN.")
+    st.metric(label, percent(alignment.position))
+    if alignment.on_line:
+        st.metric("MLE\\* off their line", "0")
+        return
+    st.metric("MLE\\* off their line", number(alignment.residual), help="Euclidean distance.")
+    st.metric("… of the way from InvP to InvN", percent(alignment.relative))
 
 
 def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:

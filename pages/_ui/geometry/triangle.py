@@ -141,7 +141,8 @@ def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
     with left:
         place, why = page.place(), st.container()
     view, layers = _pick_view(result)
-    theta = truth.unless_hidden(three.theta)
+    # Reports that a person moved, or an example, come from no truth.
+    theta = truth.unless_hidden(three.theta) if reports is None else None
     figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
     page.lead(figure, "geometry", _pick_at, place)
     why.markdown(_explanation(result))
@@ -207,7 +208,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
 def _numbers(result: ThreeEstimates) -> None:
     alignment = result.collinearity
     at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("MLE\\* in the triangle", at, help="On the way from InvP (0%) to InvN (100%).")
+    st.metric("MLE\\*: how far from InvP to InvN", at)
 
 
 def _move_reports(
@@ -359,6 +360,6 @@ def _bias_table(clouds: Mapping[str, Cloud]) -> str:
         "category that nobody has may be given a share, and never a negative one: on average too much, and that is a "
         "bias.\n\n"
         "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
-        "estimator shows a bias of about this length by chance, now and then twice as much. *Spread*: root mean "
+        "estimator shows a bias of about this length by chance, now and then twice as much or more. *Spread*: root mean "
         "square distance from the mean."
     )

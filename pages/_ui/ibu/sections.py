@@ -12,7 +12,7 @@ from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import names
+from rr_core.figures.wording import counted, names
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -36,6 +36,15 @@ def triangle_section(work: Work, path: IBUPath) -> None:
     chart.show(triangle_path(path, estimate_three(draw.counts, draw.mechanism), labels), "ibu_triangle")
 
 
+def brief_answer(reached: FirstReached, path: IBUPath) -> str:
+    """When the run may stop, in a sentence that stands alone; "" where the run never may."""
+    if "certificate" in reached.unreachable:
+        return ""
+    if reached.certificate is None:
+        return f"IBU may not stop within the first {int(path.iterations[-1]):,} iterations."
+    return f"IBU may stop after {counted(reached.certificate, 'iteration')}."
+
+
 def show_answer(reached: FirstReached, path: IBUPath) -> None:
     """The iteration at which the run came within the tolerance: by the certificate, and by the measures that
     need MLE*."""
@@ -54,6 +63,14 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
+    measured = (reached.certificate, reached.gap, reached.squared_distance)
+    if all(one is None for one in measured) and not reached.unreachable and not path.cut_off:
+        st.markdown(
+            f"Not within {last:,} iterations: the **certificate**, the most by which another distribution could fit the "
+            f"reports better, is still above {number(reached.tolerance)}, and so is the distance to MLE\\*, in "
+            "likelihood and squared. Raise **Iterations**, or **Near enough**."
+        )
+        return
     never = "certificate" in reached.unreachable
     stop = "may **never** stop:" if never else f"may stop {when('certificate')}, when"
     falls = "never falls to" if never else "is at most"
@@ -76,7 +93,7 @@ def explain_start(path: IBUPath) -> None:
 
 def explain_pace(path: IBUPath) -> None:
     """The final rate of convergence, which categories converge last, and why."""
-    st.markdown(f"**In the end** {_pace(local_rate(path))}")
+    st.markdown(f"**Close to the limit** {_pace(local_rate(path))}")
 
 
 def _pace(rate: LocalRate) -> str:

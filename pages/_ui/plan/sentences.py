@@ -90,10 +90,14 @@ def price_sentence(plan: Plan) -> str:
         else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    return (
-        f"**{name.replace('half', 'Half')}** (ε = {lower}) {cost}. eᵋ is the most by which a "
-        "report shifts an onlooker's odds."
-    )
+    return f"**{_step_in_words(name)}** ({name}: ε = {lower}) {cost}."
+
+
+def _step_in_words(name: str) -> str:
+    """What a step towards more privacy changes for an onlooker."""
+    if name == "half of ε":
+        return "Half the budget"
+    return f"Dividing by {name.removeprefix('eᵋ ÷ ')} what a report can shift an onlooker's odds by"
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
