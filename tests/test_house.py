@@ -26,6 +26,7 @@ ROOMS = {
     "pages._ui": {
         *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
         *("rr_core", "rr_core.figures", "rr_core.io"),
+        "starlette",  # comes with Streamlit, and the app works without it
     },
 }
 

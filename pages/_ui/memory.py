@@ -30,6 +30,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from pages._ui.on_the_way import Gate
 from pages._ui.priority import stand_back
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
+_PART_ON_THE_WAY, _PART_OF_SMALL_ONES = 0.2, 0.03  # of the limit, for uploads that are not at their end
 _ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
@@ -271,6 +273,12 @@ class Shared(Generic[T]):
             self._results.clear()
 
 
+@cache
+def _gate() -> Gate:
+    """The one gate of this server for uploads on their way."""
+    return Gate(int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit()))
+
+
 _PROMISED: dict[object, int] = {}
 _TURN: set[object] = set()  # the one whose turn it is, while it is among the promised
 _ROOM = threading.Lock()
@@ -335,7 +343,7 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
     with _ROOM:
         if in_turn and _TURN & _PROMISED.keys():
             return False
-        wanted = sum(_PROMISED.values()) + size
+        wanted = sum(_PROMISED.values()) + _gate().coming + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
             _relieve_now_and_then(most - wanted)
@@ -474,6 +482,7 @@ def _start_watching() -> None:
     files = server.uploaded_file_mgr if (server := _server()) is not None else None
     if isinstance(files, MemoryUploadedFileManager):
         _bound_as_they_come(files)
+    _gate().install()
     threading.Thread(target=_watch, name="memory", daemon=True).start()
 
 

@@ -130,15 +130,15 @@ class Visitor:
             + data
             + f"\r\n--{border}--\r\n".encode()
         )
-        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=_PATIENCE) as answer:
-            cookie = answer.headers["Set-Cookie"].partition(";")[0]
-        headers = {
-            "Content-Type": f"multipart/form-data; boundary={border}",
-            "Cookie": cookie,
-            "X-Xsrftoken": cookie.partition("=")[2].strip('"'),
-        }
+        headers = {"Content-Type": f"multipart/form-data; boundary={border}", **self.pass_of_uploads()}
         request = urllib.request.Request(self.address + url, body, headers, method="PUT")
         urllib.request.urlopen(request, timeout=_PATIENCE).close()
+
+    def pass_of_uploads(self) -> dict[str, str]:
+        """Headers without which the server takes no upload."""
+        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=_PATIENCE) as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        return {"Cookie": cookie, "X-Xsrftoken": cookie.partition("=")[2].strip('"')}
 
     def _rerun(self) -> BackMsg:
         message = BackMsg()

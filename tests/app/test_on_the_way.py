@@ -1,0 +1,237 @@
+"""Uploads on their way: so many bytes at once, and not too slowly; small ones always find room."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from pages._ui import memory, on_the_way
+from pages._ui.on_the_way import Gate
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import ROOT, serving
+
+MEGABYTE = 2**20
+LIMIT = 1024
+
+
+class Server:
+    """An application behind a gate that takes 200 MB at once, and 10 MB of small bodies beside them."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        self.app = Starlette(routes=[Route("/upload", self.take, methods=["PUT"])])
+
+    async def take(self, request: Request) -> PlainTextResponse:
+        return PlainTextResponse(str(len(await request.body())))
+
+    async def put(self, *pieces: bytes, length: int | None, then: asyncio.Event | None = None) -> int:
+        """Put a body in pieces, the last of them after ``then``: the status of the answer."""
+        name = (b"transfer-encoding", b"chunked") if length is None else (b"content-length", b"%d" % length)
+        scope = {
+            "type": "http",
+            "method": "PUT",
+            "path": "/upload",
+            "root_path": "",
+            "query_string": b"",
+            "headers": [name],
+        }
+        left, answers = list(pieces), []
+
+        async def receive() -> dict[str, Any]:
+            if len(left) <= 1 and then is not None:
+                await then.wait()
+            if not left:
+                return {"type": "http.disconnect"}
+            return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
+
+        async def send(message: dict[str, Any]) -> None:
+            answers.append(message)
+
+        with suppress(Exception):  # of a body that was cut off by its sender
+            await self.app(scope, receive, send)
+        return answers[0]["status"] if answers else 0
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(Starlette, "__call__", Starlette.__call__)
+    monkeypatch.setattr(on_the_way, "_PATIENCE", 0.3)
+    monkeypatch.setattr(on_the_way, "_LOOK", 0.02)
+    gate = Gate(200 * MEGABYTE, 10 * MEGABYTE)
+    gate.install()
+    return Server(gate)
+
+
+def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
+    async def all_of_them() -> None:
+        then = asyncio.Event()
+        held = [
+            asyncio.create_task(server.put(b"a", b"b", length=size * MEGABYTE, then=then))
+            for size in (120, 70)
+        ]
+        await asyncio.sleep(0.05)
+        assert server.gate.coming == 190 * MEGABYTE
+        assert await server.put(b"abc", length=20 * MEGABYTE) == 503
+        assert await server.put(b"abc", length=2 * MEGABYTE + 500) == 200
+        then.set()
+        assert await asyncio.gather(*held) == [200, 200]
+        assert await server.put(b"abc", length=150 * MEGABYTE) == 200
+
+    asyncio.run(all_of_them())
+    assert server.gate.coming == 0
+
+
+def test_small_bodies_are_bounded_too(server):
+    async def all_of_them() -> None:
+        then = asyncio.Event()
+        sizes = [200 * MEGABYTE] + [2 * MEGABYTE] * 5
+        held = [asyncio.create_task(server.put(b"a", b"b", length=size, then=then)) for size in sizes]
+        await asyncio.sleep(0.05)
+        assert server.gate.coming == 210 * MEGABYTE
+        assert await server.put(b"abc", length=2 * MEGABYTE) == 503
+        then.set()
+        await asyncio.gather(*held)
+
+    asyncio.run(all_of_them())
+
+
+def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
+    async def both() -> None:
+        then = asyncio.Event()
+        first = asyncio.create_task(server.put(length=200 * MEGABYTE, then=then))  # its sender leaves
+        await asyncio.sleep(0.05)
+        second = asyncio.create_task(server.put(b"abc", length=100 * MEGABYTE))
+        await asyncio.sleep(0.1)
+        assert not second.done()
+        then.set()
+        assert await second == 200
+        await first
+
+    asyncio.run(both())
+    assert server.gate.coming == 0
+
+
+@pytest.mark.parametrize(("length", "counted"), [(None, 200), (5000 * MEGABYTE, 200), (30 * MEGABYTE, 30)])
+def test_a_body_counts_as_much_as_may_come(length, counted, server):
+    async def one() -> None:
+        then = asyncio.Event()
+        held = asyncio.create_task(server.put(b"a", b"b", length=length, then=then))
+        await asyncio.sleep(0.05)
+        assert server.gate.coming == counted * MEGABYTE
+        then.set()
+        assert await held == 200
+
+    asyncio.run(one())
+
+
+def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
+    monkeypatch.setattr(on_the_way, "_GRACE", 0.2)
+    monkeypatch.setattr(on_the_way, "_LEAST_RATE", 1000)
+
+    async def one() -> None:
+        assert await server.put(b"abc", b"d", length=100, then=asyncio.Event()) == 408
+        then = asyncio.Event()
+        fast = asyncio.create_task(server.put(b"a" * 500, b"d", length=501, then=then))
+        await asyncio.sleep(0.5)  # within what half a thousand bytes may take
+        then.set()
+        assert await fast == 200
+
+    asyncio.run(one())
+    assert server.gate.coming == 0
+
+
+def test_without_starlette_nothing_is_done(monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    Gate(1, 1).install()
+
+
+def test_large_work_leaves_room_for_what_is_on_its_way(monkeypatch):
+    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+    monkeypatch.setattr(memory, "limit", lambda: 1024 * MEGABYTE)
+    monkeypatch.setattr(memory, "resident", lambda: 300 * MEGABYTE)
+    monkeypatch.setattr(memory, "_gate", lambda: gate)
+    gate = Gate(200 * MEGABYTE, 0)
+    with memory.room(500 * MEGABYTE):
+        pass
+    assert gate._let_in("upload", 200 * MEGABYTE)
+    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+        pass
+
+
+def taken_by_the_server(temporary: Path) -> int:
+    """Bytes in its memory and in its temporary files, which may be in memory too."""
+    total = memory.resident() - memory._pages(Path("/proc/self/statm")) * os.sysconf("SC_PAGE_SIZE")
+    for children in Path("/proc/self/task").glob("*/children"):
+        for child in children.read_text().split():
+            for file in Path(f"/proc/{child}/fd").glob("*"):
+                with suppress(OSError):
+                    if str(file.readlink()).startswith(str(temporary)):
+                        total += file.stat().st_size
+    return total
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_thirty_large_uploads_that_never_end_leave_the_server_its_memory(tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv(memory.SETTING, str(LIMIT))
+    sent: list[int] = []
+
+    async def half(visitor: Visitor, name: int) -> asyncio.StreamWriter:
+        """Send 50 of 200 MB, as far as the server takes them."""
+        where = urlsplit(visitor.address)
+        _, writer = await asyncio.open_connection(where.hostname, where.port)
+        border, headers = "----visitor", await asyncio.to_thread(visitor.pass_of_uploads)
+        lines = [
+            f"PUT /_stcore/upload_file/{visitor.session}/{name} HTTP/1.1",
+            f"Host: {where.netloc}",
+            f"Content-Length: {200 * MEGABYTE}",
+            f"Content-Type: multipart/form-data; boundary={border}",
+            *(f"{header}: {text}" for header, text in headers.items()),
+            "",
+            f"--{border}",
+            'Content-Disposition: form-data; name="a.csv"; filename="a.csv"',
+            "",
+            "",
+        ]
+        writer.write("\r\n".join(lines).encode())
+        with suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(8):
+                for _ in range(50):
+                    writer.write(bytes(MEGABYTE))
+                    await writer.drain()
+                sent.append(name)
+        return writer
+
+    async def attack(address: str) -> None:
+        async with Visitor.at(address) as visitor, Visitor.at(address) as other:
+            await visitor.open("your_reports", "k=12")
+            await other.open("your_reports", "k=12")
+            writers = await asyncio.gather(*(half(visitor, name) for name in range(30)))
+            assert sent
+            assert taken_by_the_server(temporary) < LIMIT * MEGABYTE
+            begin = time.monotonic()
+            await other.upload("Report files", "small.csv", b"a,b\n" + b"x" * (2 * MEGABYTE))
+            assert time.monotonic() - begin < 10
+            for writer in writers:
+                writer.transport.abort()
+            await other.upload("Report files", "large.csv", b"a,b\n" + b"x" * (180 * MEGABYTE))
+            assert not visitor.errors + other.errors
+
+    with serving("app.py", ROOT, tmp_path) as address:
+        asyncio.run(attack(address))
+        assert taken_by_the_server(temporary) < LIMIT * MEGABYTE
