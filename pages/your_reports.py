@@ -7,7 +7,7 @@ from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import results, session, upload
 
-open_reading("your_reports", "What do my collected reports say, and how sure is it?")
+open_reading("your_reports", "What do my collected reports say, and how sure is it?", session.HERE)
 upload.panel()
 used = session.in_use()
 if used is None:

@@ -50,6 +50,9 @@ _LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _MUCH, _VERY_MUCH = 2**26, 2**28  # bytes: work on as many is felt by others, and takes turns
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
+_MUCH_LEFT_BEHIND = (
+    5 * 2**20
+)  # bytes; who left less may come back to it until Streamlit ends the session, in two minutes
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
@@ -393,11 +396,16 @@ def _sessions() -> dict[str, Held]:
 
 def _let_go_of_session(one: Held) -> None:
     one.let_go()
-    if (server := _server()) is not None:  # what a download button would make holds what it is made of
-        server.media_file_mgr.clear_session_refs(one.session)
-        server.media_file_mgr.remove_orphaned_files()
+    _let_go_of_buttons(one)
     if one.session in _raw():
         _let_go_of_uploads(one)
+
+
+def _let_go_of_buttons(one: Held) -> None:
+    """What a download button would make holds what it is made of; who comes back has the page drawn anew."""
+    if (server := _server()) is not None:
+        server.media_file_mgr.clear_session_refs(one.session)
+        server.media_file_mgr.remove_orphaned_files()
 
 
 def _let_go_of_uploads(one: Held) -> None:
@@ -523,7 +531,7 @@ class Watch:
 
     Attributes:
         left: since when each session that has no visitor has none.
-        settled: those of them that were let go of.
+        settled: those of them that were looked at after half a minute.
         empty: whether there was nobody at the last look.
         owed: whether something was let go of that may not have been given back to the system yet.
         returned: when memory was last given back.
@@ -542,11 +550,17 @@ class Watch:
         anybody = any(is_here(name) for name in sessions)
         self.left = {name: self.left.get(name, now) for name in sessions if not is_here(name)}
         long_ago = {name for name, since in self.left.items() if now - since > _AWAY}
-        gone = long_ago - self.settled | long_ago & large.keys()
+        short, raw = resident() > _FULL * limit(), _raw()
+        much = {
+            name for name, one in large.items() if short or one.size + raw.get(name, 0) > _MUCH_LEFT_BEHIND
+        }
+        gone = long_ago - self.settled | long_ago & much
         for name in gone:
-            _let_go_of_session(sessions[name])
-            if name in large:
+            if name in much:
+                _let_go_of_session(sessions[name])
                 _close(name)
+            else:
+                _let_go_of_buttons(sessions[name])
         self.settled = long_ago
         too_many = _bound_uploads()
         if not anybody and not self.empty:

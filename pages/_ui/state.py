@@ -86,6 +86,12 @@ def chosen_files(key: str) -> list[File]:
     return [File(one.file_id, one.name, one.size) for one in files]
 
 
+def has_files(key: str) -> bool:
+    """Whether there are files in the uploader with this key, drawn or not."""
+    value = st.session_state.get(key)
+    return any(isinstance(one, UploadedFile) for one in (value if isinstance(value, list) else [value]))
+
+
 def forget_files() -> None:
     """Let go of this session's uploaded files: what is in use was read from them."""
     if (context := get_script_run_ctx()) is not None:

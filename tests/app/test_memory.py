@@ -148,7 +148,7 @@ def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, mo
 def test_memory_is_not_given_back_at_every_look_while_many_leave(session, returns, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    leaving = [session(f"{i}", 2).session for i in range(60)]
+    leaving = [session(f"{i}", 6).session for i in range(60)]
     watch = memory.Watch()
     here = set(leaving)
     for name in leaving:
@@ -223,6 +223,41 @@ def test_who_comes_back_in_time_keeps_all(session, monkeypatch):
         now += memory._AWAY - 1
     watch.look(lambda name: False)
     assert held.size
+
+
+@pytest.mark.parametrize(("others", "stays"), [(1, True), (4, False)])
+def test_who_left_little_behind_finds_it_again_unless_memory_is_short(
+    others, stays, session, uploads, monkeypatch
+):
+    now, closed = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", closed.append)
+    gone = session("gone", 2)
+    uploads.add("gone", 2)
+    for i in range(others):
+        session(f"{i}", 240)
+    watch = memory.Watch()
+    for _ in range(3):
+        watch.look(lambda name: name != "gone")
+        now += memory._AWAY + 1
+        for one in memory._SESSIONS - {gone}:
+            one.used = now + 1
+    assert bool(gone.size) == bool(uploads.get_files("gone", ["file of gone"])) == stays
+    assert ("gone" in closed) != stays
+
+
+def test_an_upload_that_was_left_counts_among_what_a_visitor_left_behind(session, uploads, monkeypatch):
+    now, closed = time.monotonic(), []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", closed.append)
+    session("gone", 2)
+    uploads.add("gone", 4)
+    watch = memory.Watch()
+    for _ in range(2):
+        watch.look(lambda name: False)
+        now += memory._AWAY + 1
+    assert closed == ["gone"]
+    assert not uploads.get_files("gone", ["file of gone"])
 
 
 def test_a_full_server_lets_go_without_being_asked(session):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.reports import session
 from rr_core import RandomizedResponse
 from rr_core.io import Listed, Size
 from rr_core.reports.analysis import analyse
@@ -398,3 +399,23 @@ def test_the_chance_of_a_uniform_redraw_and_chances_that_are_none():
         )
         assert len(page.error) == 1
         assert "Swap the two answers" not in [box.label for box in page.toggle]
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gone(in_use):
+    page = opened()
+    assert "reports" not in page.query_params
+    give(page, ("survey.csv", TABLE))
+    if in_use:
+        analysed(page)
+    checked(page.run())
+    assert page.query_params["reports"] == "here"
+    assert session.LOST not in said(page)
+    after = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60)
+    after.query_params["reports"] = "here"
+    assert session.LOST in said(checked(after.run()))
+    assert "reports" not in after.query_params
+    give(after, ("survey.csv", TABLE))
+    assert session.LOST not in said(after)
+    checked(after.run())
+    assert after.query_params["reports"] == "here"

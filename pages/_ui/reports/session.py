@@ -17,6 +17,7 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import link, long_run, memory, state
+from pages._ui.link import Binding
 from pages._ui.work import work
 from rr_core import typed
 from rr_core.comparison import Target
@@ -55,6 +56,30 @@ def in_use() -> ReportsInUse | None:
     """The reports in use; None as long as there are none."""
     used: ReportsInUse | None = memory.held().get("reports_used")
     return used
+
+
+LOST = (
+    "The session that this address comes from had reports. They are not here: it ended while you were away, the server "
+    "started anew, or it is somebody else's. Choose the files again."
+)
+
+
+def _are_here() -> bool:
+    return in_use() is not None or state.has_files("reports_files")
+
+
+# Whether this session has reports, kept in the address: so that a page that lost them can say so.
+HERE = Binding(
+    "_reports_lost",
+    False,
+    lambda query: ("reports" in query and not _are_here(), ()),
+    lambda _: {"reports": "here" if _are_here() else None},
+)
+
+
+def were_lost() -> bool:
+    """Whether an earlier session at this address had reports, and this one never had any."""
+    return HERE.current()
 
 
 def was_let_go() -> bool:

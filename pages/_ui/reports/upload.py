@@ -76,6 +76,8 @@ def _open_panel() -> None:
     if not files and used is None:
         if not session.was_let_go():  # which the panel has said
             state.say_if_let_go()
+        if session.were_lost():
+            st.warning(session.LOST, icon=":material/info:")
         return
     try:
         options: dict[str, Any] = {}
