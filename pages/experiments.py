@@ -19,6 +19,7 @@ page = open_page("experiments", "Do the paper's claims hold, and which estimate 
 
 scenario, key = page.work.draw.scenario, runs.SWEEP.current()
 run = runs.current(key)
+runs.say_if_let_go()
 if run is not None:
     messages.show(winner_map.notes(run.view()))
     runs.status(run)

@@ -43,8 +43,14 @@ def typed(page, label, text):
 
 def seen(page, key="own") -> Run:
     """The run on screen."""
-    held = page.session_state["_exp_session"]
-    return held.current[key]
+    label = page.session_state["_exp_session"].current[key]
+    (run,) = [run for run in kept(page) if (run.key, run.label) == (key, label)]
+    return run
+
+
+def kept(page) -> tuple[Run, ...]:
+    """The runs of a page's session."""
+    return page.session_state["_held"].get("sweeps") or ()
 
 
 def words(page):

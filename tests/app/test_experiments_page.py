@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from functools import cache
 
 import numpy as np
 import pytest
 
+from pages._ui import memory
 from pages._ui.experiments import queue, runs
 from pages._ui.experiments.settings import CELLS, TITLES
 from rr_core.experiments.claims import figure_claims
@@ -21,6 +24,7 @@ from tests.app.experiments import (
     SETTINGS,
     assert_claims,
     bring,
+    kept,
     labels_of,
     may_run,
     own,
@@ -167,7 +171,7 @@ def test_one_run_at_a_time_whatever_is_pressed(house, monkeypatch):
     # A double press: both arrive before the button is disabled.
     monkeypatch.setattr(runs, "begin", lambda *asked: (begin(*asked), begin(*asked)))
     page = started(house)
-    assert len(page.session_state["_exp_session"].runs) == 1
+    assert len(kept(page)) == 1
     assert len(house.queue._jobs) == 1
     assert not may_run(page)
 
@@ -323,7 +327,7 @@ def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
     checked(stranger.run())
     assert not charts(stranger)
     assert "fruit" not in words(stranger)
-    assert not stranger.session_state["_exp_session"].runs
+    assert not kept(stranger)
 
 
 def shares_drawn(page):
@@ -460,12 +464,12 @@ def test_only_so_many_runs_are_kept_and_one_under_way_is_never_dropped(house, mo
     for number in range(1, 5):
         checked(widget(page, "Sweep").set_value("3").run())
         bring(page, f"{number}.csv", files.csv_file(part(number)))
-    kept = page.session_state["_exp_session"].runs
-    assert kept[0].active
-    assert [one.label for one in kept[1:]] == ["File 4: 3.csv", "File 5: 4.csv"]
+    first, *others = kept(page)
+    assert first.active
+    assert [one.label for one in others] == ["File 4: 3.csv", "File 5: 4.csv"]
     assert "Also under way" in words(page)
     press(page, "Stop")
-    assert not kept[0].active
+    assert not first.active
 
 
 def test_a_sweep_that_a_session_lost_is_told(house):
@@ -480,6 +484,28 @@ def test_a_sweep_that_a_session_lost_is_told(house):
     assert runs.LOST in note.value.replace("\\", "")
     checked(widget(after, "Sweep").set_value("main").run())
     assert "run" not in after.query_params
+
+
+def test_the_runs_of_a_session_count_and_may_be_let_go_of(house):
+    page = started(house)
+    held = page.session_state["_held"]
+    held.let_go()
+    checked(page.run())
+    assert seen(page).active  # its processes go on
+    house.finish(0, seen(page).job)
+    checked(page.run())
+    assert held.size == pytest.approx(memory.size_of(kept(page)), rel=0.1)
+    assert held.size > 1000
+    run = weakref.ref(seen(page))
+    house.queue._finished.clear()
+    held.let_go()
+    for _ in range(2):
+        assert runs.LET_GO in words(checked(page.run()))
+        assert not kept(page)
+    gc.collect()
+    assert run() is None
+    press(page, "Run")
+    assert runs.LET_GO not in words(checked(page.run()))
 
 
 def test_a_server_takes_so_many_sweeps_and_no_more(house, monkeypatch):

@@ -79,13 +79,16 @@ def run_picker(key: str, run: Run | None) -> None:
     """Widget that chooses the run of this sweep that is on screen, where there are several."""
     listed = runs.runs_of_sweep(key)
     if run is not None and len(listed) > 1:
+        labels = [one.label for one in listed]  # Streamlit keeps what a widget refers to
         st.selectbox(
             "Numbers from",
-            range(len(listed)),
-            format_func=lambda i: listed[i].label,
+            range(len(labels)),
+            format_func=labels.__getitem__,
             width=240,
             **state.widget_arguments(
-                f"exp_run_{key}_{len(listed)}", listed.index(run), lambda place: runs.choose(listed[place])
+                f"exp_run_{key}_{len(labels)}",
+                listed.index(run),
+                lambda place: runs.choose(key, labels[place]),
             ),
         )
 
@@ -310,7 +313,7 @@ def resume_button(run: Run | None) -> None:
             "Resume",
             disabled=runs.active() is not None or bool(hindered),
             on_click=runs.resume,
-            args=(run,),
+            args=(run.key, run.label),
             key="exp_resume",
             width=100,
             help=hindered or expected_time(run.sweep, run.result),

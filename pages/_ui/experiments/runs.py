@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import memory, state
 from pages._ui.experiments import queue, settings
 from pages._ui.experiments.queue import Job, SweepQueue
 from pages._ui.link import Binding
@@ -124,12 +124,31 @@ class Run:
         )
 
 
+_NAME = "sweeps"  # of the runs among what a session holds
+LET_GO = (
+    "The server let go of your sweeps, for want of memory or because you were away: run or open them again."
+)
+
+
 @dataclass(eq=False)
 class _Session:
+    """What a session keeps of its runs, but not the runs: the server may let go of those.
+
+    Attributes:
+        me: its identifier in the queue.
+        current: labels of the runs on screen, by key of sweep.
+        count: of all runs so far.
+        waiting: a run that was waiting or running when it was last looked at, which stays.
+        let_go: whether the server let go of the runs, and none came since.
+        measured: the state of each run when their size was last measured.
+    """
+
     me: str = field(default_factory=lambda: uuid.uuid4().hex)
-    runs: list[Run] = field(default_factory=list)
-    current: dict[str, Run] = field(default_factory=dict)  # by key of sweep
+    current: dict[str, str] = field(default_factory=dict)
     count: int = 0
+    waiting: Run | None = None
+    let_go: bool = False
+    measured: tuple[tuple[int, bool], ...] = ()
 
 
 def _session() -> _Session:
@@ -137,6 +156,38 @@ def _session() -> _Session:
         st.session_state["_exp_session"] = _Session()
     held: _Session = st.session_state["_exp_session"]
     return held
+
+
+def _runs() -> tuple[Run, ...]:
+    """The runs of this session, oldest first."""
+    session = _session()
+    held: tuple[Run, ...] = memory.held().get(_NAME) or ()
+    session.let_go |= _NAME in memory.held().gone
+    if session.waiting is not None and session.waiting not in held:
+        held = (*held, session.waiting)
+        _hold(held)
+    elif session.measured != _state_of(held):
+        _hold(held)
+    return held
+
+
+def _state_of(runs: tuple[Run, ...]) -> tuple[tuple[int, bool], ...]:
+    return tuple((len(run.result.cells), run.active) for run in runs)
+
+
+def _hold(runs: tuple[Run, ...]) -> None:
+    """Keep these runs, with the size that they have now."""
+    session = _session()
+    session.measured = _state_of(runs)
+    session.waiting = next((run for run in runs if run.active), None)
+    memory.held().put(_NAME, runs)
+
+
+def say_if_let_go() -> None:
+    """Say so if the server let go of this session's runs."""
+    _runs()
+    if _session().let_go:
+        st.warning(LET_GO, icon=":material/info:")
 
 
 def _queue() -> SweepQueue:
@@ -155,12 +206,12 @@ LOST = (
 
 
 def _read_lost(query: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:
-    lost = "run" in query and not _session().runs
+    lost = "run" in query and not _runs()
     return lost, (LOST,) if lost else ()
 
 
 def _write_run(_: bool) -> dict[str, str | None]:
-    ran = any(run.key == SWEEP.current() and run.run_here for run in _session().runs)
+    ran = any(run.key == SWEEP.current() and run.run_here for run in _runs())
     return {"run": "here" if ran else None}
 
 
@@ -183,7 +234,7 @@ def _stored(key: str) -> Run:
 def runs_of_sweep(key: str) -> list[Run]:
     """The runs of one sweep, oldest first."""
     stored = [_stored(key)] if key in settings.CELLS else []
-    return stored + [run for run in _session().runs if run.key == key]
+    return stored + [run for run in _runs() if run.key == key]
 
 
 def comparable_results(shown: Run) -> dict[str, SweepResult]:
@@ -203,13 +254,16 @@ def comparable_results(shown: Run) -> dict[str, SweepResult]:
 
 def current(key: str) -> Run | None:
     """The run of a sweep that is on screen; None for a sweep without a run."""
-    runs = runs_of_sweep(key)
-    held = _session().current.get(key)
-    return held if held in runs else runs[-1] if runs else None
+    return _labelled(key, _session().current.get(key)) or next(reversed(runs_of_sweep(key)), None)
 
 
-def choose(run: Run) -> None:
-    _session().current[run.key] = run
+def _labelled(key: str, label: str | None) -> Run | None:
+    return next((run for run in runs_of_sweep(key) if run.label == label), None)
+
+
+def choose(key: str, label: str) -> None:
+    """Put the run of a sweep with this label on screen."""
+    _session().current[key] = label
 
 
 def begin(key: str, sweep: Sweep) -> None:
@@ -221,8 +275,9 @@ def begin(key: str, sweep: Sweep) -> None:
     about = sweep.settings
     label = f"Run {session.count}: {counted(about.seeds, 'collection')}, seed {about.seed}"
     origin = f"Run here, {counted(about.seeds, 'collection')} per cell, seed {about.seed}."
-    _add(Run(key, label, origin, SweepResult(sweep, ())))
-    resume(session.runs[-1])
+    run = Run(key, label, origin, SweepResult(sweep, ()))
+    _add(run)
+    resume(run.key, run.label)
 
 
 def open_result(result: SweepResult, file_name: str) -> Run:
@@ -240,20 +295,24 @@ def open_result(result: SweepResult, file_name: str) -> Run:
 
 
 def _add(run: Run) -> None:
-    session = _session()
-    session.runs.append(run)
-    if len(session.runs) > _MOST_RUNS:
-        session.runs.remove(next(one for one in session.runs if not one.active))
-    choose(run)
+    runs = [*_runs(), run]
+    if len(runs) > _MOST_RUNS:
+        runs.remove(next(one for one in runs if not one.active))
+    _hold(tuple(runs))
+    _session().let_go = False
+    choose(run.key, run.label)
 
 
-def resume(run: Run) -> None:
-    """Queue the missing cells of a partial run, for which `has_populations` must hold."""
-    if active() is not None or queue_is_full():
+def resume(key: str, label: str) -> None:
+    """Queue the missing cells of a partial run, for which `has_populations` must hold; a widget callback, which
+    Streamlit keeps with its arguments: the run itself would stay with them."""
+    run = _labelled(key, label)
+    if run is None or active() is not None or queue_is_full():
         return
     run.populations = populations_of(run.sweep)
     run.run_here = True
     run.job = _queue().join(run.sweep, _session().me, run.result, run.populations)
+    _session().waiting = run
 
 
 def populations_of(sweep: Sweep) -> dict[str, Population]:
@@ -270,9 +329,11 @@ def has_populations(sweep: Sweep) -> bool:
     return all(cell.dist in given for cell in sweep.cells if cell.uploaded)
 
 
-def stop(run: Run) -> None:
-    """Stop a run and keep its partial result; the run continues only if other sessions watch it."""
-    if run.job is not None:
+def stop(key: str, label: str) -> None:
+    """Stop a run and keep its partial result; the run continues only if other sessions watch it. A widget callback, as
+    `resume`."""
+    run = _labelled(key, label)
+    if run is not None and run.job is not None:
         _queue().leave(run.job, _session().me)
         run.initial, run.job = run.job.result, None
 
@@ -285,7 +346,7 @@ def same_cells_running(sweep: Sweep) -> Job | None:
 
 def active() -> Run | None:
     """The run of this session that is waiting or running; None where there is none."""
-    return next((one for one in _session().runs if one.active), None)
+    return next((one for one in _runs() if one.active), None)
 
 
 _EVERY = 1.5  # seconds between two looks at a run
@@ -363,7 +424,7 @@ def _progress(run: Run) -> None:
             st.progress(0.0, _waiting(n_ahead))
         else:
             st.progress(*_reached(run))
-        st.button("Stop", on_click=stop, args=(run,), key=f"exp_stop_{run.key}", width=90)
+        st.button("Stop", on_click=stop, args=(run.key, run.label), key=f"exp_stop_{run.key}", width=90)
 
 
 def _waiting(n_ahead: int) -> str:
