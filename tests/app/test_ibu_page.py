@@ -66,7 +66,7 @@ def test_a_run_that_is_nowhere_near_enough_says_so_in_one_sentence():
     checked(page.select_slider(key="ibu_length").set_value(100).run())
     assert list(one_by_one(Start(), 1e-6, 100)) == [None, None, None]
     assert "is still above 1·10⁻⁶, and so is the distance to MLE" in said(page, "Not within 100 iterations")
-    assert charts(page)[0]["alt"].startswith("IBU may not stop within the first 100 iterations.")
+    assert charts(page)[0]["alt"].startswith("IBU needs more than 100 iterations before it may stop.")
     checked(page.select_slider(key="ibu_length").set_value(10_000).run())
     (first, *_) = one_by_one(Start(), 1e-6)
     assert charts(page)[0]["alt"].startswith(f"IBU may stop after {first:,} iterations.")

@@ -290,6 +290,16 @@ def test_what_fixed_users_have_is_whole_people():
     assert planned("share", 3, 19.0, 30, "n", value=50.0, share=2.0).n == 50
 
 
+def test_few_users_are_enough_for_their_own_shares_only():
+    few, population = (
+        planned("rmse", 12, 10.0, 10**9, "n", users, value=0.5) for users in ("fixed", "sampled")
+    )
+    assert few.n < 10 < 1000 < population.n
+    assert f"those of {few.n} users." in sentences.whose_shares(few)
+    assert not sentences.whose_shares(population)
+    assert not sentences.whose_shares(planned("rmse", 12, 1.0, 10**9, "n", value=0.5))
+
+
 def test_an_epsilon_is_said_with_the_digits_that_matter():
     """At 1.09861, which is below ln 3, one user more would be needed."""
     said = sentences.answer(planned("rmse", 12, math.log(3), 1000, "n", value=0.1))

@@ -41,7 +41,7 @@ def brief_answer(reached: FirstReached, path: IBUPath) -> str:
     if "certificate" in reached.unreachable:
         return ""
     if reached.certificate is None:
-        return f"IBU may not stop within the first {int(path.iterations[-1]):,} iterations."
+        return f"IBU needs more than {int(path.iterations[-1]):,} iterations before it may stop."
     return f"IBU may stop after {counted(reached.certificate, 'iteration')}."
 
 

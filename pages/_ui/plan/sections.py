@@ -60,6 +60,8 @@ _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 def answer(plan: Plan) -> None:
     """Write the answer in bold, what the map shows, and what to try."""
     st.markdown(f"##### {sentences.answer(plan)}")
+    if few := sentences.whose_shares(plan):
+        st.markdown(few)
     st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
     st.markdown(_ASK_FOR_LESS if plan.problem else _TASKS[plan.settings.find])
 

@@ -41,6 +41,7 @@ _RANDOMNESS = {
 }
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 _BOUND_POINTS = 61
+_FEW_USERS = 1000  # a sample of more has shares within some 3 points of the population's
 
 
 def answer(plan: Plan) -> str:
@@ -54,6 +55,17 @@ def answer(plan: Plan) -> str:
     if settings.find == "eps":
         return f"**ε = {budget(plan.epsilon)} is enough** with {users_text(plan.n)}, so that {promised}."
     return f"At ε = {budget(plan.epsilon)} and with {users_text(plan.n)}, {achieved_text(settings.target, plan.value)}."
+
+
+def whose_shares(plan: Plan) -> str:
+    """That few users are enough for their own shares only; "" where that is not the answer."""
+    settings = plan.settings
+    if plan.problem or settings.find != "n" or settings.users != "fixed" or plan.n >= _FEW_USERS:
+        return ""
+    return (
+        f"That counts the noise of the reports alone: the shares are those of {users_text(plan.n)}. For the shares of "
+        "the population that they come from, change **For whom?**."
+    )
 
 
 def meaning(plan: Plan) -> str:
