@@ -22,7 +22,8 @@ from rr_core.repeats import Repeats
 _HALF_BAR = 0.41  # of the way from one category to the next
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
-_MOST_DIGITS = 15
+_PLACES = 14  # of distances, which are the same up to rounding
+_DIGITS = (3, 4, 5)  # that a distance is told with
 # Where Inv is so many times as large as any repair, the picture shows the repairs, with this much room around them.
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0
 GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
@@ -96,26 +97,23 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
 
 
 def _nearest(off: Mapping[str, float]) -> str:
-    """Which estimate is off by least in this draw, and by how much the others are; distances that rounding alone parts
-    are the same."""
+    """Which estimate is off by least in this draw, and by how much the others are; distances that read the same to five
+    digits are the same."""
+    off = {name: round(distance, _PLACES) for name, distance in off.items()}
     order = sorted(VALID, key=lambda name: off[name])
-    rounded = {name: off[order[0]] if off[name] - off[order[0]] < _SAME else off[name] for name in order}
-    digits = 3
-    while digits < _MOST_DIGITS and len({percent(one, digits) for one in rounded.values()}) < len(
-        set(rounded.values())
-    ):
-        digits += 1
-    best = [QUANTITIES[name].name for name in order if rounded[name] == rounded[order[0]]]
-    others = [
-        f"{QUANTITIES[name].name} by {percent(rounded[name], digits)}"
-        for name in order
-        if rounded[name] != rounded[order[0]]
-    ]
-    least = percent(rounded[order[0]], digits)
+    digits = next(
+        (some for some in _DIGITS if len({percent(off[name], some) for name in order}) == len(order)),
+        _DIGITS[-1],
+    )
+    groups: dict[str, list[str]] = {}
+    for name in order:
+        groups.setdefault(percent(off[name], digits), []).append(QUANTITIES[name].name)
+    (least, best), *others = groups.items()
     if not others:
         return f"In this draw all three are off by {least} from the truth."
-    come = f"{best[0]} comes" if len(best) == 1 else f"{' and '.join(best)} come"
-    return f"In this draw {come} closest to the truth, off by {least}, {' and '.join(others)}."
+    come = f"{best[0]} comes" if len(best) == 1 else f"{best[0]} and {best[1]} come"
+    rest = " and ".join(f"{' and '.join(who)} by {distance}" for distance, who in others)
+    return f"In this draw {come} closest to the truth, off by {least}, {rest}."
 
 
 def share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:

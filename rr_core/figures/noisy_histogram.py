@@ -187,8 +187,8 @@ def _observed_lines(view: Curve, seen: Any) -> list[dict[str, Any]]:
     """Mean, lowest and highest number of reports in each bin, of ``seen`` in the order of the view."""
     return [
         _count_line(view, "Observed reports", view.mean(seen), OBSERVED.colour, "solid", 2.5),
-        _count_line(view, "Lowest observed", view.low(seen), OBSERVED.faded(0.7), "dot", 1),
-        _count_line(view, "Highest observed", view.high(seen), OBSERVED.faded(0.7), "dot", 1),
+        _count_line(view, "Lowest of neighbours", view.low(seen), OBSERVED.faded(0.7), "dot", 1),
+        _count_line(view, "Highest of neighbours", view.high(seen), OBSERVED.faded(0.7), "dot", 1),
     ]
 
 

@@ -58,8 +58,8 @@ def test_curves_reach_the_lowest_and_highest_inv(k):
 @pytest.mark.parametrize("k", [201, 10_000, 1_423_000])
 def test_curves_reach_the_fewest_and_most_reports(k):
     figure = by_name("histogram", k)
-    assert values(named(figure, "Lowest observed")).min() == np.float32(drawn(k).counts.min())
-    assert values(named(figure, "Highest observed")).max() == np.float32(drawn(k).counts.max())
+    assert values(named(figure, "Lowest of neighbours")).min() == np.float32(drawn(k).counts.min())
+    assert values(named(figure, "Highest of neighbours")).max() == np.float32(drawn(k).counts.max())
 
 
 @pytest.mark.parametrize("k", [k for k in SIZES if k <= 200])
