@@ -40,7 +40,7 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}
 /* What the main figure says is no small print. */
-.st-key-lead [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
+:is(.st-key-lead, .st-key-estimates) [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
 @media (hover: none) {.st-key-film_keys {display: none;}}
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 /* A film's buttons, rail and words, which Plotly would leave light on a dark page. */

@@ -45,10 +45,10 @@ def with_intervals(
     first = int(view.categories[0])
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
-        f"Told from zero (filled): {int(above.sum()):,} of {above.size:,} categories. The first one shown has a share "
-        f"of {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of Inv, cut at 0 and "
-        f"1, is {percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; {scope} "
-        f"meant to hold the truth in {interval.level:.0%} of collections."
+        f"Filled markers: {int(above.sum()):,} of {above.size:,} shares, larger than chance alone would make them. The "
+        f"first one shown is {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of "
+        f"Inv, cut at 0 and 1, is {percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; "
+        f"{scope} meant to hold the truth in {interval.level:.0%} of collections."
     )
     y = axis("Share of users", tickformat=SHARE)
     if zoom:
@@ -167,7 +167,7 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": "interval of Inv, cut at 0 and 1",
+        "name": "interval of Inv",
         "x": np.repeat(view.x + _OFFSETS[chosen], 3),
         "y": np.stack([low, high, gap], axis=1).ravel(),
         "customdata": np.repeat(view.names, 3),

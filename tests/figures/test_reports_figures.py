@@ -43,7 +43,7 @@ def test_intervals_are_drawn_where_they_lie(k, chosen):
     np.testing.assert_array_equal(values(trace), found.estimates[chosen][order])
     filled = [colour == QUANTITIES[chosen].colour for colour in trace.marker.color]
     np.testing.assert_array_equal(filled, found.above.above[order])
-    low, high, gap = values(named(figure, "interval of Inv, cut at 0 and 1")).reshape(-1, 3).T
+    low, high, gap = values(named(figure, "interval of Inv")).reshape(-1, 3).T
     np.testing.assert_array_equal(low, np.clip(found.interval.low, 0, 1)[order])
     np.testing.assert_array_equal(high, np.clip(found.interval.high, 0, 1)[order])
     assert np.isnan(gap).all()
@@ -73,7 +73,7 @@ def test_the_sentence_is_about_the_first_category_shown():
     text = reading(chart(12))
     assert f"{found.estimates['inv'][first] * 100:.3g}%" in text
     assert f"{found.interval.low[first] * 100:.3g}% to {found.interval.high[first] * 100:.3g}%" in text
-    assert f"Told from zero (filled): {int(found.above.above.sum())} of 12 categories" in text
+    assert f"Filled markers: {int(found.above.above.sum())} of 12 shares, larger than chance" in text
 
 
 @pytest.mark.slow

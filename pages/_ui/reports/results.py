@@ -195,7 +195,8 @@ def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -
     figure = with_intervals(
         estimates, choice.estimator, interval, results.analysis.above.above, results.used.n, view, zoom
     )
-    chart.show(figure, "your_reports")
+    with st.container(key="estimates"):
+        chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
     if warning := sentences.outside_interval(results, choice.estimator, simultaneous=choice.simultaneous):
