@@ -36,7 +36,7 @@ class RandomizedResponse:
     p: float = field(init=False, compare=False, repr=False)
     q: float = field(init=False, compare=False, repr=False)
     # The truth weight and the blur weight: (p - q) : q = e^eps - 1 : 1, scaled so that the larger is 1.
-    # Formulas written with these two neither overflow nor cancel, from epsilon = 1e-300 to 5000.
+    # Formulas written with these two neither overflow nor cancel, up to epsilon = 5000.
     truth: float = field(init=False, compare=False, repr=False)
     blur: float = field(init=False, compare=False, repr=False)
 

@@ -15,7 +15,7 @@ from rr_core.mechanism import RandomizedResponse
 Users = Literal["fixed", "sampled"]
 
 # What is beyond the largest double is infinite, and is no fault of the caller's that a warning should tell.
-_beyond_doubles = np.errstate(over="ignore", invalid="ignore")
+_beyond_doubles = np.errstate(over="ignore", divide="ignore", invalid="ignore")
 
 
 def check_users(users: str) -> None:
@@ -119,7 +119,7 @@ def inv_variance(
             population they were drawn from.
 
     Returns:
-        Same shape as ``theta``.
+        Same shape as ``theta``; infinite beyond the largest double (epsilon below about 1e-150).
 
     Raises:
         ValueError: naming the argument.

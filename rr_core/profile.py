@@ -89,13 +89,13 @@ class Profile:
 
 
 def as_rows(histogram: NDArray[Any]) -> Rows:
-    """The histogram as (rows, k); float rows of extreme size are rescaled by an exact power of two, which
-    changes no estimate."""
+    """The histogram as (rows, k); float rows whose largest entry is below 1/2 or very large are rescaled by an exact
+    power of two, which changes no estimate: no total is below 1/2."""
     rows = histogram.reshape(-1, histogram.shape[-1])
     if rows.dtype.kind == "f" and rows.size:
-        largest = rows.max()
-        if not 1e-100 < largest < 1e100:
-            rows = np.ldexp(rows, -np.frexp(rows.max(axis=-1, keepdims=True))[1])
+        largest = rows.max(axis=-1, keepdims=True)
+        if largest.min() < 0.5 or largest.max() > 1e100:
+            rows = np.ldexp(rows, -np.frexp(largest)[1])
     return rows
 
 

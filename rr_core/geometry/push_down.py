@@ -13,7 +13,7 @@ from rr_core._validate import Array
 from rr_core.collinearity import Collinearity, profile_collinearity
 from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule, rule
 from rr_core.mechanism import RandomizedResponse
-from rr_core.profile import Profile, profile, table_size
+from rr_core.profile import Profile, as_rows, profile, table_size
 from rr_core.sampling import Counts
 
 _MOST_COUNTS = 61  # evenly over the whole range, and again in the part where supports differ
@@ -130,6 +130,7 @@ def push_down_candidates(
     row = _validate.histogram(histogram, mechanism.k)
     if row.ndim != 1:
         raise ValueError(f"histogram must have shape (k,), got {row.shape}")
+    row = as_rows(row)[0]
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])
     if support.size > most:
         limit = np.partition(row[support], most - 1)[most - 1]

@@ -29,7 +29,15 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users, variance_at
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, RULES, VALID
-from rr_core.reports.intervals import AboveZero, Counts, Interval, above_zero, checked_counts, inv_interval
+from rr_core.reports.intervals import (
+    AboveZero,
+    Counts,
+    Interval,
+    above_zero,
+    check_epsilon,
+    checked_counts,
+    inv_interval,
+)
 
 Rows = NDArray[np.intp] | slice
 ALL_ROWS = slice(None)
@@ -86,17 +94,19 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
         users: whether the truth is the shares of these users ("fixed") or of their population ("sampled").
 
     Raises:
-        ValueError: naming the argument.
+        ValueError: naming the argument; epsilon too, where it is below 1e-60.
 
     >>> found = nearest([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> found.preferred, found.tied
     ('inv_p', ('inv_n', 'inv_p', 'mle_star'))
     """
-    estimates = _EstimatesByCount.of(checked_counts(counts, mechanism)[None], mechanism, users)
+    checked = checked_counts(counts, mechanism)
+    check_epsilon(mechanism)
+    estimates = _EstimatesByCount.of(checked[None], mechanism, users)
     beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}
     best = min(VALID, key=beyond_inv.__getitem__)
     differences, errors = {}, {}
-    blind = float(np.sum(counts)) * mechanism.q < LEAST_NOISE or estimates.noise >= LARGEST_ERROR
+    blind = float(checked.sum()) * mechanism.q < LEAST_NOISE or estimates.noise >= LARGEST_ERROR
     for name in ESTIMATORS:
         differences[name], error = estimates.difference(name, best)
         errors[name] = math.inf if blind and not estimates.same(name, best) else error
@@ -274,13 +284,14 @@ def analyse(
         users: "fixed" or "sampled", as in `metrics.inv_variance`.
 
     Raises:
-        ValueError: naming the argument.
+        ValueError: naming the argument; epsilon too, where it is below 1e-60.
 
     >>> result = analyse([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> result.estimates["mle_star"].round(3).tolist(), result.above.above.tolist()
     ([0.774, 0.226, 0.0], [True, True, False])
     """
     checked = checked_counts(counts, mechanism)
+    check_epsilon(mechanism)
     rows = checked[None]
     size = table_size(rows)
     levels = profile(rows, size)

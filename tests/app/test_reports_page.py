@@ -146,6 +146,7 @@ def test_what_is_missing_or_impossible_gets_its_sentence_and_settings_change_wit
         ("", "seen", "Say how private the reports are"),
         ("two", "seen", "is not a number above 0"),
         ("9999", "seen", "too large"),
+        ("1e-100", "seen", "too small"),
     ):
         analysed(page, privacy, domain)
         assert sentence in "\n".join(box.value for box in page.error)

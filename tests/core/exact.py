@@ -7,6 +7,7 @@ checking the Karush-Kuhn-Tucker conditions of each candidate support, not by the
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,8 +62,9 @@ def channel_from_p(k: int, p: float | Fraction) -> Channel:
 
 
 def channel_from_epsilon(k: int, epsilon: float) -> Channel:
-    """e^epsilon of the double ``epsilon`` to 120 digits."""
-    with decimal.localcontext(decimal.Context(prec=120, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)):
+    """e^epsilon - 1 of the double ``epsilon`` to 120 digits."""
+    digits = 120 + max(0, -math.floor(math.log10(epsilon)))
+    with decimal.localcontext(decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)):
         power = Fraction(decimal.Decimal(float(epsilon)).exp())
     return Channel(k, power / (power + k - 1), 1 / (power + k - 1))
 

@@ -111,6 +111,37 @@ def test_an_entry_that_is_exactly_on_the_edge_is_exactly_zero(name):
     assert (theta[:2] > 0).all()
 
 
+@pytest.mark.parametrize("k", [2, 3, 32])
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-320, 1e-308, 1e-307, 1e-300, 1e-101, 1e-99])
+def test_the_smallest_epsilons_are_exact_or_refused_by_name(epsilon, k):
+    """The repairs have a limit at 0. Inv has none: it is refused where an entry could exceed the largest double."""
+    mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
+    chosen = families(k, np.random.default_rng(k))
+    chosen["smallest frequencies"] = np.full(k, 5e-324)
+    chosen["one step above the others"] = np.where(np.arange(k) == 1, math.nextafter(0.1, 1), 0.1)
+    chosen["around the mean"] = np.array([2, 4] + [3] * (k - 2))
+    for histogram in chosen.values():
+        for name in ("inv_n", "inv_p", "mle_star"):
+            check(name, histogram, mechanism, channel)
+        if epsilon * np.finfo(float).max >= k:
+            check("inv", histogram, mechanism, channel)
+        else:
+            with pytest.raises(
+                ValueError, match=rf"epsilon must be a number with .* k = {k}, got {epsilon}$"
+            ):
+                inv(histogram, mechanism)
+
+
+def test_small_rows_beside_large_ones_are_exact():
+    """In one batch no row may be left at a size at which its total underflows."""
+    rows = np.array([[1.0, 2.0, 3.0], [1e-320, 2e-320, 3e-320], [4e-310, 0.0, 1e-310]])
+    mechanism, channel = RandomizedResponse(3, 1e-5), exact.channel_from_epsilon(3, 1e-5)
+    for name in NAMES:
+        for computed, row in zip(getattr(rr_core, name)(rows, mechanism), rows, strict=True):
+            truth = exact.ESTIMATORS[name](row.tolist(), channel)
+            assert exact.normwise_error(computed, truth) < exact.TOLERANCE
+
+
 def test_counts_and_their_frequencies_give_the_same_estimate():
     mechanism, histogram = RandomizedResponse(7, 1.5), np.array([5, 0, 9, 1, 30, 2, 17])
     for name in NAMES:

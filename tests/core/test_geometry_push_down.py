@@ -110,6 +110,8 @@ def test_candidates_are_kept_by_all_and_have_the_fewest_reports():
     np.testing.assert_array_equal(chosen, expected)
     few = push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0))
     assert few.tolist() == [3, 0]
+    tiny = push_down_candidates(np.array([9, 1, 0, 8]) * 1e-200, RandomizedResponse(4, 1.0))
+    assert tiny.tolist() == [3, 0]
 
 
 def test_a_single_report_moves_to_another_category():

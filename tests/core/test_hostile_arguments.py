@@ -27,7 +27,10 @@ NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -f
 ENTRIES = [0, 1, 2, 5, 9, 0.25, 0.5, 1e-320, 5e-324, 1e16, 1.7e308, 2**53, 2**62, 2**63, 10**400, float("nan"),
            float("inf"), -1, True, "a", None]  # fmt: skip
 K = 3
-MECHANISMS = [RandomizedResponse(K, epsilon) for epsilon in (1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)]
+MECHANISMS = [
+    RandomizedResponse(K, epsilon)
+    for epsilon in (5e-324, 1e-308, 1e-200, 1e-60, 1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)
+]
 
 numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
 # Of these any large one is an honest wish for much work, or for much memory.

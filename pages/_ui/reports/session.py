@@ -39,7 +39,7 @@ from rr_core.io import (
 )
 from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
-from rr_core.limits import EPSILON_MAX
+from rr_core.limits import EPSILON_MAX, EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.plain_text import plain
@@ -409,4 +409,8 @@ def _privacy(settings: ReportSettings) -> float:
         raise UnclearSettings(f"{problem}.") from None
     if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
         raise UnclearSettings(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    if value < EPSILON_OF_ERRORS_MIN and settings.privacy_kind == "epsilon":
+        raise UnclearSettings(
+            f"ε = {number(value)} is too small: it can be from {number(EPSILON_OF_ERRORS_MIN)} up."
+        )
     return value
