@@ -22,7 +22,7 @@ from scipy import special
 from rr_core import _validate, streams
 from rr_core._validate import Array
 from rr_core.estimators import mle_rule, mle_star
-from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, profile, table_size
 from rr_core.reports.intervals import (
@@ -40,7 +40,8 @@ from rr_core.streams import Stream
 _ROUNDING = 8 * np.finfo(np.float64).eps
 _NOTHING = -6.0  # the score where MLE* drops no category: below every other value that matters
 _SPARSE = 1.0  # N q, below which the likelihood ratio serves as its own score
-_STEP = 1.002  # the smallest plausible epsilon is found to this factor
+_STEP = 1.002  # the smallest plausible epsilon is found to this factor,
+_SMALLEST = float(np.finfo(np.float64).tiny)  # from here on, for smaller doubles are farther apart
 
 _LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
@@ -101,10 +102,11 @@ class PlausibleEpsilon:
     (The p-value need not rise all the way: the statistic jumps where another category is dropped.)
 
     Attributes:
-        low: the smallest one, to 0.2%; EPSILON_APP_MIN when even that is not contradicted.
+        low: the smallest one, to 0.2%; without ``above``, EPSILON_APP_MIN when even that is not contradicted.
         high: infinite.
         level: level of the test; ``low`` is at most the true epsilon with probability 1 - level or so.
-        none: even EPSILON_APP_MAX is contradicted; ``low`` is then that.
+        none: even the largest one is contradicted, or there is none above ``above``; ``low`` is then the largest one:
+            EPSILON_APP_MAX, but EPSILON_MAX when ``above`` is not below EPSILON_APP_MAX.
         finished: False when it was stopped; ``low`` is then only the smallest found so far.
     """
 
@@ -263,7 +265,7 @@ def plausible_epsilon(
         counts: (k,) reports per category, whole numbers with a total of at least 1.
         k: number of categories.
         level: of the test, between 0 and 1.
-        above: an epsilon known to be rejected; only larger ones are looked at then.
+        above: an epsilon known to be rejected, up to 5000; only larger ones are looked at then.
         seed: of the random streams, an integer >= 0.
         replicates: simulated collections for each epsilon, an integer >= 1.
         progress: called with the collections done so far for all epsilons; True asks to stop.
@@ -276,8 +278,14 @@ def plausible_epsilon(
     (2.7, inf)
     """
     level = checked_level(level)
-    if above is not None and not (above := _validate.real("above", above, "a number > 0")) > 0:
-        raise ValueError(f"above must be a number > 0, got {above!r}")
+    high = EPSILON_APP_MAX
+    if above is not None:
+        allowed = f"a number with 0 < above <= {EPSILON_MAX:g}"
+        above = _validate.real("above", above, allowed)
+        if not 0 < above <= EPSILON_MAX:
+            raise ValueError(f"above must be {allowed}, got {above!r}")
+        high = EPSILON_APP_MAX if above < EPSILON_APP_MAX else EPSILON_MAX
+    counts = checked_counts(counts, RandomizedResponse(k, high))
     spent, stopped = 0, False
 
     def tell(done: int) -> bool:
@@ -291,13 +299,13 @@ def plausible_epsilon(
         spent += test.done
         return not test.rejects(level)
 
-    low, high = EPSILON_APP_MIN if above is None else above, EPSILON_APP_MAX
+    low = EPSILON_APP_MIN if above is None else max(above, _SMALLEST)
     if low >= high or not fits(high):
-        return PlausibleEpsilon(max(low, high), math.inf, level, True, not stopped)
+        return PlausibleEpsilon(high, math.inf, level, True, not stopped)
     if above is None and not stopped and fits(low):
         return PlausibleEpsilon(low, math.inf, level, False, not stopped)
     while high / low > _STEP and not stopped:
-        middle = math.sqrt(low * high)
+        middle = math.sqrt(low) * math.sqrt(high)  # whose product may underflow
         fine = fits(middle)
         if not stopped:
             low, high = (low, middle) if fine else (middle, high)

@@ -182,7 +182,30 @@ def test_nothing_plausible_is_found_below_what_was_rejected():
     found = plausible_epsilon(counts, 10, above=2.0, replicates=300)
     assert 2 < found.low < 2.3
     assert not found.none
-    assert plausible_epsilon(counts, 10, above=50.0, replicates=20).none
+
+
+@pytest.mark.parametrize("n", [10**11, 10**13, 10**15])
+@pytest.mark.parametrize("above", [20.0, 22.0, 24.0])
+def test_above_the_largest_epsilon_of_the_app_the_counts_decide(n, above):
+    """Two categories, one without a report: that is as rare as 5% where N q = log 20, and the fewer the likelier."""
+    found = plausible_epsilon([n, 0], 2, above=above, replicates=2000)
+    assert found.low == pytest.approx(math.log(n / math.log(20)), abs=0.15)
+    assert not found.none
+    assert plausible_epsilon([n, 0], 2, replicates=50).none
+
+
+@pytest.mark.parametrize("above", [5e-324, 1e-300, 0.003, 20.0, 50.0, 740.0, 4990.0])
+def test_above_any_epsilon_equal_counts_are_plausible(above):
+    found = plausible_epsilon([7, 7, 7], 3, above=above, replicates=20)
+    assert above < found.low <= max(above * 1.0021, 3e-308)
+    assert not found.none
+
+
+def test_no_epsilon_is_above_the_largest():
+    found = plausible_epsilon([7, 1, 2], 3, above=5000, replicates=20)
+    assert (found.low, found.none) == (5000, True)
+    with pytest.raises(ValueError, match="counts must have a total >= 1"):
+        plausible_epsilon([0, 0, 0], 3, above=5000)
 
 
 @settings(max_examples=12)
@@ -234,3 +257,6 @@ def test_wrong_arguments():
         fit_test([1, 2], mechanism, seed=-1)
     with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 2"):
         plausible_epsilon([1, 2], 2, 2)
+    for above in (0, -1.0, 5000.1, 1e308, math.inf, "1"):
+        with pytest.raises(ValueError, match="above must be a number with 0 < above <= 5000, got "):
+            plausible_epsilon([1, 2], 2, above=above)

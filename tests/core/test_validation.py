@@ -296,7 +296,12 @@ def refused_types():
     yield "too few at a level", too_few_reports, (9, four, 2), "level must be a number between 0 and 1, got 2"
     for above in (0, -1.0, np.nan, "1"):
         call = partial(plausible_epsilon, above=above)
-        yield f"plausible above {above}", call, ([9, 1, 1, 1], 4), "above must be a number > 0, got "
+        yield (
+            f"plausible above {above}",
+            call,
+            ([9, 1, 1, 1], 4),
+            "above must be a number with 0 < above <= 5000, got ",
+        )
     for dist in ([], {}, None, 3):
         yield f"scenario {dist}", Scenario, (dist,), "dist must be one of "
         yield f"cell {dist}", Cell, (dist, 4, 1.0, 100), "dist must be one of "
