@@ -320,11 +320,14 @@ def _limit(levels: BatchLevels, start: Array, mechanisms: Sequence[RandomizedRes
     """
     alive = levels.multiplicities * (start > 0)
     silent = (levels.counts * alive).max(axis=-1, keepdims=True) == 0
-    within = Profile(levels.counts, np.where(silent, levels.multiplicities, alive))
-    limit = np.empty_like(levels.counts)
+    multiplicities = np.where(silent, levels.multiplicities, alive)
+    # Scaled by a power of two to a largest count in R near 1: outside R there may be much larger ones.
+    top = levels.counts.max(axis=-1, keepdims=True, where=multiplicities > 0, initial=0.0)
+    counts = np.ldexp(np.minimum(levels.counts, top), -np.frexp(top)[1])
+    limit = np.empty_like(counts)
     for mechanism, rows in _rows_by_mechanism(mechanisms):
-        rule = mle_rule(Profile(within.values[rows], within.multiplicities[rows]), mechanism)
-        limit[rows] = rule.at(levels.counts[rows])
+        rule = mle_rule(Profile(counts[rows], multiplicities[rows]), mechanism)
+        limit[rows] = rule.at(counts[rows])
     return np.where(silent, start, np.where(start > 0, limit, 0.0))
 
 

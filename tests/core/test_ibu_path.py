@@ -183,6 +183,12 @@ def test_a_run_from_a_zero_ends_at_the_limit_and_not_at_mle_star():
     assert path.log_likelihood_gap[-1] > 0.001
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-12, 1.0])
+def test_the_limit_where_a_start_leaves_next_to_nothing_of_the_reports(epsilon):
+    path = ibu_path([0, 2.0**62, 5e-324, 5e-324], RandomizedResponse(4, epsilon), [1], [0.5, 0, 0.2, 0.3])
+    assert path.by_category(path.limit).tolist() == [0, 0, 0.5, 0.5]
+
+
 def test_wrong_batches_are_refused():
     mechanism = RandomizedResponse(3, 1.0)
     with pytest.raises(ValueError, match="mechanisms must be one or more with the same k, got k = none"):
