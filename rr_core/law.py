@@ -17,6 +17,7 @@ from rr_core.mechanism import RandomizedResponse
 
 # Beyond this variance the normal law, moved by the skewness, gives the exact quantiles to within one report.
 _NORMAL_VARIANCE = 100.0
+_MOST_USERS = 10**15  # beyond, the incomplete beta function has no value at places
 _WIDTH = 12.0  # standard deviations kept on either side; what is cut off is below 1e-30
 _TOGETHER = 512  # laws worked out at once: without Python in between, and within a few megabytes
 _ROUNDING = 8 * np.finfo(np.float64).eps  # Inv is zero where its two terms differ by no more, relatively
@@ -50,7 +51,7 @@ def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[
     >>> first, pmf.round(6).tolist()
     (0, [0.416667, 0.5, 0.083333])
     """
-    n = _validate.integer("n", n, 1)
+    n = _validate.integer("n", n, 1, _MOST_USERS)
     t = _validate.integer("t", t, 0, n)
     first_true, true_pmf = _binomial(t, mechanism.p)
     first_false, false_pmf = _binomial(n - t, mechanism.q)
@@ -82,7 +83,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     >>> band.expected.round(2).tolist(), band.low.tolist(), band.high.tolist()
     ([166.67, 366.67], [144.0, 339.0], [190.0, 395.0])
     """
-    n = _validate.integer("n", n, 1)
+    n = _validate.integer("n", n, 1, _MOST_USERS)
     counts = _whole("true_counts", true_counts, 0, n)
     level = _validate.real("level", level, "a number between 0 and 1")
     if not 0 < level < 1:
@@ -109,7 +110,7 @@ def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedRespons
     >>> report_variance([0, 600], 1000, mechanism).round(3).tolist()
     [138.889, 205.556]
     """
-    n = _validate.integer("n", n, 1)
+    n = _validate.integer("n", n, 1, _MOST_USERS)
     t = _whole("true_counts", true_counts, 0, n)
     p, q, others = mechanism.p, mechanism.q, mechanism.k - 1
     variance: Array = t * p * (others * q) + (n - t) * q * (1 - q)
@@ -124,7 +125,7 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     distribution function. It tends to 1/2 as N grows (section 5.1).
 
     Args:
-        n: numbers of users, whole numbers >= 1, any shape.
+        n: numbers of users, whole numbers from 1 to 10^15, any shape.
         mechanism: the randomized response.
 
     Raises:
@@ -134,7 +135,7 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()
     [0.8333, 0.4942, 0.4999]
     """
-    users, most = _whole("n", n, 1), most_negative(n, mechanism)
+    users, most = _whole("n", n, 1, _MOST_USERS), most_negative(n, mechanism)
     # The distribution function of the binomial, as the incomplete beta function.
     chance: Array = special.betaincc(np.maximum(most, 0) + 1, users - most, mechanism.q)
     return np.where(most < 0, 0.0, chance)
@@ -148,7 +149,7 @@ def most_negative(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
     >>> most_negative([5, 6, 7], mechanism).tolist()
     [0.0, 0.0, 1.0]
     """
-    users = _whole("n", n, 1)
+    users = _whole("n", n, 1, _MOST_USERS)
     nearest = np.rint(users * mechanism.q)
     # Inv is proportional to the sum of these two terms, which are of opposite sign near the edge.
     upper, lower = mechanism.truth * nearest, mechanism.blur * (mechanism.k * nearest - users)
@@ -176,7 +177,7 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
     >>> negative_chances([0, 5, 50], 1000, mechanism).round(4).tolist()
     [0.4981, 0.4419, 0.0795]
     """
-    n = _validate.integer("n", n, 1)
+    n = _validate.integer("n", n, 1, _MOST_USERS)
     counts = _whole("true_counts", true_counts, 0, n)
     t, where = np.unique(counts, return_inverse=True)
     most = float(most_negative(n, mechanism))
@@ -231,12 +232,17 @@ class Negatives:
 def negatives(estimate: ArrayLike, true_counts: ArrayLike, mechanism: RandomizedResponse) -> Negatives:
     """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> found = negatives([1.0, 0.25, 0.0, -0.25], [8, 4, 0, 0], mechanism)
     >>> found.count, found.total, found.empty_negative
     (1, -0.25, 1)
     """
     truth = _whole("true_counts", true_counts, 0)
+    if truth.ndim != 1 or not truth.size:
+        raise ValueError(f"true_counts must have shape (k,), got {truth.shape}")
     values = _validate.vector("estimate", estimate, truth.size)
     if values.shape != truth.shape:
         raise ValueError(f"estimate must have shape {truth.shape} like true_counts, got {values.shape}")
@@ -284,13 +290,18 @@ def _edgeworth(most: float, mean: Array, variance: Array, third: Array, fourth: 
 def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Array:
     """``values``, of any shape, as float64, or ValueError unless they are whole numbers from ``low`` to
     ``high``."""
-    array = np.asarray(values)
-    allowed = f">= {low}" if high == np.inf else f"from {low} to {high}"
+    allowed = f">= {low}" if high == np.inf else f"from {low} to {_validate.short(high)}"
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # a ragged nesting
+        raise ValueError(f"{name} must be whole numbers {allowed}, got a ragged sequence") from error
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be whole numbers {allowed}, got {_validate.short(values)}")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
     fine = np.isfinite(array) & (array >= low) & (array <= high) & (array == np.floor(array))
     if not fine.all():
-        raise ValueError(f"{name} must be whole numbers {allowed}, got {array[~fine].flat[0]}")
+        raise ValueError(f"{name} must be whole numbers {allowed}, got {array[~fine][0]}")
     return array.astype(np.float64)
 
 

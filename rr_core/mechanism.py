@@ -68,7 +68,11 @@ class RandomizedResponse:
             raise ValueError(f"p must be {allowed}, got {p!r}")
         exact = Fraction(p)
         ratio = (k * exact - 1) / (1 - exact)
-        made = cls(k, math.log1p(float(ratio)))
+        if ratio < 1e300:
+            epsilon = math.log1p(float(ratio))
+        else:  # a ratio of integers that may be beyond the largest double
+            epsilon = math.log(ratio.numerator) - math.log(ratio.denominator)
+        made = cls(k, epsilon)
         one = Fraction(1)
         made._set(truth=float(min(ratio, one)), blur=float(min(1 / ratio, one)))
         made._set(p=p, q=float((1 - exact) / (k - 1)))
@@ -90,7 +94,8 @@ class RandomizedResponse:
         r = _validate.real("r", r, allowed)
         if not 0 < r < 1:
             raise ValueError(f"r must be {allowed}, got {r!r}")
-        return cls(k, math.log1p(k * (1 - r) / r))
+        ratio = k * (1 - r) / r
+        return cls(k, math.log1p(ratio) if ratio < math.inf else math.log(k) + math.log1p(-r) - math.log(r))
 
     def _set(self, **values: float) -> None:
         for name, value in values.items():

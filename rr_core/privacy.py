@@ -80,7 +80,13 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()
     [0.642857, 0.214286, 0.071429, 0.071429]
     """
-    seen = [_validate.integer("reports", one, 0, mechanism.k - 1) for one in np.asarray(reports).tolist()]
+    try:
+        given = np.asarray(reports)
+    except ValueError as error:  # a ragged nesting
+        raise ValueError("reports must have shape (m,), got a ragged sequence") from error
+    if given.ndim != 1:
+        raise ValueError(f"reports must have shape (m,), got {given.shape}")
+    seen = [_validate.integer("reports", one, 0, mechanism.k - 1) for one in given.tolist()]
     shares = _validate.vector("prior", prior, mechanism.k)
     if shares.ndim != 1:
         raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")

@@ -78,7 +78,7 @@ def push_down(
     O(levels) for each, after one pass over the k categories.
 
     Args:
-        histogram: (k,) counts, whole numbers.
+        histogram: (k,) counts, whole numbers with a total of at most 2^53.
         category: which one, from 0; it must have reports.
         mechanism: the randomized response that produced the reports.
         equalize: first spread the reports of the categories that InvP drops evenly among them. All of them are then
@@ -94,6 +94,8 @@ def push_down(
     row = _validate.histogram(histogram, mechanism.k)
     if row.ndim != 1 or row.dtype.kind not in "iu":
         raise ValueError(f"histogram must be (k,) whole counts, got {row.dtype} of shape {row.shape}")
+    if (total := row.sum(dtype=np.float64)) > 2**53:
+        raise ValueError(f"histogram must be (k,) whole counts with a total <= 2^53, got {total:g}")
     category = _validate.integer("category", category, 0, mechanism.k - 1)
     own = int(row[category])
     if own == 0:
@@ -119,7 +121,7 @@ def push_down_candidates(
     Args:
         histogram: (k,) counts.
         mechanism: the randomized response that produced the reports.
-        most: how many categories at most.
+        most: how many categories at most, an integer >= 1.
 
     Raises:
         ValueError: naming the argument.
@@ -130,6 +132,7 @@ def push_down_candidates(
     row = _validate.histogram(histogram, mechanism.k)
     if row.ndim != 1:
         raise ValueError(f"histogram must have shape (k,), got {row.shape}")
+    most = _validate.integer("most", most, 1)
     row = as_rows(row)[0]
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])
     if support.size > most:
@@ -194,7 +197,7 @@ def _without_category(
     """One category of value ``own`` taken out, then the largest of the others; see `push_down` for ``equalize``."""
     values, multiplicities = levels.values[0].copy(), levels.multiplicities[0].copy()
     multiplicities[int(np.argmax(values == own))] -= 1
-    dropped = values < inv_p_rule(levels, mechanism).cut[0]
+    dropped = (values < inv_p_rule(levels, mechanism).cut[0]) & (multiplicities > 0)
     if equalize and dropped.any():
         values[dropped] = values[dropped] @ multiplicities[dropped] / multiplicities[dropped].sum()
     top = int(np.argmax(multiplicities > 0))

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.metrics import Users, check_users
 from rr_core.plan.protocols import Key, support
 
@@ -143,7 +144,7 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
 
     Args:
         k: categories, >= 2.
-        epsilon: 0 < epsilon <= 300, one or many.
+        epsilon: 1e-60 <= epsilon <= 300, one or many.
         n: users, > 0; broadcasts against epsilon.
         users: "fixed" or "sampled"; the 1/64 of before is known for sampled users only, Proposition 4.6 is
             for k = 2 only.
@@ -232,8 +233,9 @@ def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Ar
     """k, and epsilon and n broadcast against each other, or ValueError."""
     k = _validate.integer("k", k, 2)
     budgets, reports = np.broadcast_arrays(_numbers("epsilon", epsilon), _numbers("n", n))
-    if not ((budgets > 0) & (budgets <= _EPSILON_MAX)).all():
-        raise ValueError(f"epsilon must be 0 < epsilon <= {_EPSILON_MAX:g}, got {_validate.short(epsilon)}")
+    if not ((budgets >= EPSILON_OF_ERRORS_MIN) & (budgets <= _EPSILON_MAX)).all():
+        allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
+        raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")
     if not ((reports > 0) & np.isfinite(reports)).all():
         raise ValueError(f"n must be a number > 0, got {_validate.short(n)}")
     return k, budgets, reports
@@ -242,7 +244,7 @@ def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Ar
 def _numbers(name: str, values: ArrayLike) -> Array:
     try:
         return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be numbers, got {_validate.short(values)}") from error
 
 

@@ -19,6 +19,7 @@ from scipy.special import betaln, entr
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users
 
@@ -186,6 +187,7 @@ def subset_size(k: int, epsilon: float) -> int:
     >>> subset_size(10, 1.0)
     3
     """
+    k = _validate.integer("k", k, 2)
     below = max(math.floor(k / (math.exp(_epsilon(epsilon)) + 1)), 1)
     sizes = (below, min(below + 1, k - 1))
     return min(sizes, key=lambda d: float(subsets(k, epsilon, d).mean_variance(k, 1)))
@@ -209,7 +211,7 @@ def compare(
 
     Args:
         k: categories, >= 2.
-        epsilon: privacy budget, 0 < epsilon <= 300, the same for all.
+        epsilon: privacy budget, 1e-60 <= epsilon <= 300, the same for all.
         n: users, > 0.
         theta_share: true share of the category, 0 to 1. With fixed users 1/k gives the mean over all categories.
         users: "fixed" when the truth is these users' own shares, "sampled" when it is the population they were
@@ -381,9 +383,9 @@ def _log2_of_subsets(k: int, d: int) -> float:
 
 
 def _epsilon(epsilon: float) -> float:
-    allowed = f"a number with 0 < epsilon <= {_EPSILON_MAX:g}"
+    allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
     value = _validate.real("epsilon", epsilon, allowed)
-    if not 0 < value <= _EPSILON_MAX:
+    if not EPSILON_OF_ERRORS_MIN <= value <= _EPSILON_MAX:
         raise ValueError(f"epsilon must be {allowed}, got {epsilon!r}")
     return value
 

@@ -69,7 +69,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     >>> round(found.level), found.too_few
     (175, 1)
     """
-    reports = checked_counts(counts, mechanism)
+    reports, chance = checked_counts(counts, mechanism), _checked_chance(chance)
     k, n = mechanism.k, int(reports.sum())
     half = max(k // 2, min(k, 10))
     ranks = np.unique(np.round(np.geomspace(1, half, _MOST_RANKS)).astype(np.int64))
@@ -80,6 +80,13 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     fits = stats.binom.cdf(nearest, n, mechanism.q) <= tail
     lowest = np.where(fits, nearest, nearest - 1).astype(np.int64)
     return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, chance)
+
+
+def _checked_chance(chance: float) -> float:
+    number = _validate.real("chance", chance, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"chance must be a number between 0 and 1, got {chance!r}")
+    return number
 
 
 @lru_cache(maxsize=32)
@@ -144,15 +151,18 @@ def strays(
         Never fewer than two names that are no strays. O(m log m).
 
     Raises:
-        ValueError: counts that are negative or not whole, k below 2.
+        ValueError: counts that are negative or not whole, k below 2, a chance that is not between 0 and 1.
 
     >>> found = strays([500, 300, 200, 3], lambda k: RandomizedResponse(k, 1.0))
     >>> found.below.tolist(), round(found.level)
     ([False, False, False, True], 212)
     """
+    chance = _checked_chance(chance)
     counts = np.asarray(counts)
     if counts.ndim != 1 or (counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0)):
-        raise ValueError(f"counts must be whole numbers >= 0 in one dimension, got {counts!r:.60}")
+        raise ValueError(
+            f"counts must be whole numbers >= 0 in one dimension, got {_validate.short(counts.tolist())}"
+        )
     if counts.size < 2:
         return Strays(np.zeros(counts.size, dtype=bool), 0.0, 0)
     if k is not None:

@@ -100,3 +100,19 @@ def test_from_redraw_keeps_the_truth_or_draws_from_all(k, r):
 def test_from_redraw_refuses_what_is_no_chance(r):
     with pytest.raises(ValueError, match="r must be a number with 0 < r < 1"):
         RandomizedResponse.from_redraw(4, r)
+
+
+def test_p_and_redraw_at_the_ends_of_the_doubles():
+    """The ratio (p - q)/q is beyond the largest double; its logarithm is not."""
+    k, p = 10**306, 1 - 2**-40
+    made = RandomizedResponse.from_p(k, p)
+    assert made.epsilon == pytest.approx(306 * math.log(10) + 40 * math.log(2), rel=1e-12)
+    assert made.p == p
+    assert RandomizedResponse.from_redraw(4, 5e-324).epsilon == pytest.approx(
+        math.log(4) - math.log(5e-324), rel=1e-15
+    )
+    for r in (1e-300, 0.3, math.nextafter(1, 0)):
+        channel = Fraction(r)
+        assert math.exp(RandomizedResponse.from_redraw(4, r).epsilon) == pytest.approx(
+            float(1 + 4 * (1 - channel) / channel), rel=1e-12
+        )
