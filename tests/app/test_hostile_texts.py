@@ -76,7 +76,7 @@ def no_link_raises(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", _LINKS)
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name, data):
     no_link_raises(name, data)
@@ -91,10 +91,14 @@ def test_many_links(name, data):
 
 
 @pytest.mark.parametrize("name", _BOXES)
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(text=_TEXTS)
-def test_what_is_typed_is_taken_or_refused_in_a_sentence(name, text):
-    answers(_BOXES[name], text)
+def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
+    # A search for names takes 30 ms, as its pattern may have 32,000 letters; every other box takes 1 ms.
+    @settings(max_examples=60 if name == "names" else 500, deadline=None, derandomize=True)
+    @given(text=_TEXTS)
+    def some(text):
+        answers(_BOXES[name], text)
+
+    some()
 
 
 @pytest.mark.slow

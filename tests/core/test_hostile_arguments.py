@@ -221,7 +221,7 @@ def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000)
+@settings(max_examples=2000)
 @given(data=st.data())
 def test_many_answers_or_sentences(data: st.DataObject) -> None:
     all_answer(data)
