@@ -50,9 +50,8 @@ _LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _MUCH, _VERY_MUCH = 2**26, 2**28  # bytes: work on as many is felt by others, and takes turns
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
-_MUCH_LEFT_BEHIND = (
-    5 * 2**20
-)  # bytes; who left less may come back to it until Streamlit ends the session, in two minutes
+# Bytes; who left less may come back to it until Streamlit ends the session, in two minutes.
+_MUCH_LEFT_BEHIND = 5 * 2**20
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
