@@ -79,6 +79,40 @@ def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
     return array
 
 
+def categories(name: str, values: ArrayLike, k: int) -> NDArray[np.int64]:
+    """An array of integers from 0 to k - 1, of any shape, as int64."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise ValueError(f"{name} must be integers from 0 to k - 1, got dtype {array.dtype}")
+    if array.size and not (array.min() >= 0 and array.max() < k):
+        raise ValueError(f"{name} must be integers from 0 to k - 1 = {k - 1}, got {array.min()} to {array.max()}")
+    return array.astype(np.int64, copy=False)
+
+
+def channel_matrix(name: str, values: ArrayLike) -> Array:
+    """A matrix of probabilities (one row per truth, one column per report) whose rows sum to one to 1e-9, as float64."""
+    try:
+        matrix = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be a numeric matrix, one row per truth and one column per report") from error
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(
+            f"{name} must be a matrix, one row per truth and one column per report, got shape {matrix.shape}"
+        )
+    wrong = ~(np.isfinite(matrix) & (matrix >= 0))
+    if wrong.any():
+        raise ValueError(f"{name} must hold probabilities >= 0, got {_first(matrix, wrong)}")
+    with np.errstate(over="ignore"):
+        sums, of_columns = matrix.sum(axis=1), matrix.sum(axis=0)
+    if not np.allclose(sums, 1, rtol=0, atol=1e-9):
+        transposed = np.allclose(of_columns, 1, rtol=0, atol=1e-9)
+        raise ValueError(
+            f"{name} must have rows that sum to 1, got sums from {sums.min():.9g} to {sums.max():.9g}"
+            + ("; its columns do, so give the transpose" if transposed else "")
+        )
+    return matrix
+
+
 def shares(weights: NDArray[Any]) -> Array:
     """The rows of a checked `histogram` divided by their sums, also where a sum is beyond the largest float or int64."""
     with np.errstate(over="ignore"):

@@ -139,14 +139,7 @@ class RandomizedResponse:
             int64 reports in 0..k-1, same shape.
         """
         rng = np.random.default_rng(rng)
-        values = np.asarray(values)
-        if values.dtype.kind not in "iu" and values.size:
-            raise ValueError(f"values must be integers from 0 to k - 1, got dtype {values.dtype}")
-        if values.size and not (values.min() >= 0 and values.max() < self.k):
-            raise ValueError(
-                f"values must be integers from 0 to k - 1 = {self.k - 1}, "
-                f"got {values.min()} to {values.max()}"
-            )
+        values = _validate.categories("values", values, self.k)
         redrawn = rng.integers(0, self.k, size=values.shape)
         return np.where(rng.random(values.shape) < self.keep, values, redrawn).astype(np.int64)
 

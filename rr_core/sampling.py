@@ -27,6 +27,8 @@ _MARGIN = 4.0
 # Rates and numbers of draws for which looking up a table beats NumPy's Poisson sampler (measured).
 _TABLE_RATE, _TABLE_DRAWS = 500.0, 20_000
 _GUIDE = 4096
+# Entries of (groups, categories) that are drawn at once.
+_ENTRIES_AT_ONCE = 1_000_000
 _LARGEST_TOTAL = 2.0**62  # of counts: sums of a few of them still fit into int64
 
 
@@ -57,6 +59,29 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
         weights = _validate.shares(weights)
     row: Counts = _split(np.array([n], dtype=np.int64), weights, rng)[0]
     return row
+
+
+def sum_of_multinomials(totals: Counts, weights: Array, rng: np.random.Generator) -> Counts:
+    """(m,) counts of users from several groups: those of group i are spread independently over m categories with
+    probabilities proportional to row i of ``weights``. O(groups * m) for any number of users.
+
+    Args:
+        totals: (groups,) int64 users of each group, >= 0.
+        weights: (groups, m) non-negative, each row with a positive total near one.
+        rng: NumPy generator.
+
+    >>> from rr_core.streams import Stream, generator
+    >>> weights = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    >>> int(sum_of_multinomials(np.array([8, 0]), weights, generator(1, Stream.NOISE))[:2].sum())
+    8
+    """
+    occupied = np.flatnonzero(totals)
+    counts: Counts = np.zeros(weights.shape[1], dtype=np.int64)
+    step = max(1, _ENTRIES_AT_ONCE // weights.shape[1])
+    for first in range(0, occupied.size, step):
+        groups = occupied[first : first + step]
+        counts += _split(totals[groups], weights[groups], rng).sum(axis=0)
+    return counts
 
 
 def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> Counts:
@@ -194,27 +219,26 @@ def _throw(totals: Counts, k: int, rng: np.random.Generator) -> Counts:
 
 
 def _split(totals: Counts, weights: Array, rng: np.random.Generator) -> Counts:
+    """(rows, m) counts; ``weights`` (m,) for all rows or (rows, m)."""
+    size = weights.shape[-1]
     levels = [weights]
-    while levels[-1].size > 1:
+    while levels[-1].shape[-1] > 1:
         below = levels[-1]
-        if below.size % 2:
-            below = np.append(below, 0.0)
+        if below.shape[-1] % 2:
+            below = np.concatenate([below, np.zeros_like(below[..., :1])], axis=-1)
             levels[-1] = below
-        levels.append(below[0::2] + below[1::2])
+        levels.append(below[..., 0::2] + below[..., 1::2])
     counts = totals[:, None]
     for below, above in zip(levels[-2::-1], levels[:0:-1], strict=True):
         # The division is at most 1 in floating point because left <= left + right after rounding.
-        left_share = np.divide(
-            below[0::2],
-            above[: below.size // 2],
-            where=above[: below.size // 2] > 0,
-            out=np.zeros(below.size // 2),
-        )
-        parents = counts[:, : below.size // 2]
+        half = below.shape[-1] // 2
+        above = above[..., :half]
+        left_share = np.divide(below[..., 0::2], above, where=above > 0, out=np.zeros_like(above))
+        parents = counts[:, :half]
         left = np.zeros_like(parents)
         busy = parents > 0
         left[busy] = rng.binomial(parents[busy], np.broadcast_to(left_share, parents.shape)[busy])
-        counts = np.empty((totals.size, below.size), dtype=np.int64)
+        counts = np.empty((totals.size, 2 * half), dtype=np.int64)
         counts[:, 0::2] = left
         counts[:, 1::2] = parents - left
-    return np.ascontiguousarray(counts[:, : weights.size])
+    return np.ascontiguousarray(counts[:, :size])

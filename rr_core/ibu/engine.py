@@ -164,20 +164,7 @@ def ibu_channel(
     [0.7143, 0.2857]
     """
     n_iterations = _validate.integer("n_iterations", n_iterations, 0)
-    try:
-        matrix = np.asarray(channel, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError("channel must be a numeric (k_in, k_out) matrix") from error
-    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(
-            f"channel must be a (k_in, k_out) matrix of probabilities >= 0, got shape {matrix.shape}"
-        )
-    with np.errstate(over="ignore"):
-        sums = matrix.sum(axis=1)
-    if not np.allclose(sums, 1, atol=1e-9):
-        raise ValueError(
-            f"channel must have rows that sum to 1, got sums from {sums.min():.9g} to {sums.max():.9g}"
-        )
+    matrix = _validate.channel_matrix("channel", channel)
     counts = _validate.histogram(histogram, matrix.shape[1])
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k_out,), got {counts.shape}")

@@ -1,0 +1,246 @@
+"""Any finite channel: a matrix of the chances of each report given each truth, and well-known channels of surveys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rr_core import _validate, sampling
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+
+# exp(-700) is above the smallest normal double: beyond, probabilities of a channel become zero by rounding.
+LARGEST_LOG_RATIO = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A channel from k categories to m reports: PRAM, misclassification, Warner's design, forced response, and others.
+
+    Args:
+        matrix: (k, m), entry [x, y] = Pr(report = y | truth = x), k >= 2, m >= 1; rows sum to one (to 1e-9). It is
+            copied, used as it is, and read-only.
+
+    Raises:
+        ValueError: naming the argument, its allowed range and what was received.
+
+    >>> channel = Channel([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    >>> channel.k, channel.m, channel.identified, round(channel.epsilon, 4)  # log 7
+    (2, 3, True, 1.9459)
+    """
+
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        matrix = _validate.channel_matrix("matrix", self.matrix).copy()
+        if len(matrix) < 2:
+            raise ValueError(f"matrix must have k >= 2 rows, one per truth, got shape {matrix.shape}")
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+
+    @classmethod
+    def warner(cls, p: float) -> Channel:
+        """Warner's design (1965): with probability p a person answers the question "are you?", else "are you not?".
+
+        Categories and reports: 0 = no, 1 = yes. It grants |log(p/(1 - p))|. The answer to either question tells
+        nothing at p = 1/2, where the truth is not identified; below 1/2 a "yes" speaks for "no".
+
+        Args:
+            p: probability of the question itself, from 0 to 1.
+
+        >>> Channel.warner(1 / 6).matrix.round(4).tolist()
+        [[0.1667, 0.8333], [0.8333, 0.1667]]
+        """
+        p = _probability("p", p)
+        return cls(np.array([[p, 1 - p], [1 - p, p]]))
+
+    @classmethod
+    def forced_response(cls, forced: ArrayLike) -> Channel:
+        """Forced response: a device tells each person to report category i, whatever the truth, with probability
+        forced_i, and else to report the truth.
+
+        For a yes-no question: ``[Pr(forced no), Pr(forced yes)]``. Equal entries are k-RR. The truth is not identified
+        when nobody is left to tell it.
+
+        Args:
+            forced: (k,) probabilities >= 0 with a sum of at most 1, k >= 2.
+
+        >>> Channel.forced_response([1 / 6, 1 / 6]).matrix.round(4).tolist()
+        [[0.8333, 0.1667], [0.1667, 0.8333]]
+        """
+        forced = np.atleast_1d(np.asarray(forced))
+        chances = _validate.vector("forced", forced, forced.shape[-1]).astype(np.float64)
+        total = chances.sum()
+        if chances.ndim != 1 or chances.size < 2 or chances.min() < 0 or total > 1 + 1e-12:
+            raise ValueError(
+                "forced must be k >= 2 probabilities >= 0 with a sum of at most 1, "
+                f"got shape {chances.shape} with sum {total:.9g}"
+            )
+        matrix = np.tile(chances, (chances.size, 1))
+        others = total - chances
+        np.fill_diagonal(matrix, np.maximum(1 - others, 0.0))
+        return cls(matrix)
+
+    @classmethod
+    def truncated_geometric(cls, k: int, epsilon_per_step: float) -> Channel:
+        """Geometric noise on k ordered categories; a report beyond either end becomes that end (Ghosh, Roughgarden and
+        Sundararajan 2012, https://doi.org/10.1137/09076828X).
+
+        With a = exp(-epsilon_per_step), a report is j with probability a^|i-j| (1 - a)/(1 + a) between the ends, and
+        a^|i-j|/(1 + a) at an end. Neighbouring categories differ by a factor of at most exp(epsilon_per_step) in the
+        chance of each report; the two ends by (k - 1) times as much in the exponent, which is the ``epsilon`` that the
+        channel grants over all.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            epsilon_per_step: above 0, and at most 700/(k - 1), beyond which chances would be rounded to zero.
+
+        >>> channel = Channel.truncated_geometric(4, 0.5)
+        >>> round(channel.epsilon_per_step, 9), round(channel.epsilon, 9)
+        (0.5, 1.5)
+        """
+        k = _validate.integer("k", k, 2)
+        allowed = f"a number with 0 < epsilon_per_step <= 700/(k - 1) = {LARGEST_LOG_RATIO / (k - 1):.6g}"
+        step = _validate.real("epsilon_per_step", epsilon_per_step, allowed)
+        if not 0 < step <= LARGEST_LOG_RATIO / (k - 1):
+            raise ValueError(f"epsilon_per_step must be {allowed}, got {step!r}")
+        a = np.exp(-step)
+        steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+        matrix = np.exp(-step * steps) / (1 + a)
+        matrix[:, 1:-1] *= -np.expm1(-step)
+        return cls(matrix)
+
+    @classmethod
+    def k_rr(cls, mechanism: RandomizedResponse) -> Channel:
+        """k-ary randomized response as a matrix, for epsilon up to 700 (q would be rounded to zero beyond).
+
+        >>> round(Channel.k_rr(RandomizedResponse(5, 1.5)).epsilon, 12)
+        1.5
+        """
+        if mechanism.epsilon > LARGEST_LOG_RATIO:
+            raise ValueError(
+                f"mechanism must have epsilon <= {LARGEST_LOG_RATIO:g} to be a matrix, got {mechanism.epsilon:g}"
+            )
+        return cls(mechanism.matrix())
+
+    @property
+    def k(self) -> int:
+        """Number of categories (rows)."""
+        return len(self.matrix)
+
+    @property
+    def m(self) -> int:
+        """Number of reports (columns)."""
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The epsilon of local differential privacy that the channel grants, in nats: the largest, over the reports, of
+        log(largest entry of the column / smallest entry). Infinite where an entry is 0 and another of its column is not.
+        A column of zeros is a report that never occurs, and changes nothing."""
+        columns = self.matrix[:, self.possible]
+        return _log_ratio(columns.max(axis=0), columns.min(axis=0))
+
+    @cached_property
+    def epsilon_per_step(self) -> float:
+        """As ``epsilon``, for two neighbouring categories only, where categories are ordered."""
+        above, below = self.matrix[1:, self.possible], self.matrix[:-1, self.possible]
+        either = np.maximum(above, below) > 0
+        return _log_ratio(np.maximum(above, below)[either], np.minimum(above, below)[either])
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """(m,) whether each report can occur at all: its column has an entry above zero."""
+        return self.matrix.max(axis=0) > 0
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of the matrix: singular values above max(k, m) * 2.2e-16 of the largest are counted."""
+        values = self._singular_values
+        return int((values > values[0] * max(self.matrix.shape) * np.finfo(np.float64).eps).sum())
+
+    @property
+    def identified(self) -> bool:
+        """Whether the law of the reports determines the distribution of the truth: the rows are linearly independent,
+        rank = k. Otherwise there is no unbiased estimate, and the maximum-likelihood estimate need not be the only one."""
+        return self.rank == self.k
+
+    @property
+    def condition_number(self) -> float:
+        """Largest singular value divided by the k-th: by how much Inv can magnify a relative error of the report
+        frequencies. Infinite where the truth is not identified."""
+        return float(self._singular_values[0] / self._singular_values[-1]) if self.identified else float("inf")
+
+    @cached_property
+    def _singular_values(self) -> Array:
+        values: Array = np.linalg.svd(self.matrix, compute_uv=False)
+        return values
+
+    def expected(self, theta: ArrayLike) -> Array:
+        """(..., m) expected report frequencies, theta times the matrix, for ``theta`` (..., k).
+
+        >>> Channel([[0.9, 0.1], [0.2, 0.8]]).expected([0.5, 0.5]).round(6).tolist()
+        [0.55, 0.45]
+        """
+        expected: Array = _validate.vector("theta", theta, self.k) @ self.matrix
+        return expected
+
+    def randomize(self, values: ArrayLike, rng: np.random.Generator | int | None = None) -> NDArray[np.int64]:
+        """One report per user.
+
+        Args:
+            values: the users' true categories, integers in 0..k-1, any shape.
+            rng: a NumPy Generator (or a seed for one).
+
+        Returns:
+            int64 reports in 0..m-1, same shape.
+        """
+        rng = np.random.default_rng(rng)
+        truths = _validate.categories("values", values, self.k)
+        uniform = rng.random(truths.size)
+        reports = np.empty(truths.size, dtype=np.int64)
+        order = np.argsort(truths, axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(truths.reshape(-1), minlength=self.k))
+        for category, users in enumerate(np.split(order, ends[:-1])):
+            if users.size:
+                upto = np.cumsum(self.matrix[category])
+                reports[users] = np.searchsorted(upto / upto[-1], uniform[users], side="right")
+        return reports.reshape(truths.shape)
+
+    def randomize_histogram(
+        self, counts: ArrayLike, rng: np.random.Generator | int | None = None
+    ) -> NDArray[np.int64]:
+        """The histogram of everybody's reports, drawn from its exact law in O(k m) for any number of users.
+
+        Args:
+            counts: (..., k) true counts, whole numbers >= 0; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
+
+        Returns:
+            int64 (..., m) counts of reports, each row with the same total as the true counts.
+        """
+        rng = np.random.default_rng(rng)
+        true_counts = sampling.whole_counts("counts", counts, self.k)
+        rows = true_counts.reshape(-1, self.k)
+        reports = np.zeros((len(rows), self.m), dtype=np.int64)
+        for row, out in zip(rows, reports, strict=True):
+            out[:] = sampling.sum_of_multinomials(row, self.matrix, rng)
+        return reports.reshape(*true_counts.shape[:-1], self.m)
+
+
+def _probability(name: str, value: float) -> float:
+    number = _validate.real(name, value, "a number from 0 to 1")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {number!r}")
+    return number
+
+
+def _log_ratio(largest: Array, smallest: Array) -> float:
+    """max log(largest/smallest); by log1p where the two are close, so that small values keep their digits."""
+    with np.errstate(divide="ignore", over="ignore"):
+        close = np.log1p((largest - smallest) / smallest)
+        far = np.log(largest) - np.log(smallest)
+    return float(np.where(largest < 2 * smallest, close, far).max())

@@ -1,0 +1,71 @@
+"""The same estimates for every protocol: one call each, whatever the protocol is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rr_core import _validate, estimators, optimality
+from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
+from rr_core.protocols.channel import Channel
+from rr_core.protocols.channel_estimation import MaximumLikelihood, inv_channel, mle_channel
+
+Protocol = Channel | RandomizedResponse
+
+
+def inv(observed: ArrayLike, protocol: Protocol, n: float | None = None) -> Array:
+    """The unbiased linear estimate (Inv) of the distribution of the truth.
+
+    Args:
+        observed: (..., m) histogram of the reports, normalised inside.
+        protocol: a `Channel`, or a `RandomizedResponse`.
+        n: number of users. A histogram of reports has it, so it is not used.
+
+    Returns:
+        (..., k) estimates that sum to one and may be negative.
+
+    Raises:
+        ValueError: when the protocol does not identify the truth, or naming the argument.
+
+    >>> inv([70, 30], Channel.warner(1 / 6)).round(6).tolist()
+    [0.2, 0.8]
+    """
+    if isinstance(protocol, Channel):
+        return inv_channel(observed, protocol)
+    return estimators.inv(observed, _mechanism(protocol))
+
+
+def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> MaximumLikelihood:
+    """A distribution of maximum likelihood, with its certificate.
+
+    Args:
+        observed: (m,) histogram of the reports, normalised inside.
+        protocol: a `Channel` (see `mle_channel`), or a `RandomizedResponse`, whose MLE* is in closed form.
+        tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
+            found is returned, with its gap.
+
+    Raises:
+        ValueError: when the protocol cannot produce the reports, or naming the argument.
+
+    >>> mle([6, 3, 2, 1], RandomizedResponse.from_p(4, 0.5)).theta.round(6).tolist()
+    [0.833333, 0.166667, 0.0, 0.0]
+    """
+    if isinstance(protocol, Channel):
+        return mle_channel(observed, protocol, tolerance)
+    mechanism = _mechanism(protocol)
+    _validate.real("tolerance", tolerance, "a number > 0")
+    counts = _validate.histogram(observed, mechanism.k)
+    if counts.ndim != 1:
+        raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
+    theta = estimators.mle_star(counts, mechanism)
+    gap = np.maximum(optimality.optimality_gap(counts, theta, mechanism), 0.0)
+    return MaximumLikelihood(theta, float(gap), 0)
+
+
+def _mechanism(protocol: object) -> RandomizedResponse:
+    if not isinstance(protocol, RandomizedResponse):
+        raise ValueError(
+            f"protocol must be a Channel or a RandomizedResponse, got {_validate.short(protocol)}"
+        )
+    return protocol
