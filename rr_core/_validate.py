@@ -85,7 +85,9 @@ def categories(name: str, values: ArrayLike, k: int) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"{name} must be integers from 0 to k - 1, got dtype {array.dtype}")
     if array.size and not (array.min() >= 0 and array.max() < k):
-        raise ValueError(f"{name} must be integers from 0 to k - 1 = {k - 1}, got {array.min()} to {array.max()}")
+        raise ValueError(
+            f"{name} must be integers from 0 to k - 1 = {k - 1}, got {array.min()} to {array.max()}"
+        )
     return array.astype(np.int64, copy=False)
 
 
@@ -94,7 +96,9 @@ def channel_matrix(name: str, values: ArrayLike) -> Array:
     try:
         matrix = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a numeric matrix, one row per truth and one column per report") from error
+        raise ValueError(
+            f"{name} must be a numeric matrix, one row per truth and one column per report"
+        ) from error
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(
             f"{name} must be a matrix, one row per truth and one column per report, got shape {matrix.shape}"

@@ -154,7 +154,8 @@ class Channel:
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
         """(m,) whether each report can occur at all: its column has an entry above zero."""
-        return self.matrix.max(axis=0) > 0
+        possible: NDArray[np.bool_] = self.matrix.max(axis=0) > 0
+        return possible
 
     @cached_property
     def rank(self) -> int:
@@ -165,19 +166,21 @@ class Channel:
     @property
     def identified(self) -> bool:
         """Whether the law of the reports determines the distribution of the truth: the rows are linearly independent,
-        rank = k. Otherwise there is no unbiased estimate, and the maximum-likelihood estimate need not be the only one."""
+        rank = k. Otherwise there is no unbiased estimate, and other distributions may be as likely as the one that `mle`
+        finds."""
         return self.rank == self.k
 
     @property
     def condition_number(self) -> float:
         """Largest singular value divided by the k-th: by how much Inv can magnify a relative error of the report
         frequencies. Infinite where the truth is not identified."""
-        return float(self._singular_values[0] / self._singular_values[-1]) if self.identified else float("inf")
+        return (
+            float(self._singular_values[0] / self._singular_values[-1]) if self.identified else float("inf")
+        )
 
     @cached_property
     def _singular_values(self) -> Array:
-        values: Array = np.linalg.svd(self.matrix, compute_uv=False)
-        return values
+        return np.asarray(np.linalg.svd(self.matrix, compute_uv=False), dtype=np.float64)
 
     def expected(self, theta: ArrayLike) -> Array:
         """(..., m) expected report frequencies, theta times the matrix, for ``theta`` (..., k).

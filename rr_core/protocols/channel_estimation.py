@@ -31,8 +31,11 @@ from rr_core.protocols.channel import Channel
 # Interior-point steps; a dozen or two are usual. After so many without progress, rounding is the limit.
 _MOST_STEPS, _PATIENCE = 200, 8
 _POLISH_STEPS = 12
-# Steps go on to this part of the tolerance: by then the categories with a share of zero are told from the others.
-_BELOW_TOLERANCE = 1e-3
+# Once the tolerance is reached, a few more steps tell the categories with a share of zero from the others: to this part
+# of the tolerance, or so many.
+_BELOW_TOLERANCE, _FURTHER_STEPS = 1e-3, 8
+# What is added to a diagonal of ones, one after the other, until a matrix is positive definite in floating point.
+_RAISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
 # How much of the way to the nearest zero a step goes.
 _STEP_BACK = 0.995
 
@@ -146,9 +149,7 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
     >>> found.theta.round(6).tolist(), found.gap <= 1e-9
     ([0.7891, 0.2109, 0.0], True)
     """
-    tolerance = _validate.real("tolerance", tolerance, "a number > 0")
-    if tolerance <= 0:
-        raise ValueError(f"tolerance must be a number > 0, got {tolerance!r}")
+    tolerance = checked_tolerance(tolerance)
     counts = _reports(histogram, channel)
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (m,) = ({channel.m},), got {counts.shape}")
@@ -156,9 +157,17 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
     seen = phi > 0
     problem = _Likelihood(np.ascontiguousarray(_scaled(channel.matrix)[:, seen]), phi[seen])
     best = _Best(problem)
-    theta, slack = _interior_point(problem, best, _BELOW_TOLERANCE * tolerance)
+    theta, slack = _interior_point(problem, best, tolerance)
     _polish(problem, best, theta, theta > slack)
     return MaximumLikelihood(best.theta, best.gap, best.steps)
+
+
+def checked_tolerance(tolerance: float) -> float:
+    """``tolerance`` as a float, or ValueError unless it is a number > 0."""
+    number = _validate.real("tolerance", tolerance, "a number > 0")
+    if number <= 0:
+        raise ValueError(f"tolerance must be a number > 0, got {tolerance!r}")
+    return number
 
 
 def _reports(histogram: ArrayLike, channel: Channel) -> NDArray:
@@ -174,10 +183,11 @@ def _reports(histogram: ArrayLike, channel: Channel) -> NDArray:
 
 
 def _scaled(matrix: Array) -> Array:
-    """Every column divided by its largest entry. The likelihood changes by a constant only, and tiny columns (reports that
-    are rare whatever the truth) neither underflow nor overflow."""
+    """Every column divided by its largest entry. The likelihood changes by a constant only, and tiny columns
+    (reports that are rare whatever the truth) neither underflow nor overflow."""
     largest = matrix.max(axis=0)
-    return np.divide(matrix, largest, where=largest > 0, out=np.zeros_like(matrix))
+    scaled: Array = np.divide(matrix, largest, where=largest > 0, out=np.zeros_like(matrix))
+    return scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,22 +206,21 @@ class _Best:
         self.theta = np.full(len(problem.columns), 1 / len(problem.columns))
         self.gap, self.steps = np.inf, 0
 
-    def offer(self, theta: Array) -> bool:
-        """Whether ``theta``, made to sum to one, is better than what there was."""
+    def offer(self, theta: Array) -> float:
+        """The gap of ``theta``, made to sum to one; it is remembered where it is the best."""
         theta = theta / theta.sum()
         seen = theta @ self._problem.columns
         if not (seen > 0).all():
-            return False
+            return np.inf
         with np.errstate(over="ignore"):
             gap = max(float((self._problem.columns @ (self._problem.phi / seen)).max()) - 1, 0.0)
-        better = gap < self.gap
-        if better:
+        if gap < self.gap:
             self.theta, self.gap = theta, gap
-        return better
+        return gap
 
 
 def _interior_point(problem: _Likelihood, best: _Best, tolerance: float) -> tuple[Array, Array]:
-    """Steps until the gap is at most the tolerance or stays; the last theta (k,) and slack s (k,)."""
+    """Steps until the gap is at most the tolerance (and a few more) or stays; the last theta (k,) and slack s (k,)."""
     c, phi = problem.columns, problem.phi
     k = len(c)
     theta = np.full(k, 1 / k)
@@ -221,14 +230,22 @@ def _interior_point(problem: _Likelihood, best: _Best, tolerance: float) -> tupl
     y /= 2 * (c @ y).max()
     slack = 1 - c @ y
     best.offer(theta)
-    since = 0
-    while best.gap > tolerance and best.steps < _MOST_STEPS and since < _PATIENCE:
+    since, least, further = 0, np.inf, 0
+    while (
+        best.gap > _BELOW_TOLERANCE * tolerance
+        and best.steps < _MOST_STEPS
+        and since < _PATIENCE
+        and further < _FURTHER_STEPS
+    ):
         best.steps += 1
+        further += best.gap <= tolerance
         equations = _Equations(c, theta, slack, mu, y)
         if not equations.solvable:
             break
         dual_rest = 1 - c @ y - slack
         centre = float(theta @ slack) / k
+        # The gap may rise on the way; the products theta s fall until rounding stops them.
+        since, least = (0, centre) if centre < 0.9 * least else (since + 1, least)
         # Predictor: straight to theta s = 0. Corrector: to the centred tau that the predictor's success suggests.
         zero = np.zeros(k)
         step = equations.solve(dual_rest, zero - theta * slack, phi - mu * y)
@@ -247,7 +264,7 @@ def _interior_point(problem: _Likelihood, best: _Best, tolerance: float) -> tupl
         y = y + _STEP_BACK * dual * step[3]
         if not (mu > 0).all():
             break
-        since = 0 if best.offer(theta) else since + 1
+        best.offer(theta)
     return theta, slack
 
 
@@ -268,33 +285,49 @@ class _Equations:
                 half = c.T * np.sqrt(theta / slack)
                 matrix, diagonal = half @ half.T, mu / y
         matrix[np.diag_indices_from(matrix)] += diagonal
-        self._factor, self.solvable = _cholesky(matrix)
+        self._matrix = _PositiveDefinite(matrix)
+        self.solvable = self._matrix.solvable
 
     def solve(self, a: Array, b: Array, r: Array) -> tuple[Array, Array, Array, Array]:
         """(dtheta, ds, dmu, dy)."""
         c, theta, slack, mu, y = self._c, self._theta, self._slack, self._mu, self._y
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self._by_theta:
-                d_theta = self._inverse(b / theta - a + c @ (r / mu))
+                d_theta = self._matrix.solve(b / theta - a + c @ (r / mu))
                 d_mu = d_theta @ c
                 d_y = (r - y * d_mu) / mu
                 return d_theta, a - c @ d_y, d_mu, d_y
-            d_y = self._inverse(r / y - ((b - theta * a) / slack) @ c)
+            d_y = self._matrix.solve(r / y - ((b - theta * a) / slack) @ c)
             d_slack = a - c @ d_y
             d_theta = (b - theta * d_slack) / slack
             return d_theta, d_slack, d_theta @ c, d_y
 
-    def _inverse(self, right: Array) -> Array:
-        solution: Array = linalg.cho_solve(self._factor, right, check_finite=False)
+
+class _PositiveDefinite:
+    """A symmetric matrix, scaled to a diagonal of ones and factorised. Where rounding has made it indefinite (equal rows
+    of a channel), the diagonal is raised by as little as helps: the step is then a little shorter in these directions."""
+
+    def __init__(self, matrix: Array) -> None:
+        diagonal = np.diagonal(matrix)
+        self.solvable = bool(np.isfinite(matrix).all() and (diagonal > 0).all())
+        if not self.solvable:
+            return
+        self._scale = 1 / np.sqrt(diagonal)
+        matrix = matrix * self._scale * self._scale[:, None]
+        for raised in _RAISES:
+            np.fill_diagonal(matrix, 1 + raised)
+            try:
+                self._factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
+            except linalg.LinAlgError:
+                continue
+            return
+        self.solvable = False
+
+    def solve(self, right: Array) -> Array:
+        solution: Array = self._scale * linalg.cho_solve(
+            self._factor, self._scale * right, check_finite=False
+        )
         return solution
-
-
-def _cholesky(matrix: Array) -> tuple[tuple[Array, bool], bool]:
-    """The factor, and whether the matrix is positive definite in floating point."""
-    try:
-        return linalg.cho_factor(matrix, lower=True, overwrite_a=True), True
-    except (linalg.LinAlgError, ValueError):  # ValueError: entries beyond the largest double
-        return (matrix, True), False
 
 
 def _longest(one: Array, d_one: Array, other: Array, d_other: Array) -> float:
@@ -306,7 +339,7 @@ def _longest(one: Array, d_one: Array, other: Array, d_other: Array) -> float:
 
 def _polish(problem: _Likelihood, best: _Best, theta: Array, support: NDArray[np.bool_]) -> None:
     """Newton steps on the categories of ``support`` alone; a category that a step would make negative leaves it."""
-    theta = np.where(support, theta, 0.0)
+    theta, last = np.where(support, theta, 0.0), np.inf
     for _ in range(_POLISH_STEPS):
         kept = np.flatnonzero(theta)
         if not kept.size:
@@ -316,12 +349,16 @@ def _polish(problem: _Likelihood, best: _Best, theta: Array, support: NDArray[np
         if not (mu > 0).all():
             return
         half = c * (np.sqrt(problem.phi) / mu)
-        factor, solvable = _cholesky(half @ half.T)
-        if not solvable:
+        matrix = _PositiveDefinite(half @ half.T)
+        if not matrix.solvable:
             return
         gradient = c @ (problem.phi / mu) - 1
         best.steps += 1
-        moved = theta[kept] + linalg.cho_solve(factor, gradient)
+        moved = theta[kept] + matrix.solve(gradient)
         theta[kept] = np.maximum(moved, 0.0)
-        if not (theta.sum() > 0 and (best.offer(theta) or (moved <= 0).any())):
+        if not theta.sum() > 0:
             return
+        gap = best.offer(theta)
+        if gap >= last and (moved > 0).all():
+            return
+        last = gap

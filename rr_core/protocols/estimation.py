@@ -9,7 +9,12 @@ from rr_core import _validate, estimators, optimality
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.channel import Channel
-from rr_core.protocols.channel_estimation import MaximumLikelihood, inv_channel, mle_channel
+from rr_core.protocols.channel_estimation import (
+    MaximumLikelihood,
+    checked_tolerance,
+    inv_channel,
+    mle_channel,
+)
 
 Protocol = Channel | RandomizedResponse
 
@@ -54,7 +59,7 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     if isinstance(protocol, Channel):
         return mle_channel(observed, protocol, tolerance)
     mechanism = _mechanism(protocol)
-    _validate.real("tolerance", tolerance, "a number > 0")
+    checked_tolerance(tolerance)
     counts = _validate.histogram(observed, mechanism.k)
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")

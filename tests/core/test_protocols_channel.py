@@ -89,7 +89,9 @@ def test_properties_of_a_few_channels_by_hand():
     one_report = Channel([[1.0], [1.0], [1.0]])
     assert (one_report.k, one_report.m, one_report.epsilon, one_report.identified) == (3, 1, 0.0, False)
     assert Channel.warner(0.75).condition_number == pytest.approx(2.0, rel=1e-12)
-    assert Channel([[0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]).epsilon_per_step == pytest.approx(math.log(2), rel=1e-14)
+    assert Channel([[0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]).epsilon_per_step == pytest.approx(
+        math.log(2), rel=1e-14
+    )
     assert Channel([[1, 0], [1, 0], [0, 1]]).epsilon_per_step == math.inf
 
 
@@ -164,7 +166,9 @@ def test_truncated_geometric_noise(k, step):
 def test_randomize_histogram_has_its_exact_law(rows, data):
     """Every histogram of at most six reports, enumerated; p-values of 12 tests, all above 1e-4/12."""
     k = len(rows)
-    people = data.draw(st.lists(st.integers(0, 6 // k + 1), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 6))
+    people = data.draw(
+        st.lists(st.integers(0, 6 // k + 1), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 6)
+    )
     law = histogram_law(people, rows)
     assert sum(law.values()) == 1
     made, rng = channel(rows), np.random.default_rng(7)
@@ -215,7 +219,10 @@ def test_a_billion_users_and_batches():
         ([[1.5, -0.5], [0.5, 0.5]], r"matrix must hold probabilities >= 0, got -0.5 at index \[0, 1\]"),
         ([[np.nan, 1], [0.5, 0.5]], r"matrix must hold probabilities >= 0, got nan at index \[0, 0\]"),
         ([[1.0]], "matrix must have k >= 2 rows"),
-        ([0.5, 0.5], r"matrix must be a matrix, one row per truth and one column per report, got shape \(2,\)"),
+        (
+            [0.5, 0.5],
+            r"matrix must be a matrix, one row per truth and one column per report, got shape \(2,\)",
+        ),
         (np.zeros((2, 0)), "matrix must be a matrix"),
         ([["a", "b"]], "matrix must be a numeric matrix"),
         ([[1], [0.5, 0.5]], "matrix must be a numeric matrix"),
@@ -238,9 +245,15 @@ def test_what_is_no_channel_is_told_in_a_sentence(matrix, message):
         (lambda: Channel.truncated_geometric(3, 0.0), "epsilon_per_step must be .* got 0.0"),
         (lambda: Channel.truncated_geometric(1001, 0.8), r"700/\(k - 1\) = 0.7, got 0.8"),
         (lambda: Channel.k_rr(RandomizedResponse(3, 800)), "mechanism must have epsilon <= 700 .* got 800"),
-        (lambda: Channel(np.eye(2)).randomize([0, 2]), "values must be integers from 0 to k - 1 = 1, got 0 to 2"),
+        (
+            lambda: Channel(np.eye(2)).randomize([0, 2]),
+            "values must be integers from 0 to k - 1 = 1, got 0 to 2",
+        ),
         (lambda: Channel(np.eye(2)).randomize([0.5]), "values must be integers from 0 to k - 1, got dtype"),
-        (lambda: Channel(np.eye(2)).randomize_histogram([1, 2, 3]), "counts must have a last axis of length k = 2"),
+        (
+            lambda: Channel(np.eye(2)).randomize_histogram([1, 2, 3]),
+            "counts must have a last axis of length k = 2",
+        ),
         (lambda: Channel(np.eye(2)).randomize_histogram([1, -2]), "counts must be non-negative"),
         (lambda: Channel(np.eye(2)).randomize_histogram([1, 0.5]), "counts must be whole numbers"),
         (lambda: Channel(np.eye(2)).expected([1, 0, 0]), "theta must have a last axis of length k = 2"),
