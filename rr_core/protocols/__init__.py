@@ -3,8 +3,11 @@
 channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
 estimation          `inv` and `mle`, one call for every protocol
+posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
+chains              effective sample size and R-hat
 """
 
+from rr_core.protocols.chains import effective_sample_size, split_r_hat
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -12,13 +15,19 @@ from rr_core.protocols.channel_estimation import (
     update_factors_channel,
 )
 from rr_core.protocols.estimation import Protocol, inv, mle
+from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
 
 __all__ = [
     "Channel",
     "MaximumLikelihood",
     "Protocol",
+    "effective_sample_size",
+    "gibbs_chain",
     "inv",
     "mle",
     "optimality_gap_channel",
+    "posterior",
+    "posterior_mean",
+    "split_r_hat",
     "update_factors_channel",
 ]
