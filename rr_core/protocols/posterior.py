@@ -3,9 +3,9 @@
 Each report is a kept truth with probability p - q, or else uniform on all k categories. Let z_j of the c_j reports of
 category j be kept truths, Z their sum. A redrawn report says nothing of theta, so theta given z is Dirichlet(alpha + z):
 the posterior is a mixture of Dirichlet distributions, as in Proposition A.3 of M. Lopuhaä-Zwakenberg, Z. Li, B. Škorić
-and N. Li, "Improving Frequency Estimation under Local Differential Privacy" (2020), but over z instead of over the truths
-of all users. With rho = e^epsilon - 1, A = sum alpha, and rising factorials (x)_n = x (x + 1) ... (x + n - 1), the weights
-are
+and N. Li, "Improving Frequency Estimation under Local Differential Privacy" (2020), but over z instead of over the
+truths of all users. With rho = e^epsilon - 1, A = sum alpha, and rising factorials (x)_n = x (x + 1) ... (x + n - 1), the
+weights are
 
     Pr(z | c)  ~  prod_j f_j(z_j) / (A)_Z,        f_j(z) = binomial(c_j, z) (alpha_j)_z rho^z.
 
@@ -117,7 +117,8 @@ def posterior_mean(
     # E[theta | truths] = (alpha + truths)/(A + n).
     truths = (problem.total_prior + problem.n) * theta - problem.prior
     fixed: Array = np.maximum(truths, 0.0) / problem.n
-    return fixed / fixed.sum()
+    fixed /= fixed.sum()
+    return fixed
 
 
 def posterior(
@@ -339,12 +340,14 @@ class _Tilted:
         start, end = self._peak, self._problem.total_prior + kept
         d = end - start
         if start < _STIRLING_FROM:
-            return -d * self.log_t - (special.gammaln(end) - special.gammaln(start))
+            small: Array = -d * self.log_t - (special.gammaln(end) - special.gammaln(start))
+            return small
         # log Gamma by Stirling's series, where the large parts are subtracted beforehand.
         smooth = np.maximum(end, 1.0)
         gamma = (start - 0.5) * np.log1p(d / start) + d * np.log(smooth) - d + (1 / smooth - 1 / start) / 12
         gamma = np.where(end < _STIRLING_FROM, special.gammaln(end) - special.gammaln(start), gamma)
-        return -d * self.log_t - gamma
+        log_factor: Array = -d * self.log_t - gamma
+        return log_factor
 
     def propose(self, rows: int, rng: np.random.Generator) -> Counts:
         """(rows, k) kept truths of each category, drawn independently."""

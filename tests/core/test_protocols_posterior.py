@@ -1,0 +1,251 @@
+"""The posterior of k-RR: exact means against all truths of all users, draws against exact means, and the limit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rr_core import RandomizedResponse, mle_star, total_variation, zipf
+from rr_core.protocols import (
+    effective_sample_size,
+    gibbs_chain,
+    posterior,
+    posterior_mean,
+    split_r_hat,
+)
+from rr_core.protocols.posterior import LARGEST_EXACT_N
+
+DRAWS = 2000
+# Of standard errors. A mean is beyond it once in 16,000 times.
+FAR = 4.0
+# Histograms of the sampling tests: few and many reports, zeros, spikes of the prior, both tails of epsilon.
+CASES = [
+    ([3, 2, 1], 1.0, 0.5),
+    ([60, 30, 10, 0], 1.0, 0.5),
+    ([60, 30, 10, 0], 1.0, [0.2, 1.0, 3.0, 10.0]),
+    ([5000, 3000, 2000], 0.1, 0.5),
+    ([3361, 3406, 3464], 0.044, 0.5),
+    ([400, 300, 200, 50, 50], 3.0, 1.0),
+    ([7, 1, 0, 0, 0, 0], 5000.0, 0.5),
+    ([7, 1, 2], 1e-300, 0.5),
+]
+
+
+def exact_means(counts, p: Fraction, alpha: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
+    """E[theta] and E[shares of the users] by the definition: over the truths of every user, Proposition A.3."""
+    k = len(counts)
+    q = (1 - p) / (k - 1)
+    reports = [j for j, count in enumerate(counts) for _ in range(count)]
+    n, total = len(reports), Fraction(0)
+    theta, shares = [Fraction(0)] * k, [Fraction(0)] * k
+    for truths in itertools.product(range(k), repeat=n):
+        held = [truths.count(i) for i in range(k)]
+        weight = math.prod(p if x == y else q for x, y in zip(truths, reports, strict=True))
+        weight *= math.prod(a + i for a, t in zip(alpha, held, strict=True) for i in range(t))
+        total += weight
+        for i in range(k):
+            theta[i] += weight * (alpha[i] + held[i]) / (sum(alpha) + n)
+            shares[i] += weight * Fraction(held[i], n)
+    return [value / total for value in theta], [value / total for value in shares]
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_the_exact_mean_is_that_over_all_truths(data):
+    k = data.draw(st.integers(2, 4))
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 6))
+    p = Fraction(data.draw(st.integers(1, 15)), 16)
+    p = (1 + p * (k - 1)) / k  # above 1/k
+    alpha = [Fraction(data.draw(st.sampled_from([1, 5, 10, 37])), 10) for _ in range(k)]
+    mechanism = RandomizedResponse.from_p(k, float(p))
+    theta, shares = exact_means(counts, Fraction(float(p)), alpha)
+    prior = [float(a) for a in alpha]
+    np.testing.assert_allclose(
+        posterior_mean(counts, mechanism, prior), [float(x) for x in theta], rtol=2e-12
+    )
+    fixed = posterior_mean(counts, mechanism, prior, users="fixed")
+    np.testing.assert_allclose(fixed, [float(x) for x in shares], rtol=1e-10, atol=1e-14)
+
+
+def test_without_noise_and_without_information():
+    """Nothing is redrawn: a Dirichlet posterior. Everything is: the prior."""
+    alpha = np.array([0.5, 1.0, 2.0])
+    counts = np.array([7, 0, 3])
+    sure, blind = RandomizedResponse(3, 5000.0), RandomizedResponse(3, 1e-300)
+    np.testing.assert_allclose(posterior_mean(counts, sure, alpha), (alpha + counts) / 13.5, rtol=1e-12)
+    np.testing.assert_allclose(posterior_mean(counts, sure, alpha, users="fixed"), counts / 10, atol=1e-14)
+    np.testing.assert_allclose(posterior_mean(counts, blind, alpha), alpha / 3.5, rtol=1e-12)
+
+
+def test_two_categories_by_quadrature():
+    """The mean of t under the density t^(a-1) (1-t)^(b-1) (q + (p-q) t)^c (q + (p-q)(1-t))^d."""
+    mechanism, counts = RandomizedResponse(2, 0.7), np.array([13_000, 7_000])
+    t = np.linspace(0, 1, 400_001)[1:-1]
+    log_density = np.log(t * (1 - t)) * 0.5 + counts @ np.log(
+        mechanism.q + mechanism.keep * np.stack([t, 1 - t])
+    )
+    density = np.exp(log_density - log_density.max())
+    mean = (t * density).sum() / density.sum()
+    assert posterior_mean(counts, mechanism, 1.5)[0] == pytest.approx(mean, rel=1e-10)
+
+
+@pytest.mark.parametrize(("counts", "epsilon", "prior"), CASES)
+@pytest.mark.parametrize("users", ["sampled", "fixed"])
+def test_the_mean_of_draws_is_the_exact_mean(counts, epsilon, prior, users):
+    mechanism = RandomizedResponse(len(counts), epsilon)
+    drawn = posterior(counts, mechanism, prior, DRAWS, rng=1, users=users)
+    assert drawn.shape == (DRAWS, len(counts))
+    assert drawn.min() >= 0
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=1e-12)
+    exact = posterior_mean(counts, mechanism, prior, users=users)
+    error = drawn.std(axis=0, ddof=1) / math.sqrt(DRAWS)
+    assert (np.abs(drawn.mean(axis=0) - exact) <= FAR * error + 1e-12).all()
+
+
+@pytest.mark.parametrize(("counts", "epsilon", "prior"), CASES)
+def test_the_mean_of_a_gibbs_chain_is_the_exact_mean(counts, epsilon, prior):
+    mechanism = RandomizedResponse(len(counts), epsilon)
+    chain = gibbs_chain(
+        counts, mechanism, prior, 5 * DRAWS, rng=2, start=posterior_mean(counts, mechanism, prior)
+    )
+    effective = effective_sample_size(chain)
+    assert (effective > 30).all()
+    error = chain.std(axis=0, ddof=1) / np.sqrt(effective)
+    assert (
+        np.abs(chain.mean(axis=0) - posterior_mean(counts, mechanism, prior)) <= FAR * error + 1e-12
+    ).all()
+
+
+def test_draws_and_the_gibbs_chain_have_the_same_quantiles():
+    mechanism, counts = RandomizedResponse(4, 1.0), [60, 30, 10, 0]
+    drawn = posterior(counts, mechanism, draws=20_000, rng=3)
+    chain = gibbs_chain(counts, mechanism, draws=40_000, rng=4)
+    levels = [0.05, 0.25, 0.5, 0.75, 0.95]
+    for j in range(4):
+        cuts = np.quantile(drawn[:, j], levels)
+        below = (chain[:, j, None] <= cuts).astype(float)
+        error = np.sqrt(below.var(axis=0) * (1 / effective_sample_size(below) + 1 / len(drawn)))
+        assert (np.abs(below.mean(axis=0) - levels) <= FAR * error).all()
+
+
+def test_independent_draws_are_independent_and_the_chain_is_not():
+    mechanism, rng = RandomizedResponse(50, 1.0), np.random.default_rng(5)
+    counts = mechanism.randomize_histogram(rng.multinomial(20_000, zipf(50, 1.3)), rng)
+    drawn = posterior(counts, mechanism, rng=6)
+    assert effective_sample_size(drawn).min() > 0.7 * DRAWS
+    assert split_r_hat(drawn).max() < 1.02
+    assert np.median(effective_sample_size(gibbs_chain(counts, mechanism, rng=7))) < 0.1 * DRAWS
+
+
+@pytest.mark.slow
+def test_maximum_likelihood_comes_near_the_posterior_mean_as_reports_become_many():
+    """Theorem 3.3: the distance falls with n, and is small against the posterior's own spread in the end."""
+    mechanism, theta = RandomizedResponse(4, 2.0), np.array([0.5, 0.25, 0.15, 0.1])
+    rng, distances = np.random.default_rng(8), []
+    for n in (20, 200, 2000, 20_000):
+        distance = 0.0
+        for _ in range(20):
+            counts = rng.multinomial(n, mechanism.expected(theta))
+            distance += (
+                total_variation(mle_star(counts, mechanism), posterior_mean(counts, mechanism, 1.0)) / 20
+            )
+        distances.append(distance)
+    assert all(later < earlier / 2 for earlier, later in itertools.pairwise(distances))
+    assert distances[-1] < 1e-3
+
+
+def test_bayes_wins_on_average_when_the_prior_is_right():
+    """Theorem 3.1, over 400 truths from the prior: the mean squared error of the posterior mean is below that of MLE*."""
+    mechanism, rng, gains = RandomizedResponse(5, 1.0), np.random.default_rng(9), []
+    for _ in range(400):
+        theta = rng.dirichlet(np.full(5, 0.5))
+        counts = rng.multinomial(100, mechanism.expected(theta))
+        errors = [((f(counts, mechanism) - theta) ** 2).sum() for f in (mle_star, posterior_mean)]
+        gains.append(errors[0] - errors[1])
+    assert np.mean(gains) > FAR * np.std(gains) / 20
+
+
+def test_a_billion_reports_and_a_thousand_categories():
+    mechanism = RandomizedResponse(3, 1.0)
+    counts = mechanism.randomize_histogram([6 * 10**8, 3 * 10**8, 10**8], 1)
+    drawn = posterior(counts, mechanism, rng=2)
+    best = mle_star(counts, mechanism)
+    assert (np.abs(drawn.mean(axis=0) - best) < 0.1 * drawn.std(axis=0) + 1e-7).all()
+    wide = RandomizedResponse(1000, 1.0)
+    counts = wide.randomize_histogram(np.full(1000, 100), 3)
+    assert posterior(counts, wide, rng=4).shape == (2000, 1000)
+
+
+def test_the_same_seed_gives_the_same_draws():
+    mechanism = RandomizedResponse(3, 1.0)
+    for draw in (posterior, gibbs_chain):
+        np.testing.assert_array_equal(draw([5, 3, 1], mechanism, rng=1), draw([5, 3, 1], mechanism, rng=1))
+    assert (posterior([5, 3, 1], mechanism) != posterior([5, 3, 1], mechanism)).any()
+
+
+def test_the_diagnostics_know_a_first_order_autoregression():
+    """Its effective sample size is n (1 - r)/(1 + r)."""
+    rng, r, n = np.random.default_rng(10), 0.8, 40_000
+    noise = rng.normal(size=(4, n, 3))
+    chain = np.empty_like(noise)
+    chain[:, 0] = noise[:, 0] / math.sqrt(1 - r * r)
+    for t in range(1, n):
+        chain[:, t] = r * chain[:, t - 1] + noise[:, t]
+    np.testing.assert_allclose(effective_sample_size(chain), 4 * n * (1 - r) / (1 + r), rtol=0.1)
+    np.testing.assert_allclose(effective_sample_size(chain[0]), n * (1 - r) / (1 + r), rtol=0.2)
+    assert split_r_hat(chain).max() < 1.01
+
+
+def test_the_diagnostics_see_chains_apart_and_what_never_changes():
+    chains = np.random.default_rng(11).normal(size=(2, 1000, 2))
+    chains[1, :, 0] += 3  # another place
+    chains[1, :, 1] *= 5  # another spread
+    assert (split_r_hat(chains) > 1.1).all()
+    assert effective_sample_size(chains)[0] < 10
+    still = np.ones((100, 1))
+    assert effective_sample_size(still).tolist() == [100.0]
+    assert split_r_hat(still).tolist() == [1.0]
+
+
+MECHANISM = RandomizedResponse(3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: posterior([1, 2], MECHANISM), "histogram must have a last axis of length k = 3"),
+        (lambda: posterior([1, 2, 0.5], MECHANISM), "histogram must be whole numbers"),
+        (lambda: posterior([0, 0, 0], MECHANISM), "histogram must have a positive total"),
+        (
+            lambda: posterior([[1, 2, 3]], MECHANISM),
+            r"histogram must have shape \(k,\) = \(3,\), got \(1, 3\)",
+        ),
+        (lambda: posterior([10**10, 2, 3], MECHANISM), "histogram must have at most 1,000,000,000 reports"),
+        (lambda: posterior([1, 2, 3], MECHANISM, 0), "prior must be one number or k = 3 numbers from 0.01"),
+        (lambda: posterior([1, 2, 3], MECHANISM, [1, 2]), "prior must be one number or k = 3 numbers"),
+        (lambda: posterior([1, 2, 3], MECHANISM, "a"), "prior must be .* got 'a'"),
+        (lambda: posterior([1, 2, 3], MECHANISM, math.nan), "prior must be .* got nan"),
+        (lambda: posterior([1, 2, 3], MECHANISM, draws=0), "draws must be an integer >= 1, got 0"),
+        (
+            lambda: posterior([1, 2, 3], MECHANISM, users="all"),
+            "users must be 'fixed' or 'sampled', got 'all'",
+        ),
+        (lambda: gibbs_chain([1, 2, 3], MECHANISM, burn_in=-1), "burn_in must be an integer >= 0, got -1"),
+        (
+            lambda: posterior_mean([LARGEST_EXACT_N, 1, 0], MECHANISM),
+            "histogram must have at most 20,000 reports",
+        ),
+        (lambda: effective_sample_size([1.0, 2.0]), "chains must have shape"),
+        (lambda: split_r_hat(np.zeros((7, 2))), "at least 8 draws"),
+        (lambda: split_r_hat(np.full((9, 2), math.nan)), "chains must be finite"),
+    ],
+)
+def test_wrong_arguments_are_told_in_a_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
