@@ -48,25 +48,17 @@ def real(name: str, value: Any, allowed: str) -> float:
     return number
 
 
+def numbers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """A numeric array (integers or float64) of any shape, all finite."""
+    return _finite(name, _numeric(name, values))
+
+
 def vector(name: str, values: ArrayLike, k: int) -> NDArray[Any]:
     """A numeric array (integers or float64) whose last axis has length ``k``, all finite."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:  # a ragged nesting
-        raise ValueError(f"{name} must be a numeric array, got a ragged sequence") from error
-    if array.dtype.kind == "O":
-        array = _from_objects(name, array)
-    if array.dtype.kind == "b":
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a numeric array, got dtype {array.dtype}")
+    array = _numeric(name, values)
     if array.ndim == 0 or array.shape[-1] != k:
         raise ValueError(f"{name} must have a last axis of length k = {k}, got shape {array.shape}")
-    if array.dtype.kind == "f":
-        array = array.astype(np.float64, copy=False)
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite, got {_first(array, ~np.isfinite(array))}")
-    return array
+    return _finite(name, array)
 
 
 def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
@@ -126,6 +118,28 @@ def shares(weights: NDArray[Any]) -> Array:
         total = weights.sum(axis=-1, keepdims=True)
     result: Array = weights / total
     return result
+
+
+def _numeric(name: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # a ragged nesting
+        raise ValueError(f"{name} must be a numeric array, got a ragged sequence") from error
+    if array.dtype.kind == "O":
+        array = _from_objects(name, array)
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a numeric array, got dtype {array.dtype}")
+    return array
+
+
+def _finite(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64, copy=False)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, got {_first(array, ~np.isfinite(array))}")
+    return array
 
 
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[np.float64]:

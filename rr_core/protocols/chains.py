@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from rr_core import _validate
 from rr_core._validate import Array
 
 # Each half of a chain needs a few draws.
@@ -70,7 +71,7 @@ def split_r_hat(chains: ArrayLike) -> Array:
 
 def _halves(chains: ArrayLike) -> Array:
     """(2 chains, draws/2, k)."""
-    values = np.asarray(chains, dtype=np.float64)
+    values = _validate.numbers("chains", chains).astype(np.float64, copy=False)
     if values.ndim == 2:
         values = values[None]
     if values.ndim != 3 or not values.size or values.shape[1] < FEWEST_DRAWS:
@@ -78,8 +79,6 @@ def _halves(chains: ArrayLike) -> Array:
             f"chains must have shape (draws, k) or (chains, draws, k) with at least {FEWEST_DRAWS} draws, "
             f"got {np.shape(chains)}"
         )
-    if not np.isfinite(values).all():
-        raise ValueError("chains must be finite, got nan or an infinity")
     half = values.shape[1] // 2
     return np.concatenate([values[:, :half], values[:, -half:]])
 

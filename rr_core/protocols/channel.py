@@ -71,9 +71,9 @@ class Channel:
         >>> Channel.forced_response([1 / 6, 1 / 6]).matrix.round(4).tolist()
         [[0.8333, 0.1667], [0.1667, 0.8333]]
         """
-        forced = np.atleast_1d(np.asarray(forced))
-        chances = _validate.vector("forced", forced, forced.shape[-1]).astype(np.float64)
-        total = chances.sum()
+        chances = _validate.numbers("forced", forced).astype(np.float64)
+        with np.errstate(over="ignore"):
+            total = chances.sum()
         if chances.ndim != 1 or chances.size < 2 or chances.min() < 0 or total > 1 + 1e-12:
             raise ValueError(
                 "forced must be k >= 2 probabilities >= 0 with a sum of at most 1, "

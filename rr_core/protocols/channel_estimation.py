@@ -30,7 +30,7 @@ from rr_core.protocols.channel import Channel
 
 # Interior-point steps; a dozen or two are usual. After so many without progress, rounding is the limit.
 _MOST_STEPS, _PATIENCE = 200, 8
-_POLISH_STEPS = 12
+_POLISH_STEPS, _ROUNDING = 12, 1e-15
 # Once the tolerance is reached, a few more steps tell the categories with a share of zero from the others: to this part
 # of the tolerance, or so many.
 _BELOW_TOLERANCE, _FURTHER_STEPS = 1e-3, 8
@@ -359,6 +359,6 @@ def _polish(problem: _Likelihood, best: _Best, theta: Array, support: NDArray[np
         if not theta.sum() > 0:
             return
         gap = best.offer(theta)
-        if gap >= last and (moved > 0).all():
+        if gap < _ROUNDING or (gap >= last and (moved > 0).all()):
             return
         last = gap

@@ -28,7 +28,19 @@ from rr_core.law import (
 )
 from rr_core.misprints import histogram_law, slope_of_inv, squared_error_of_inv
 from rr_core.plan import bounds, protocols
-from rr_core.privacy import posterior, posterior_of_reports
+from rr_core.privacy import posterior as belief
+from rr_core.privacy import posterior_of_reports
+from rr_core.protocols import (
+    Channel,
+    effective_sample_size,
+    gibbs_chain,
+    inv,
+    mle,
+    optimality_gap_channel,
+    posterior,
+    posterior_mean,
+    split_r_hat,
+)
 from rr_core.reports import above_zero, analyse, fit_test, inv_interval, nearest, plausible_epsilon
 from rr_core.reports.intervals import extremes
 from rr_core.reports.low_counts import floor, strays
@@ -45,6 +57,8 @@ MECHANISMS = [
     RandomizedResponse(K, epsilon)
     for epsilon in (5e-324, 1e-308, 1e-200, 1e-60, 1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)
 ]
+
+CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
 
 numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
 # Of these any large one is an honest wish for much work, or for much memory.
@@ -120,6 +134,29 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
         lambda c, k, level, above: plausible_epsilon(c, k, level, above=above, replicates=5),
         (arrays, few, numbers, numbers),
     ),
+    "Channel": (
+        lambda matrix: [getattr(Channel(matrix), name) for name in ("rank", "epsilon", "condition_number")],
+        (arrays,),
+    ),
+    "Channel.warner": (lambda p: Channel.warner(p).epsilon, (numbers,)),
+    "Channel.forced_response": (lambda forced: Channel.forced_response(forced).matrix, (arrays,)),
+    "Channel.truncated_geometric": (lambda k, e: Channel.truncated_geometric(k, e).matrix, (few, numbers)),
+    "Channel.randomize": (lambda values: CHANNEL.randomize(values, 1), (arrays,)),
+    "Channel.randomize_histogram": (lambda counts: CHANNEL.randomize_histogram(counts, 1), (arrays,)),
+    "inv, channel": (lambda histogram: inv(histogram, CHANNEL), (arrays,)),
+    "mle, channel": (lambda histogram, tolerance: mle(histogram, CHANNEL, tolerance), (arrays, numbers)),
+    "optimality_gap_channel": (lambda h, theta: optimality_gap_channel(h, theta, CHANNEL), (arrays, shares)),
+    "posterior": (
+        lambda h, m, prior, draws: posterior(h, m, prior, draws, 1),
+        (arrays, mechanisms, arrays, few),
+    ),
+    "posterior_mean": (posterior_mean, (arrays, mechanisms, arrays)),
+    "gibbs_chain": (
+        lambda h, m, start, burn_in: gibbs_chain(h, m, 0.5, 3, 1, burn_in=burn_in, start=start),
+        (arrays, mechanisms, shares, few),
+    ),
+    "effective_sample_size": (effective_sample_size, (arrays,)),
+    "split_r_hat": (split_r_hat, (arrays,)),
     "squared_error_of_inv": (squared_error_of_inv, (numbers, numbers)),
     "slope_of_inv": (
         lambda one, two, epsilon: slope_of_inv((one, two), epsilon),
@@ -135,7 +172,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "negative_chance": (negative_chance, (arrays, mechanisms)),
     "negative_chances": (negative_chances, (arrays, numbers, mechanisms)),
     "negatives": (negatives, (shares, arrays, mechanisms)),
-    "posterior": (posterior, (numbers, shares, mechanisms)),
+    "belief": (belief, (numbers, shares, mechanisms)),
     "posterior_of_reports": (posterior_of_reports, (arrays, shares, mechanisms)),
     "extremes": (extremes, (arrays, mechanisms)),
     "floor": (floor, (arrays, mechanisms, numbers)),
@@ -154,7 +191,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "histogram_law": (histogram_law, (st.lists(st.integers(0, 4), min_size=K, max_size=K), mechanisms)),
 }
 # A likelihood can be zero, an epsilon plausible without an upper end, an error beyond the largest double.
-INFINITE = {"plausible_epsilon", "squared_error_of_inv", "inv_variance", "nearest"}
+INFINITE = {
+    *("Channel", "Channel.warner", "optimality_gap_channel"),
+    *("plausible_epsilon", "squared_error_of_inv", "inv_variance", "nearest"),
+}
 # Where InvP and InvN coincide there is no position between them; errors and likelihoods of what is no distribution are
 # what they are, and their logarithms too.
 UNDEFINED = {
