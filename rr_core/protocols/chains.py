@@ -30,7 +30,8 @@ def effective_sample_size(chains: ArrayLike) -> Array:
     Raises:
         ValueError: when the shape is another, or a draw is not finite.
 
-    >>> independent = np.random.default_rng(1).normal(size=(4000, 2))
+    >>> from rr_core.streams import Stream, generator
+    >>> independent = generator(1, Stream.USERS).normal(size=(4000, 2))
     >>> bool((effective_sample_size(independent) > 3000).all())
     True
     >>> walk = np.cumsum(independent, axis=0)
@@ -60,7 +61,8 @@ def split_r_hat(chains: ArrayLike) -> Array:
 
     Arguments and errors as in `effective_sample_size`; (k,) numbers, 1 for a quantity that never changes.
 
-    >>> independent = np.random.default_rng(1).normal(size=(4000, 2))
+    >>> from rr_core.streams import Stream, generator
+    >>> independent = generator(1, Stream.USERS).normal(size=(4000, 2))
     >>> bool((split_r_hat(independent) < 1.01).all()), bool((split_r_hat(np.cumsum(independent, axis=0)) > 1.1).all())
     (True, True)
     """
