@@ -11,6 +11,7 @@ from rr_core.protocols.chains import effective_sample_size, split_r_hat
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
+    inv_covariance_channel,
     optimality_gap_channel,
     update_factors_channel,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "effective_sample_size",
     "gibbs_chain",
     "inv",
+    "inv_covariance_channel",
     "mle",
     "optimality_gap_channel",
     "posterior",

@@ -26,6 +26,7 @@ from scipy import linalg
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.metrics import Users, check_users
 from rr_core.protocols.channel import Channel
 
 # Interior-point steps; a dozen or two are usual. After so many without progress, rounding is the limit.
@@ -75,22 +76,62 @@ def inv_channel(histogram: ArrayLike, channel: Channel) -> Array:
     [0.2, 0.8]
     """
     checked = _validate.histogram(histogram, channel.m)
+    return _solve(_validate.shares(checked), channel)
+
+
+def inv_covariance_channel(theta: ArrayLike, n: float, channel: Channel, *, users: Users = "fixed") -> Array:
+    """Covariance matrix of Inv. With mu = theta C the report frequencies have covariance
+    (diag(mu) - sum_i theta_i C_i C_i^T)/n for fixed users, and (diag(mu) - mu mu^T)/n for sampled ones.
+
+    Args:
+        theta: (k,) true shares, or an estimate plugged in.
+        n: number of users, > 0.
+        channel: with independent rows.
+        users: "fixed" when theta is the histogram of the users themselves, "sampled" when it is the population they
+            were drawn from.
+
+    Returns:
+        (k, k). Its diagonal has the variances.
+
+    Raises:
+        ValueError: when the channel does not identify the truth, or naming the argument.
+
+    >>> channel = Channel.warner(0.75)
+    >>> inv_covariance_channel([0.8, 0.2], 1000, channel).round(6).tolist()  # p (1 - p)/(n (2 p - 1)^2)
+    [[0.00075, -0.00075], [-0.00075, 0.00075]]
+    """
+    check_users(users)
+    shares = _validate.vector("theta", theta, channel.k)
+    if shares.ndim != 1:
+        raise ValueError(f"theta must have shape (k,) = ({channel.k},), got {shares.shape}")
+    n = _validate.real("n", n, "a number > 0")
+    if n <= 0:
+        raise ValueError(f"n must be a number > 0, got {n!r}")
+    seen = shares @ channel.matrix
+    if users == "fixed":
+        known = (channel.matrix.T * shares) @ channel.matrix
+    else:
+        known = np.outer(seen, seen)
+    once = _solve((np.diag(seen) - known) / n, channel, 0.0)
+    return _solve(once.T, channel, 0.0)
+
+
+def _solve(phi: Array, channel: Channel, total: float = 1.0) -> Array:
+    """(..., k) least squares solutions of phi = x C, for ``phi`` (..., m), among x that sum to ``total``."""
     if not channel.identified:
         raise ValueError(
             f"protocol must tell all k = {channel.k} categories apart for an unbiased estimate, "
             f"got a channel of rank {channel.rank}"
         )
-    phi = _validate.shares(checked)
-    rows = phi.reshape(-1, channel.m)
-    # C^T = Q R. The least squares x = R^-1 Q^T phi, moved along (C C^T)^-1 1 until they sum to one, are the least squares
-    # under that condition; the expected move is zero, as the expectation of x is a distribution.
+    # C^T = Q R. The least squares x = R^-1 Q^T phi, moved along (C C^T)^-1 1 until they sum to the total, are the least
+    # squares under that condition; the expected move is zero, as the expectation of x sums to it.
     q, r = np.linalg.qr(channel.matrix.T)
-    x = linalg.solve_triangular(r, q.T @ rows.T)
+    x = linalg.solve_triangular(r, q.T @ phi.reshape(-1, channel.m).T)
     if channel.m > channel.k:
         along = linalg.solve_triangular(r, linalg.solve_triangular(r, np.ones(channel.k), trans="T"))
-        x += np.outer(along / along.sum(), 1 - x.sum(axis=0))
-    estimate: Array = x.T.reshape(*checked.shape[:-1], channel.k)
-    return estimate
+        x += np.outer(along / along.sum(), total - x.sum(axis=0))
+    solution: Array = x.T.reshape(*phi.shape[:-1], channel.k)
+    return solution
 
 
 def update_factors_channel(histogram: ArrayLike, theta: ArrayLike, channel: Channel) -> Array:

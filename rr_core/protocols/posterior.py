@@ -14,12 +14,14 @@ So the z_j are independent but for a factor that depends on their sum alone. Two
 - Exact means by convolving the f_j: O(N^2) operations for N reports, for any k, instead of O(N^(k (k - 1))).
 - Independent draws, without a Markov chain. For any t > 0 the weights are those of independent z_j ~ f_j(z) t^z, accepted
   with probability w(Z)/max w, where w(Z) = t^-Z/(A)_Z is largest where A + Z is about 1/t. With t such that the
-  expectation of A + Z is 1/t, too, the share of accepted draws is at least about sqrt((A + Z)/(A + N)).
+  expectation of A + Z is 1/t, too, the share of accepted draws is largest. It is about sqrt((A + Z)/(A + N)) where all
+  categories are well above zero, and was 1.7% at worst in 2,272 random settings (k to 100, epsilon from 0.01 to 10, up
+  to 10^9 reports, prior from 0.01 to 1).
 
 The Gibbs sampler alternates between z given theta, which is Binomial(c_j, (p-q) theta_j/(q + (p-q) theta_j)), and theta
-given z. It needs no tables, but successive draws depend on each other: for categories of which few reports are kept
-truths, over as many sweeps as there are reports for each kept truth. (Drawing the truths of the redrawn reports, too, and
-theta given all truths, has the same limit and depends longer.)
+given z. It needs no tables, but successive draws depend on each other: for a category of which few reports are kept
+truths, over roughly as many sweeps as it has reports for each kept truth. (Drawing the truths of the redrawn reports,
+too, and theta given all truths, has the same limit and depends longer.)
 """
 
 from __future__ import annotations

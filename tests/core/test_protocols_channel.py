@@ -211,6 +211,15 @@ def test_a_billion_users_and_batches():
     assert (np.abs(reports[0, 0] - expected) < 6 * np.sqrt(expected)).all()
 
 
+def test_more_entries_than_are_drawn_at_once():
+    made = Channel(np.tile(np.arange(1, 1001) / 500_500, (1500, 1)))
+    counts = np.full(1500, 1000)
+    reports = made.randomize_histogram(counts, 1)
+    assert reports.sum() == counts.sum()
+    expected = counts @ made.matrix
+    assert ((reports - expected) ** 2 / expected).sum() < 1000 + 6 * math.sqrt(2000)
+
+
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [

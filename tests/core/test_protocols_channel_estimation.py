@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from rr_core import RandomizedResponse, ibu_channel, mle_star, optimality_gap, update_factors
+from rr_core import RandomizedResponse, ibu_channel, inv_variance, mle_star, optimality_gap, update_factors
 from rr_core import inv as inv_of_k_rr
 from rr_core.ibu import figure4
 from rr_core.protocols import (
     Channel,
     inv,
+    inv_covariance_channel,
     mle,
     optimality_gap_channel,
     update_factors_channel,
@@ -82,11 +83,23 @@ def test_inv_is_unbiased_over_all_reports(rows, data):
             inv([1] * made.m, made)
         return
     law = histogram_law(people, rows)
+    chances = np.array([float(chance) for chance in law.values()])
     estimates = inv(list(law), made)
     scale = 1e-13 * made.condition_number**2
     np.testing.assert_allclose(estimates.sum(axis=-1), 1, atol=scale)
-    mean = np.array([float(chance) for chance in law.values()]) @ estimates
-    np.testing.assert_allclose(mean, np.array(people) / sum(people), atol=scale)
+    theta = np.array(people) / sum(people)
+    np.testing.assert_allclose(chances @ estimates, theta, atol=scale)
+    spread = (estimates - theta).T @ (chances[:, None] * (estimates - theta))
+    covariance = inv_covariance_channel(theta, sum(people), made)
+    np.testing.assert_allclose(covariance, spread, atol=scale * made.condition_number)
+
+
+def test_the_covariance_of_k_rr_has_the_variances_of_the_closed_form():
+    mechanism, theta = RandomizedResponse(5, 1.0), np.array([0.5, 0.3, 0.1, 0.1, 0.0])
+    made = Channel.k_rr(mechanism)
+    for users in ("fixed", "sampled"):
+        variances = np.diag(inv_covariance_channel(theta, 1000, made, users=users))
+        np.testing.assert_allclose(variances, inv_variance(theta, 1000, mechanism, users=users), rtol=1e-12)
 
 
 def test_inv_solves_the_square_system_and_is_least_squares_beyond():
@@ -294,6 +307,19 @@ def test_a_report_that_cannot_be_produced_is_told():
         ),
         (lambda made: inv([1, 2], None), "protocol must be a Channel or a RandomizedResponse, got None"),
         (lambda made: inv([1, np.nan], made), "histogram must be finite"),
+        (lambda made: inv_covariance_channel([0.5, 0.5], 0, made), "n must be a number > 0, got 0"),
+        (
+            lambda made: inv_covariance_channel([[0.5, 0.5]], 9, made),
+            r"theta must have shape \(k,\) = \(2,\)",
+        ),
+        (
+            lambda made: inv_covariance_channel([0.5, 0.5], 9, made, users="all"),
+            "users must be 'fixed' or 'sampled'",
+        ),
+        (
+            lambda made: inv_covariance_channel([0.5, 0.5], 9, Channel.warner(0.5)),
+            "protocol must tell all k = 2",
+        ),
         (
             lambda made: inv([1, 2], Channel.warner(0.5)),
             "protocol must tell all k = 2 categories apart .* rank 1",

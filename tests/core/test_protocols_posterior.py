@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -180,6 +181,16 @@ def test_a_billion_reports_and_a_thousand_categories():
     wide = RandomizedResponse(1000, 1.0)
     counts = wide.randomize_histogram(np.full(1000, 100), 3)
     assert posterior(counts, wide, rng=4).shape == (2000, 1000)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5, 1.0, 30.0])
+@pytest.mark.parametrize("epsilon", [0.01, 0.2, 1.0, 6.0])
+def test_tables_of_the_likely_numbers_alone_give_the_same_draws(monkeypatch, prior, epsilon):
+    """Large counts have tables without what is negligible; here small ones have, too."""
+    mechanism, counts = RandomizedResponse(3, epsilon), [9000, 7000, 3]
+    whole = posterior(counts, mechanism, prior, 500, rng=12)
+    monkeypatch.setattr(sys.modules[posterior.__module__], "_WHOLE_TABLE", 50)
+    np.testing.assert_array_equal(posterior(counts, mechanism, prior, 500, rng=12), whole)
 
 
 def test_the_same_seed_gives_the_same_draws():
