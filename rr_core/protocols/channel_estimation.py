@@ -30,7 +30,7 @@ from rr_core.metrics import Users, check_users
 from rr_core.protocols.channel import Channel
 
 # Interior-point steps; a dozen or two are usual. After so many without progress, rounding is the limit.
-_MOST_STEPS, _PATIENCE = 200, 8
+_MOST_STEPS, _PATIENCE = 200, 20
 _POLISH_STEPS, _ROUNDING = 12, 1e-15
 # Once the tolerance is reached, a few more steps tell the categories with a share of zero from the others: to this part
 # of the tolerance, or so many.
@@ -39,6 +39,8 @@ _BELOW_TOLERANCE, _FURTHER_STEPS = 1e-3, 8
 _RAISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
 # How much of the way to the nearest zero a step goes.
 _STEP_BACK = 0.995
+# Where a step aims at after one that failed: this part of the mean of theta s.
+_CENTRING = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,15 +289,18 @@ def _interior_point(problem: _Likelihood, best: _Best, tolerance: float) -> tupl
         centre = float(theta @ slack) / k
         # The gap may rise on the way; the products theta s fall until rounding stops them.
         since, least = (0, centre) if centre < 0.9 * least else (since + 1, least)
-        # Predictor: straight to theta s = 0. Corrector: to the centred tau that the predictor's success suggests.
-        zero = np.zeros(k)
-        step = equations.solve(dual_rest, zero - theta * slack, phi - mu * y)
-        primal, dual = _longest(theta, step[0], mu, step[2]), _longest(slack, step[1], y, step[3])
-        after = float((theta + primal * step[0]) @ (slack + dual * step[1])) / k
-        tau = centre * min(max(after / centre, 0.0), 1.0) ** 3
-        step = equations.solve(
-            dual_rest, tau - theta * slack - step[0] * step[1], phi - mu * y - step[2] * step[3]
-        )
+        if since:
+            # The last step did not come nearer, or went to and fro: back towards the middle first.
+            step = equations.solve(dual_rest, _CENTRING * centre - theta * slack, phi - mu * y)
+        else:
+            # Predictor: straight to theta s = 0. Corrector: to the centred tau that the predictor's success suggests.
+            step = equations.solve(dual_rest, -theta * slack, phi - mu * y)
+            primal, dual = _longest(theta, step[0], mu, step[2]), _longest(slack, step[1], y, step[3])
+            after = float((theta + primal * step[0]) @ (slack + dual * step[1])) / k
+            tau = centre * min(max(after / centre, 0.0), 1.0) ** 3
+            step = equations.solve(
+                dual_rest, tau - theta * slack - step[0] * step[1], phi - mu * y - step[2] * step[3]
+            )
         if not all(np.isfinite(part).all() for part in step):
             break
         primal, dual = _longest(theta, step[0], mu, step[2]), _longest(slack, step[1], y, step[3])

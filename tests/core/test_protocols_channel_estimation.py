@@ -260,6 +260,19 @@ def test_nearly_singular_channels_and_tolerances_below_rounding_have_an_honest_g
     assert found.gap <= max(tolerance, 1e-14)
 
 
+def test_sparse_channels_with_very_unequal_reports():
+    """Steps that never turn back towards the middle go round in circles on some of these."""
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        k, m = rng.integers(2, 40, 2)
+        matrix = rng.random((k, m)) * (rng.random((k, m)) < rng.choice([0.1, 0.5, 1.0]))
+        matrix[matrix.sum(axis=1) == 0, 0] = 1
+        made = Channel(matrix / matrix.sum(axis=1, keepdims=True))
+        reports = 10.0 ** rng.uniform(-rng.choice([1, 6]), 0, m) * (rng.random(m) < 0.5) * made.possible
+        if reports.any():
+            assert mle(reports, made).gap <= 1e-9
+
+
 def test_zero_entries_and_tiny_ones():
     assert mle([5, 1, 3], Channel(np.eye(3))).theta == pytest.approx([5 / 9, 1 / 9, 3 / 9], rel=1e-9)
     assert mle([5, 0, 0], Channel(np.eye(3))).theta.tolist() == [1, 0, 0]
