@@ -35,7 +35,7 @@ class Channel:
     matrix: Array
 
     def __post_init__(self) -> None:
-        matrix = _validate.channel_matrix("matrix", self.matrix).copy()
+        matrix = _validate.channel_matrix("matrix", self.matrix) + 0.0  # a copy, without negative zeros
         if len(matrix) < 2:
             raise ValueError(f"matrix must have k >= 2 rows, one per truth, got shape {matrix.shape}")
         matrix.flags.writeable = False

@@ -152,8 +152,8 @@ def update_factors_channel(histogram: ArrayLike, theta: ArrayLike, channel: Chan
     phi = _validate.shares(_reports(histogram, channel))
     theta = _validate.vector("theta", theta, channel.k)
     matrix = _scaled(channel.matrix)
-    seen = theta @ matrix
     with np.errstate(divide="ignore", over="ignore"):
+        seen = theta @ matrix
         ratio = np.divide(phi, seen, where=phi > 0, out=np.zeros(np.broadcast_shapes(phi.shape, seen.shape)))
     unseen = np.isinf(ratio)
     factors: Array = np.where(unseen, 0.0, ratio) @ matrix.T
