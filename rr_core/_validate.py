@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 def short(value: Any) -> str:
     """What was received, short enough for one line of an error message."""
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())  # an array's takes several lines
     except ValueError:  # Python writes no integer of more than some thousand digits
         text = "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -24,7 +24,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.metrics import Users, check_users
-from rr_core.plan.protocols import Key, support
+from rr_core.plan.protocols import N_MIN, Key, support
 
 BoundKey = Literal["theorem", "equal", "limit", "attainable", "known", "binary"]
 Kind = Literal["lower bound", "attainable", "exact"]
@@ -236,8 +236,8 @@ def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Ar
     if not ((budgets >= EPSILON_OF_ERRORS_MIN) & (budgets <= _EPSILON_MAX)).all():
         allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
         raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")
-    if not ((reports > 0) & np.isfinite(reports)).all():
-        raise ValueError(f"n must be a number > 0, got {_validate.short(n)}")
+    if not ((reports >= N_MIN) & np.isfinite(reports)).all():
+        raise ValueError(f"n must be a number >= {N_MIN:g}, got {_validate.short(n)}")
     return k, budgets, reports
 
 

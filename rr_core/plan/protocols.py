@@ -26,6 +26,7 @@ from rr_core.metrics import Users, check_users
 Key = Literal["rr", "subset", "sue", "oue", "olh"]
 KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh")
 # (e^eps)^2 has to stay a double; nothing is left to compare long before.
+N_MIN = 1e-60  # users; errors of fewer may exceed the largest double
 _EPSILON_MAX = 300.0
 
 
@@ -227,7 +228,7 @@ def compare(
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
     {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369}
     """
-    n, theta = _positive("n", n), _share("theta_share", theta_share)
+    n, theta = _users(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     variances = [float(made.variance(theta, n, users)) for made in supports]
     best = min(range(len(KEYS)), key=variances.__getitem__)
@@ -390,10 +391,10 @@ def _epsilon(epsilon: float) -> float:
     return value
 
 
-def _positive(name: str, value: float) -> float:
-    number = _validate.real(name, value, "a number > 0")
-    if number <= 0:
-        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+def _users(n: float) -> float:
+    number = _validate.real("n", n, f"a number >= {N_MIN:g}")
+    if number < N_MIN:
+        raise ValueError(f"n must be a number >= {N_MIN:g}, got {n!r}")
     return number
 
 
