@@ -96,7 +96,8 @@ def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> 
     zeros = int((mle.theta == 0).sum())
     said = f"MLE sets {zeros:,} of {mle.theta.size:,} categories to zero"
     if inv is not None:
-        said = f"Inv has {counted(int((inv < 0).sum()), 'negative')}; {said}"
+        negatives = int((inv < 0).sum())
+        said = f"Inv has {counted(negatives, 'negative') if negatives else 'no negative'}; {said}"
     if truth is None:
         return f"{said}{'' if inv is not None else '; there is no unbiased estimate'}."
     off = percent(total_variation(mle.theta, truth))

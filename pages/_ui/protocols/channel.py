@@ -45,7 +45,7 @@ DESIGNS = {
 }
 _WHAT = {
     "geometric": "Categories have an order, like ages. A report is the truth or some steps away from it, each further "
-    "step less likely by the factor e^ε, with the sidebar's ε.",
+    "step less likely by the factor eᵋ, with the sidebar's ε.",
     "warner": "A coin picks which of two questions a person answers: “Are you …?” or “Are you not …?”. Only the person "
     "knows which one.",
     "forced": "A die tells some people to give a fixed answer, whatever the truth. The others tell the truth.",
