@@ -3,12 +3,20 @@
 import streamlit as st
 
 from pages._ui import arrivals, dials, downloads, figure_controls, guidance, truth, view_picker
-from pages._ui.estimators import error_table, pick_target, repeated_section
+from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 from rr_core.figures.estimators import estimates
 
-PARTS = Parts("estimators", {"errors": "Errors", "repeat": "Repeat it", "film": "Watch it come in"})
+PARTS = Parts(
+    "estimators",
+    {
+        "errors": "Errors",
+        "repeat": "Repeat it",
+        "film": "Watch it come in",
+        "steps": "How MLE* finds its zeros",
+    },
+)
 page = open_page("estimators", "Which repair of the negatives comes closest to the truth?", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
@@ -46,6 +54,9 @@ if parts["repeat"].open:
 if parts["film"].open:
     with parts["film"]:
         arrivals.estimates_section(page.work, target)
+if parts["steps"].open:
+    with parts["steps"]:
+        search_section(page.work)
 guidance.which_to_use()
 
 with st.expander("Formulas"):

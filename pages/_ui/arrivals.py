@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, film, memory, state, truth, view_picker
+from pages._ui import film, memory, state, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
@@ -22,7 +21,7 @@ def reports_section(work: Work) -> None:
         view = _view(work)
         theta = truth.unless_hidden(work.draw.theta)
         figure = arriving_reports(_reports(work, view), theta, work.draw.mechanism, view)
-        _show(figure, "arriving_reports")
+        film.show(figure, "arriving_reports")
 
 
 def estimates_section(work: Work, target: Target) -> None:
@@ -31,7 +30,7 @@ def estimates_section(work: Work, target: Target) -> None:
         view = _view(work)
         estimated = truth.unless_hidden(truth_of(work.draw, target))
         figure = arriving_estimates(_estimates(work, target, view), estimated, view)
-        _show(figure, "arriving_estimates")
+        film.show(figure, "arriving_estimates")
 
 
 def _possible(work: Work, about: str) -> bool:
@@ -42,13 +41,6 @@ def _possible(work: Work, about: str) -> bool:
         return False
     st.caption(f"{about} What leaves the picture lies beyond it.")
     return True
-
-
-def _show(figure: go.Figure, name: str) -> None:
-    chart.show(figure, name)
-    with st.container(key="film_keys"):
-        st.caption("Keys: space plays and pauses, arrows step, Home starts.")
-    film.listen_for_keys()
 
 
 def _view(work: Work) -> Bars:

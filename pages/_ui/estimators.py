@@ -8,14 +8,16 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, long_run, truth
+from pages._ui import chart, film, long_run, truth
 from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
 from rr_core.figures.estimators import bias_and_variance, cost_of_the_advice, error_distribution, wins
+from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import METRIC_NAMES, plain_names
+from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
@@ -179,3 +181,35 @@ def _show_repeats(result: Repeats, times: int) -> None:
         chart.show(bias_and_variance(result), "bias_and_variance")
     with right:
         chart.show(wins(result, metric), "wins")
+
+
+def search_section(work: Work) -> None:
+    """Algorithm 1 as a film on the reports of this draw, and why it may stop where it does."""
+    draw = work.draw
+    if draw.scenario.k > MOST_CATEGORIES:
+        st.caption(f"The steps are shown for up to {MOST_CATEGORIES} categories: lower **Categories K**.")
+        return
+    st.markdown(
+        "Even a category that **nobody** has is expected to get a share **q** of the reports. Which ones are to be taken "
+        "for empty? **Try:** press **Play** and watch who goes below the line."
+    )
+    found = mle_search(draw.counts, draw.mechanism)
+    film.show(search_film(found, draw.mechanism.q, draw.population.labels), "mle_search")
+    with st.expander("Why may it stop there?"):
+        st.markdown(_WHY_IT_STOPS)
+
+
+_WHY_IT_STOPS = r"""
+- **In this order**, because more reports never mean a smaller MLE\* (Theorem 6, by Lemma 1): the zeros are the least
+  reported categories.
+- **One factor stretches all others**, because at the best fit no share that stays gains by giving to another (Theorem 4,
+  Lemma 2).
+- **At the first step without a negative**, because setting one more to zero fits the reports no better (Lemma 4).
+
+With the shares of reports in rising order, $\varphi_1 \le \varphi_2 \le \dots$, step $n$ sets the first $n$ to zero and
+
+$$g(n) = (1 - nq)\,\varphi_{n+1} - q\sum_{i>n}\varphi_i$$
+
+is negative just as long as the smallest estimate that is left is negative (Lemma 3). The threshold of the paper,
+$\tau^*$, is the smallest share that is kept.
+"""

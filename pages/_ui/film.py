@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from pages._ui import chart
 from rr_core.figures.film import BACK, CONTROLS, PAUSE, PLAY, START, STEP
 
 # Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
@@ -57,6 +59,14 @@ _SCRIPT = """<style>
 })();
 </script>"""
 _KEYS = {"ArrowRight": STEP, "ArrowLeft": BACK, "Home": START, " ": PLAY}
+
+
+def show(figure: go.Figure, name: str) -> None:
+    """Draw a film that is not the main figure of its page, with its keys."""
+    chart.show(figure, name)
+    with st.container(key="film_keys"):
+        st.caption("Keys: space plays and pauses, arrows step, Home starts.")
+    listen_for_keys()
 
 
 def listen_for_keys() -> None:

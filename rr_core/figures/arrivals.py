@@ -106,7 +106,7 @@ def arriving_reports(
         for i, n in enumerate(seen.n)
     ]
     y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
-    layout = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
+    layout: dict[str, Any] = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
     reading = _largest_reading(seen, view) if theta is None else _reports_reading(seen)
     moving = [0 if theta is None else 1]
     return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
@@ -149,7 +149,12 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) ->
     highest = max(0 if shown is None else shown.max(), *(last[name].max() for name in VALID)) or _MOST
     top = min(_HEADROOM * highest, _MOST)
     y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
-    layout = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04, "hovermode": view.hovermode}
+    layout: dict[str, Any] = {
+        "barmode": "group",
+        "bargap": 0.18,
+        "bargroupgap": 0.04,
+        "hovermode": view.hovermode,
+    }
     reading = _zeros_reading(seen) if shown is None else _estimates_reading(seen)
     return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
 

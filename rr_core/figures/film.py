@@ -54,6 +54,7 @@ def film(
     frames: Sequence[Frame],
     moving: Sequence[int],
     legend_rows: int = 1,
+    pace: int = 1,
     **layout: Any,
 ) -> go.Figure:
     """A figure that plays.
@@ -65,6 +66,7 @@ def film(
         frames: in order, at least one.
         moving: which traces the data of a frame belong to.
         legend_rows: how many rows the legend takes on a phone.
+        pace: how many times as long as usual a frame stays; for films of few frames, each with something to read.
         layout: what else the layout has.
     """
     names = [frame.name for frame in frames]
@@ -77,7 +79,7 @@ def film(
             "name": frame.name,
             "data": [*frame.data, *({"type": traces[i]["type"]} for i in still)],
             "traces": [*moving, *still],
-            "layout": {"updatemenus": [_row(names, i)], "annotations": [{"text": frame.note}]},
+            "layout": {"updatemenus": [_row(names, i, pace)], "annotations": [{"text": frame.note}]},
         }
         for i, frame in enumerate(frames)
     ]
@@ -88,7 +90,7 @@ def film(
         reading,
         sent,
         sliders=[_slider(names, legend)],
-        updatemenus=[_buttons(names, legend + _SLIDER)],
+        updatemenus=[_buttons(names, legend + _SLIDER, pace)],
         annotations=[_note(frames[0].note)],
         margin={"l": 84, "r": 14, "t": top, "b": _AXIS},
         height=top + _PLOT + _AXIS,
@@ -112,26 +114,26 @@ def _note(text: str) -> dict[str, Any]:
     }
 
 
-def _row(names: Sequence[str], i: int) -> dict[str, Any]:
+def _row(names: Sequence[str], i: int, pace: int) -> dict[str, Any]:
     """The row of buttons while frame ``i`` is on screen. At the last one, play begins again at the first."""
     last = len(names) - 1
     leads = {START: names[0], BACK: names[max(i - 1, 0)], PAUSE: None, STEP: names[min(i + 1, last)]}
     still: dict[str, list[Any]] = {label: [[name], _at_once()] for label, name in leads.items()}
     play = {
-        label: [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(milliseconds)}]
+        label: [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(pace * milliseconds)}]
         for label, milliseconds in _MILLISECONDS.items()
     }
     what = still | play
     return {"buttons": [{"method": "animate", "label": label, "args": what[label]} for label in CONTROLS]}
 
 
-def _buttons(names: Sequence[str], above: int) -> dict[str, Any]:
+def _buttons(names: Sequence[str], above: int, pace: int) -> dict[str, Any]:
     """The row of buttons, this many pixels above the plot."""
     return {
         "type": "buttons",
         "direction": "right",
         "showactive": False,
-        **_row(names, 0),
+        **_row(names, 0, pace),
         "x": 0,
         "xanchor": "left",
         "y": 1,

@@ -12,8 +12,10 @@ from rr_core.arrivals import follow_estimates, follow_reports
 from rr_core.comparison import compare
 from rr_core.figures.arrivals import MOST_DRAWN, arriving_estimates, arriving_reports, drawn_categories
 from rr_core.figures.film import BACK, CONTROLS, FAST, PAUSE, PLAY, SLOW, START, STEP, Frame, film
+from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
 from rr_core.figures.style import axis, number, percent, reading
 from rr_core.figures.view import natural_order, rank_order
+from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
@@ -174,3 +176,25 @@ def test_controls_stand_above_the_plot_in_readable_letters():
     assert slider.pad.b < row.pad.b < layout.margin.t
     assert min(row.font.size, slider.font.size, layout.annotations[0].font.size) >= 14
     assert len(set(CONTROLS.values())) == len(CONTROLS)
+
+
+@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one.k <= MOST_CATEGORIES], ids=str)
+def test_the_film_of_the_search_ends_where_none_is_below_q(scenario):
+    draw = scenario.draw()
+    mechanism, estimate = draw.mechanism, mle_star(draw.counts, draw.mechanism)
+    found = mle_search(draw.counts, mechanism)
+    figure = search_film(found, mechanism.q, draw.population.labels)
+    check(figure)
+    assert len(figure.frames) == found.n_zero + 1
+    last = figure.frames[-1]
+    np.testing.assert_allclose(last.data[1].y, estimate[found.order], atol=1e-12)
+    assert "no other is below q" in last.layout.annotations[0].text
+    for frame in figure.frames[:-1]:
+        assert np.min(frame.data[0].y) < mechanism.q
+        assert "below q = " in frame.layout.annotations[0].text
+    text = reading(figure)
+    if found.n_zero:
+        assert f"Here {found.n_zero} of {scenario.k} categories go" in text
+    else:
+        assert (draw.counts / scenario.n >= mechanism.q - 1e-12).all()
+        assert "MLE* is Inv" in text
