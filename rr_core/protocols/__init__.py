@@ -3,6 +3,8 @@
 channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
 collection          one collection through a channel, with its estimates
+unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
+unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
 estimation          `inv` and `mle`, one call for every protocol
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
@@ -20,23 +22,31 @@ from rr_core.protocols.channel_estimation import (
 from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
+from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary
+from rr_core.protocols.unary_estimation import mle_unary, optimality_gap_unary, update_factors_unary
 
 __all__ = [
     "Channel",
     "ChannelCollection",
     "MaximumLikelihood",
     "Protocol",
+    "UnaryEncoding",
     "collect",
     "effective_sample_size",
     "gibbs_chain",
     "ibu_gaps_channel",
     "inv",
     "inv_covariance_channel",
+    "inv_n_unary",
+    "inv_p_unary",
     "merge_last",
     "mle",
+    "mle_unary",
     "optimality_gap_channel",
+    "optimality_gap_unary",
     "posterior",
     "posterior_mean",
     "split_r_hat",
     "update_factors_channel",
+    "update_factors_unary",
 ]

@@ -15,29 +15,35 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.unary import UnaryEncoding, inv_unary
+from rr_core.protocols.unary_estimation import mle_unary
 
-Protocol = Channel | RandomizedResponse
+Protocol = Channel | RandomizedResponse | UnaryEncoding
 
 
-def inv(observed: ArrayLike, protocol: Protocol, n: float | None = None) -> Array:
+def inv(observed: ArrayLike, protocol: Protocol, n: int | None = None) -> Array:
     """The unbiased linear estimate (Inv) of the distribution of the truth.
 
     Args:
-        observed: (..., m) histogram of the reports, normalised inside.
-        protocol: a `Channel`, or a `RandomizedResponse`.
-        n: number of users. A histogram of reports has it, so it is not used.
+        observed: (..., m) histogram of the reports, normalised inside; for unary encoding (..., k) their support.
+        protocol: a `Channel`, a `RandomizedResponse`, or a `UnaryEncoding` (see `inv_unary`).
+        n: number of users, needed with a support. A histogram of reports has it, so it is not used.
 
     Returns:
-        (..., k) estimates that sum to one and may be negative.
+        (..., k) estimates, which may be negative. They sum to one; for unary encoding only in expectation.
 
     Raises:
         ValueError: when the protocol does not identify the truth, or naming the argument.
 
     >>> inv([70, 30], Channel.warner(1 / 6)).round(6).tolist()
     [0.2, 0.8]
+    >>> inv([700, 400, 380], UnaryEncoding(3, 1.0), 1000).round(4).tolist()
+    [1.3166, 0.0917, 0.01]
     """
     if isinstance(protocol, Channel):
         return inv_channel(observed, protocol)
+    if isinstance(protocol, UnaryEncoding):
+        return inv_unary(observed, protocol, n)
     return estimators.inv(observed, _mechanism(protocol))
 
 
@@ -45,8 +51,9 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     """A distribution of maximum likelihood, with its certificate.
 
     Args:
-        observed: (m,) histogram of the reports, normalised inside.
-        protocol: a `Channel` (see `mle_channel`), or a `RandomizedResponse`, whose MLE* is in closed form.
+        observed: (m,) histogram of the reports, normalised inside; for unary encoding the reports, (n, k) of 0 and 1.
+        protocol: a `Channel` (see `mle_channel`), a `RandomizedResponse`, whose MLE* is in closed form, or a
+            `UnaryEncoding` (see `mle_unary`).
         tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
             found is returned, with its gap.
 
@@ -58,6 +65,8 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     """
     if isinstance(protocol, Channel):
         return mle_channel(observed, protocol, tolerance)
+    if isinstance(protocol, UnaryEncoding):
+        return mle_unary(observed, protocol, tolerance)
     mechanism = _mechanism(protocol)
     checked_tolerance(tolerance)
     counts = _validate.histogram(observed, mechanism.k)
@@ -71,6 +80,7 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
 def _mechanism(protocol: object) -> RandomizedResponse:
     if not isinstance(protocol, RandomizedResponse):
         raise ValueError(
-            f"protocol must be a Channel or a RandomizedResponse, got {_validate.short(protocol)}"
+            "protocol must be a Channel, a RandomizedResponse or a UnaryEncoding, "
+            f"got {_validate.short(protocol)}"
         )
     return protocol
