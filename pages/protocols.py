@@ -1,13 +1,22 @@
 """Protocols: what changes when reports are not made by k-RR."""
 
-from pages._ui import guidance
+from pages._ui import guidance, memory, messages
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.protocols import channel
+from pages._ui.protocols import channel, unary
 
-PARTS = Parts("protocols", {"channel": "Any channel"})
-page = open_page("protocols", "What if people report in another way?", channel.SETTINGS, PARTS.binding)
+PARTS = Parts("protocols", {"channel": "Any channel", "unary": "Unary encoding, RAPPOR"})
+page = open_page(
+    "protocols", "What if people report in another way?", channel.SETTINGS, unary.ENCODING, PARTS.binding
+)
 parts = PARTS.tabs()
-with parts["channel"]:
-    channel.section(page)
+sections = {"channel": channel.section, "unary": unary.section}
+for key, part in parts.items():
+    if part.open:
+        with part:
+            try:
+                sections[key](page)
+            except memory.NoRoom as error:  # before any figure
+                messages.show([f"{error}"])
+                page.controls()
 guidance.next_page()

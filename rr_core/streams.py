@@ -32,6 +32,7 @@ class Stream(Enum):
     MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
     ARRIVALS = (12,)  # the order in which the reports of a collection arrive
     CHANNEL = (13,)  # reports of any channel
+    UNARY = (14,)  # reports by unary encoding; then those of one person
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

@@ -3,7 +3,7 @@ variance, who was best and worst."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
 _PLACES = 14  # of distances, which are the same up to rounding
 _DIGITS = (3, 4, 5)  # that a distance is told with
+_COUNT = {2: "two", 3: "three", 4: "four"}
 # Where Inv is so many times as large as any repair, the picture shows the repairs, with this much room around them.
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0
 GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
@@ -93,27 +94,37 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
     )
     if truth is None:
         return f"{zeroed}; they make up for the negatives in different ways."
-    return f"{_nearest({name: total_variation(by_name[name], truth) for name in VALID})} {zeroed}."
+    off = {QUANTITIES[name].name: total_variation(by_name[name], truth) for name in VALID}
+    return f"{nearest(off)} {zeroed}."
 
 
-def _nearest(off: Mapping[str, float]) -> str:
+def nearest(off: Mapping[str, float]) -> str:
     """Which estimate is off by least in this draw, and by how much the others are; distances that read the same to five
-    digits are the same."""
+    digits are the same.
+
+    Args:
+        off: distance from the truth by the estimate's name on screen.
+    """
     off = {name: round(distance, _PLACES) for name, distance in off.items()}
-    order = sorted(VALID, key=lambda name: off[name])
+    order = sorted(off, key=off.__getitem__)
     digits = next(
         (some for some in _DIGITS if len({percent(off[name], some) for name in order}) == len(order)),
         _DIGITS[-1],
     )
     groups: dict[str, list[str]] = {}
     for name in order:
-        groups.setdefault(percent(off[name], digits), []).append(QUANTITIES[name].name)
+        groups.setdefault(percent(off[name], digits), []).append(name)
     (least, best), *others = groups.items()
     if not others:
-        return f"In this draw all three are off by {least} from the truth."
-    come = f"{best[0]} comes" if len(best) == 1 else f"{best[0]} and {best[1]} come"
-    rest = " and ".join(f"{' and '.join(who)} by {distance}" for distance, who in others)
+        return f"In this draw all {_COUNT[len(off)]} are off by {least} from the truth."
+    come = f"{best[0]} comes" if len(best) == 1 else f"{_listed(best)} come"
+    rest = _listed([f"{_listed(who)} by {distance}" for distance, who in others])
     return f"In this draw {come} closest to the truth, off by {least}, {rest}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One collection through any channel: users, their reports, and what the estimates make of them."""
+"""One collection by any protocol: users, their reports, and what the estimates make of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import sampling
+from rr_core import estimators, sampling
 from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -18,8 +19,12 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
+from rr_core.protocols.unary_estimation import mle_unary
 
 OTHERS = "all others"
+MOST_BITS = 2_000_000  # of unary encoding that are made and held
+_UNARY_TOLERANCE = 1e-6  # nats per report
 _ITERATIONS = np.unique(np.geomspace(1, 10_000, 60).astype(np.int64))
 
 
@@ -97,3 +102,105 @@ def merge_last(
         return users, None if labels is None else tuple(labels)
     names = [str(i + 1) for i in range(k - 1)] if labels is None else labels[: k - 1]
     return np.append(users[: k - 1], users[k - 1 :].sum()), (*names, OTHERS)
+
+
+@dataclass(frozen=True, eq=False)
+class UnaryCollection:
+    """Users with their true categories, and their reports by unary encoding.
+
+    Attributes:
+        protocol: the encoding.
+        true_counts: (k,) users by category.
+        support: (k,) how many reports have a one in each place.
+        reports: (n, k) bits; None where they are too many to be held.
+    """
+
+    protocol: UnaryEncoding
+    true_counts: NDArray[np.int64]
+    support: NDArray[np.int64]
+    reports: NDArray[np.uint8] | None
+
+    @property
+    def n(self) -> int:
+        return int(self.true_counts.sum())
+
+    @property
+    def theta(self) -> Array:
+        """(k,) shares of the users."""
+        shares: Array = self.true_counts / self.n
+        return shares
+
+    @cached_property
+    def inv(self) -> Array:
+        return inv_unary(self.support, self.protocol, self.n)
+
+    @cached_property
+    def inv_n(self) -> Array:
+        return inv_n_unary(self.support, self.protocol, self.n)
+
+    @cached_property
+    def inv_p(self) -> Array:
+        return inv_p_unary(self.support, self.protocol, self.n)
+
+    @cached_property
+    def mle(self) -> MaximumLikelihood | None:
+        """Of maximum likelihood, to a gap of 1e-6; None without the reports, whose sums are not enough for it."""
+        return None if self.reports is None else mle_unary(self.reports, self.protocol, _UNARY_TOLERANCE)
+
+
+def collect_unary(
+    protocol: UnaryEncoding, true_counts: ArrayLike, rng: np.random.Generator | int | None = None
+) -> UnaryCollection:
+    """One collection from users with these true counts (k,). Up to MOST_BITS bits in all, every report is made; beyond,
+    the support alone is drawn, from its exact law.
+
+    >>> collect_unary(UnaryEncoding(3, 1.0), [700, 200, 100], 1).reports.shape
+    (1000, 3)
+    """
+    users = sampling.whole_counts("true_counts", true_counts, protocol.k)
+    rng = np.random.default_rng(rng)
+    if int(users.sum()) * protocol.k > MOST_BITS:
+        return UnaryCollection(protocol, users, protocol.randomize_support(users, rng), None)
+    reports = protocol.randomize(np.repeat(np.arange(protocol.k), users), rng)
+    return UnaryCollection(protocol, users, protocol.support(reports), reports)
+
+
+@dataclass(frozen=True, eq=False)
+class OnePerson:
+    """One person's reports by k-RR and by unary encoding, and each of them debiased: Inv of that single report.
+
+    Attributes:
+        truth: the person's category.
+        debiased: (k,) of the report by k-RR.
+        bits: (k,) as sent by unary encoding.
+        debiased_bits: (k,) of them.
+        one, zero: what a bit 1 and a bit 0 count as.
+    """
+
+    truth: int
+    debiased: Array
+    bits: NDArray[np.uint8]
+    debiased_bits: Array
+    one: float
+    zero: float
+
+
+def one_person(
+    true_counts: ArrayLike,
+    mechanism: RandomizedResponse,
+    protocol: UnaryEncoding,
+    rng: np.random.Generator | int | None = None,
+) -> OnePerson:
+    """The reports of a person drawn at random from users with these true counts (k,).
+
+    >>> one_person([1] + [0] * 9, RandomizedResponse(10, np.log(3)), UnaryEncoding(10, 1.0), 1).debiased.round(1).tolist()
+    [-0.5, -0.5, -0.5, -0.5, 5.5, -0.5, -0.5, -0.5, -0.5, -0.5]
+    """
+    users = sampling.whole_counts("true_counts", true_counts, protocol.k)
+    rng = np.random.default_rng(rng)
+    truth = int(np.searchsorted(np.cumsum(users), rng.integers(int(users.sum())), side="right"))
+    report = np.zeros(protocol.k)
+    report[mechanism.randomize([truth], rng)[0]] = 1
+    bits = protocol.randomize([truth], rng)[0]
+    zero, one = (float(inv_unary(np.full(protocol.k, bit), protocol, 1)[0]) for bit in (0, 1))
+    return OnePerson(truth, estimators.inv(report, mechanism), bits, inv_unary(bits, protocol, 1), one, zero)

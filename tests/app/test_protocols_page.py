@@ -114,3 +114,21 @@ def test_a_channel_is_chosen_by_hand():
     page = checked(widget(page, "Channel").set_value("warner").run())
     page = checked(widget(page, "Asked “Are you …?”, % of people").set_value(20.0).run())
     assert "ε = 1\\.39" in said(page)
+
+
+@pytest.mark.parametrize("bits", ["rappor", "oue"])
+@pytest.mark.parametrize("scenario", [*ENDS, "k=12&eps=1&n=2000&truth=hidden", "k=10&eps=1.0986&n=100000"])
+def test_unary_encoding_at_the_ends_of_every_control(bits, scenario):
+    page = opened("protocols", f"part=unary&dist=zipf&{scenario}&bits={bits}")
+    assert not page.error
+    text = said(page)
+    assert "The own bit is 1 with probability" in text
+    k, n = (int(re.search(rf"{name}=(\d+)", scenario)[1]) for name in ("k", "n"))
+    assert ("MLE" in {trace["name"] for trace in charts(page)[0]["data"]}) == (k * n <= 2_000_000)
+    assert ("This person's truth is" in text) == (k <= 60 and "hidden" not in scenario)
+    assert ("truth" in charts(page)[0]["alt"]) == ("hidden" not in scenario)
+
+
+def test_an_unknown_encoding_in_a_link_is_told():
+    page = opened("protocols", "part=unary&bits=morse")
+    assert "morse" in " ".join(one.value for one in page.warning)

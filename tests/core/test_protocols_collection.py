@@ -15,6 +15,8 @@ from rr_core.protocols import (
     merge_last,
     optimality_gap_channel,
 )
+from rr_core.protocols.collection import collect_unary, one_person
+from rr_core.protocols.unary import UnaryEncoding, inv_unary
 
 
 def test_k_rr_as_a_channel_gives_the_estimates_of_k_rr():
@@ -80,3 +82,51 @@ def test_inv_enlarges_a_relative_error_at_most_by_the_condition_number(seed):
     assert (
         off <= channel.condition_number * np.linalg.norm(seen - phi) / np.linalg.norm(phi) * (1 + 1e-6) + 1e-9
     )
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+def test_estimates_of_a_collection_of_bits_are_those_of_its_support(optimized):
+    protocol = UnaryEncoding(5, 1.5, optimized)
+    found = collect_unary(protocol, [500, 300, 150, 40, 10], 1)
+    np.testing.assert_array_equal(found.support, found.reports.sum(axis=0))
+    by_hand = (found.support / 1000 - protocol.q) / (protocol.p - protocol.q)
+    np.testing.assert_allclose(found.inv, by_hand, atol=1e-12)
+    np.testing.assert_allclose(found.inv_n.sum(), 1)
+    np.testing.assert_allclose(found.inv_p.sum(), 1)
+    assert found.mle.gap <= 1e-6
+
+
+def test_of_many_bits_the_sums_alone_are_drawn():
+    found = collect_unary(UnaryEncoding(4, 1.0), [10**9, 0, 0, 0], 1)
+    assert found.reports is None
+    assert found.mle is None
+    np.testing.assert_allclose(found.inv, [1, 0, 0, 0], atol=5e-4)
+
+
+@given(st.integers(2, 6), st.floats(0.05, 5), st.integers(0, 100))
+def test_debiasing_every_report_and_adding_is_adding_and_debiasing_once(k, epsilon, seed):
+    mechanism, protocol = RandomizedResponse(k, epsilon), UnaryEncoding(k, epsilon)
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, k, 40)
+    reports, bits = mechanism.randomize(values, rng), protocol.randomize(values, rng)
+    one_by_one = sum(inv(np.eye(k)[report], mechanism) for report in reports) / 40
+    counts = np.bincount(reports, minlength=k)
+    np.testing.assert_allclose(one_by_one, inv(counts, mechanism), atol=1e-9)
+    # The blog's form, with r the chance of a uniform redraw.
+    r = k * mechanism.q
+    np.testing.assert_allclose((counts - 40 * r / k) / (1 - r), 40 * one_by_one, rtol=1e-7, atol=1e-7)
+    each = sum(inv_unary(report, protocol, 1) for report in bits) / 40
+    np.testing.assert_allclose(each, inv_unary(bits.sum(axis=0), protocol, 40), atol=1e-9)
+
+
+def test_one_debiased_report_sums_to_one_and_is_right_on_average():
+    mechanism, protocol = RandomizedResponse(4, 1.0), UnaryEncoding(4, 1.0)
+    people = [one_person([0, 0, 7, 0], mechanism, protocol, seed) for seed in range(4000)]
+    assert {person.truth for person in people} == {2}
+    debiased = np.array([person.debiased for person in people])
+    np.testing.assert_allclose(debiased.sum(axis=1), 1, atol=1e-12)
+    for values in (debiased, np.array([person.debiased_bits for person in people])):
+        error = values.std(axis=0) / np.sqrt(len(people))
+        assert (np.abs(values.mean(axis=0) - [0, 0, 1, 0]) < 4.5 * error).all()
+    person = people[0]
+    assert set(person.debiased_bits.round(9)) <= {round(person.one, 9), round(person.zero, 9)}

@@ -1,0 +1,175 @@
+"""Unary encoding: a report of one bit for each category, its estimates, and one report by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import chart, dials, figure_controls, guidance, memory, state, truth, view_picker
+from pages._ui.figure_controls import widget
+from pages._ui.frame import Page
+from pages._ui.link import Binding
+from pages._ui.safe_text import markdown
+from rr_core.figures.style import number, percent
+from rr_core.figures.unary import one_report, unary_estimates
+from rr_core.figures.view import Bars, bars, natural_order
+from rr_core.figures.wording import display
+from rr_core.parameters import Choice
+from rr_core.plan.protocols import support as bits_of
+from rr_core.populations import UPLOAD
+from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
+from rr_core.protocols.unary import UnaryEncoding
+from rr_core.scenario import Draw, Scenario
+from rr_core.streams import Stream
+
+ENCODINGS = {"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}
+_CHOICE = Choice("encoding", "bits", "encoding", ENCODINGS)
+_MOST_DRAWN = 60  # categories
+_FIRST = "rappor"
+_LONGEST_NAME = 18
+
+
+def _read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+    if _CHOICE.parameter not in query:
+        return None
+    encoding, note = _CHOICE.parse(query[_CHOICE.parameter], _FIRST)
+    return encoding, (note,) if note else ()
+
+
+ENCODING: Binding[str] = Binding(
+    "_unary_encoding", _FIRST, _read, lambda key: {_CHOICE.parameter: None if key == _FIRST else key}
+)
+
+
+def section(page: Page) -> go.Figure:
+    """The estimates from bits as main figure; then one report by itself, and what is best sent."""
+    draw = page.work.draw
+    st.markdown(
+        "In **unary encoding** a report is one **bit** for each category: 1 for one's own, 0 for all others. A coin then "
+        "flips some bits, so there may be many ones, or none. Google's **RAPPOR** is built on it.\n\n"
+        "**Try:** move **Privacy ε** to 4 and compare MLE with InvP. Which one comes closer to the truth?"
+    )
+    place = page.place()
+    with figure_controls.row():
+        encoding = widget(
+            st.segmented_control,
+            "Encoding",
+            list(ENCODINGS),
+            format_func=ENCODINGS.__getitem__,
+            **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
+        )
+        guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
+    protocol = UnaryEncoding(
+        draw.scenario.k, draw.scenario.epsilon, (encoding or ENCODING.current()) == "oue"
+    )
+    collected = _collected(page, protocol)
+    estimates = {"inv": collected.inv, "inv_n": collected.inv_n, "inv_p": collected.inv_p}
+    if collected.reports is not None and not dials.moving() and collected.mle is not None:
+        estimates["mle"] = collected.mle.theta
+    figure = unary_estimates(
+        estimates, collected.support / collected.n, truth.unless_hidden(collected.theta), _view(page)
+    )
+    page.lead(figure, "protocols", place=place)
+    st.markdown(_explanation(protocol, collected, draw))
+    if not dials.moving():
+        _one_report(draw, protocol)
+        _what_to_send(draw.scenario)
+    return figure
+
+
+def _view(page: Page) -> Bars:
+    k, labels = page.work.draw.scenario.k, page.work.draw.population.labels
+    if k <= _MOST_DRAWN:
+        return bars(natural_order(k), labels, "Category")
+    order, which = view_picker.most_frequent(page.work)
+    return bars(order, labels, f"The {_MOST_DRAWN} {which}", _MOST_DRAWN)
+
+
+def _collected(page: Page, protocol: UnaryEncoding) -> UnaryCollection:
+    draw = page.work.draw
+    if draw.scenario.dist == UPLOAD:
+        about = (draw.scenario, protocol, draw.population.key)
+        return state.cached("unary", about, lambda: _collect(draw, protocol))
+    return _shared(draw.scenario, protocol, draw)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _shared(scenario: Scenario, protocol: UnaryEncoding, _draw: Draw) -> UnaryCollection:
+    return _collect(_draw, protocol)
+
+
+memory.shared(_shared.clear)
+
+
+def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:
+    with memory.room(memory.BYTES_PER_CATEGORY * protocol.k + MOST_BITS):
+        return collect_unary(protocol, draw.true_counts, draw.scenario.stream(Stream.UNARY))
+
+
+def _explanation(protocol: UnaryEncoding, collected: UnaryCollection, draw: Draw) -> str:
+    own, other = percent(protocol.p), percent(protocol.q)
+    lines = [
+        f"The own bit is 1 with probability **{own}**, each other bit with probability **{other}**. Together that grants "
+        f"ε = {number(protocol.epsilon)}, for another truth changes the chances of two bits alone.",
+        "Inv takes off the ones that chance alone brings and stretches the rest, for each category by itself. So its "
+        "shares need not add up to 100%; those of InvN and InvP do.",
+    ]
+    if collected.reports is None:
+        lines.append(
+            f"**MLE** needs the bits of every report, not only their sums. Here it is shown for up to {MOST_BITS:,} "
+            f"bits in all (K times N); this would be {draw.scenario.k * draw.scenario.n:,}."
+        )
+    elif not dials.moving() and collected.mle is not None:
+        gap = number(max(collected.mle.gap, 0.0), 2)
+        lines.append(
+            f"**MLE** uses more than the sums: which ones came together in a report. Its certificate is {gap} nats per "
+            "report."
+        )
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _one_report(draw: Draw, protocol: UnaryEncoding) -> None:
+    st.subheader("What does one report say by itself?")
+    k = draw.scenario.k
+    if k > _MOST_DRAWN:
+        st.caption(f"Shown for up to {_MOST_DRAWN} categories: lower **Categories K**.")
+        return
+    if truth.hidden():
+        st.caption(truth.note("one person's truth and reports"))
+        return
+    person = one_person(draw.true_counts, draw.mechanism, protocol, draw.scenario.stream(Stream.UNARY, 1))
+    names = _names(draw)
+    shown = [display(name, _LONGEST_NAME) for name in names]
+    chart.show(one_report(person.debiased, person.debiased_bits, shown), "one_report")
+    st.markdown(_in_words(person, names[person.truth]))
+
+
+def _names(draw: Draw) -> list[str]:
+    labels = draw.population.labels
+    return [str(i + 1) for i in range(draw.scenario.k)] if labels is None else list(labels)
+
+
+def _in_words(person: OnePerson, name: str) -> str:
+    bits = "".join(map(str, person.bits.tolist()))
+    return (
+        f"This person's truth is **{markdown(name)}**. By unary encoding they sent `{bits}`. Each 1 counts as "
+        f"{number(person.one)} people, each 0 as {number(person.zero)}.\n\n"
+        "**No single report makes sense.** Added over everybody they are the estimate **Inv**: to debias every report "
+        "and add, or to add and debias once, is the same."
+    )
+
+
+def _what_to_send(scenario: Scenario) -> None:
+    k = scenario.k
+    rr, unary = bits_of("rr", k, scenario.epsilon).bits(k), bits_of("sue", k, scenario.epsilon).bits(k)
+    with st.expander("Should a phone send the debiased report?"):
+        st.markdown(
+            "Then nobody could use biased counts by mistake. But it costs, and hides nothing more:\n\n"
+            "| one report | as it is | debiased, 8 bytes a number |\n|:--|--:|--:|\n"
+            f"| k-RR | {rr:,} bits | {64 * k:,} bits |\n| Unary encoding | {unary:,} bits | {64 * k:,} bits |\n\n"
+            "Debiasing needs nothing but K, ε and the number of reports N, so it can be done once, on the counts: with "
+            "$Y$ the reports of a category and $r = Kq$ the chance that k-RR draws a category at random,\n\n"
+            r"$$F_A(Y) = \frac{Y - N r/K}{1 - r} = N\,\mathrm{Inv}.$$"
+        )

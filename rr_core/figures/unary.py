@@ -1,0 +1,112 @@
+"""Unary encoding: estimates from bits, and what one report says by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.figures.estimators import estimate_bars, nearest
+from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
+from rr_core.figures.view import Bars
+from rr_core.metrics import total_variation
+
+_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
+_TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
+
+
+def unary_estimates(
+    estimates: Mapping[str, Array], ones: Array, truth: Array | None, view: Bars
+) -> go.Figure:
+    """Estimates from unary encoding by category, beside the truth.
+
+    Args:
+        estimates: (k,) by name: "inv", "inv_n", "inv_p" and, where it was computed, "mle".
+        ones: (k,) share of the reports with a one in each place.
+        truth: (k,) shares of the users; None is left out.
+        view: which categories.
+    """
+    values = {name: view.pick(estimate) for name, estimate in estimates.items()}
+    values["mle_star"] = values.get("mle", values["inv_p"])
+    traces = [
+        {**trace, "name": "MLE" if trace["name"] == "MLE*" else trace["name"]}
+        for trace in estimate_bars(view, values, None if truth is None else view.pick(truth))
+        if trace["name"] != "MLE*" or "mle" in estimates
+    ]
+    y, reading = axis("Share of users", tickformat=SHARE), _reading(estimates, ones, truth)
+    highest = max(float(estimate.max()) for name, estimate in estimates.items() if name != "inv")
+    if np.abs(estimates["inv"]).max() > _TOWERING * highest:
+        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
+        low, high = (percent(float(end)) for end in (estimates["inv"].min(), estimates["inv"].max()))
+        reading += f" Inv leaves the picture: it goes from {low} to {high}."
+    layout: dict[str, Any] = {
+        "barmode": "group",
+        "bargap": 0.18,
+        "bargroupgap": 0.04,
+        "hovermode": view.hovermode,
+    }
+    return figure(traces, view.axis(), y, reading, **layout)
+
+
+def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -> str:
+    bits = f"Ones per report: {number(float(ones.sum()))} on average."
+    if truth is None:
+        return (
+            f"Of {ones.size:,} categories Inv puts {int((estimates['inv'] < 0).sum()):,} below zero. {bits}"
+        )
+    off = {
+        _NAMES[name]: total_variation(estimate, truth)
+        for name, estimate in estimates.items()
+        if name != "inv"
+    }
+    return f"{nearest(off)} {bits}"
+
+
+def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
+    """One person's debiased reports, category by category.
+
+    Args:
+        one_hot: (k,) the debiased report by k-RR.
+        bits: (k,) the debiased report by unary encoding.
+        names: of the k categories, escaped.
+    """
+    x = np.arange(one_hot.size)
+    lines = (
+        ("k-RR", one_hot, QUANTITIES["observed"].colour),
+        ("Unary encoding", bits, SERIES[2]["color"]),
+    )
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": x,
+            "y": values,
+            "customdata": np.array(names),
+            "marker": {"color": colour},
+            "hovertemplate": f"%{{customdata}}<br>{name}: %{{y:.4~g}}<extra></extra>",
+        }
+        for name, values, colour in lines
+    ]
+    low, high = (number(float(end)) for end in (one_hot.min(), one_hot.max()))
+    reading = (
+        f"Debiased, one report by k-RR counts as {high} people in the category that it names, and as {low} in each other "
+        "one. Its sum is 1, and over many tosses of the coin it is right on average."
+    )
+    ticks = {"tickmode": "array", "tickvals": x, "ticktext": list(names)}
+    layout: dict[str, Any] = {"barmode": "group", "height": 380, "shapes": [_at_zero()]}
+    return figure(traces, axis("Category", **ticks, automargin=True), axis("People"), reading, **layout)
+
+
+def _at_zero() -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": 0,
+        "y1": 0,
+        "line": {"color": ZERO, "width": 1},
+    }
