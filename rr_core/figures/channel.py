@@ -166,7 +166,7 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
         "z": matrix.astype(np.float32),
         "zmin": 0.0,
         "zmax": 1.0,
-        "colorscale": [[0.0, "#F4F9FD"], [0.5, "#56B4E9"], [1.0, "#003B66"]],
+        "colorscale": [[0.0, "#F4F9FD"], [0.5, QUANTITIES["observed"].colour], [1.0, "#003B66"]],
         "showscale": not small,
         "colorbar": {
             "tickformat": SHARE,

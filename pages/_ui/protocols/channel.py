@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, figure_controls, guidance, memory, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
+from pages._ui.work import Work
 from rr_core import parameters, streams
 from rr_core.figures.channel import (
     channel_convergence,
@@ -25,6 +26,7 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
+from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.populations import TABLES, UPLOAD
@@ -55,7 +57,7 @@ _WHAT = {
 }
 _EXAMPLE = "0.7 0.2 0.1; 0.2 0.6 0.2; 0.1 0.2 0.7"
 _LONGEST_TEXT, _LONGEST_SENTENCE = 400, 600
-MOST_CATEGORIES = 200
+MOST_CATEGORIES = 100
 
 
 @dataclass(frozen=True)
@@ -130,14 +132,23 @@ SETTINGS: Binding[ChannelSettings] = Binding("_channel_settings", ChannelSetting
 
 
 @dataclass(frozen=True, eq=False)
-class _Own:
-    """A matrix of the visitor, and whether it came from a file, which no shared cache may hold."""
+class _Shown:
+    """What is on screen.
 
-    read: MatrixFile
-    uploaded: bool
+    Attributes:
+        collected: the channel and a collection through it.
+        labels: names of the truths; None for numbers.
+        reports: names of the reports where these are no categories, else None.
+        code: Python for the channel and the users, for the script.
+    """
+
+    collected: ChannelCollection
+    labels: tuple[str, ...] | None
+    reports: tuple[str, ...] | None
+    code: str
 
 
-def section(page: Page) -> go.Figure:
+def section(page: Page) -> None:
     """The channel's estimates as main figure, with the widgets to choose it, and what it grants and tells apart."""
     draw, settings = page.work.draw, SETTINGS.current()
     st.markdown(
@@ -171,19 +182,22 @@ def section(page: Page) -> go.Figure:
             "Privacy budget",
         )
     own = _own_matrix(settings) if design == "own" else None
-    collected, labels, reports = _collected(page, settings, own)
+    shown = _shown(page.work, settings, own)
+    collected = shown.collected
     figure = channel_estimates(
         truth.unless_hidden(collected.theta),
-        collected.phi if reports is None else None,
+        collected.phi if shown.reports is None else None,
         collected.inv,
         collected.mle,
-        labels,
+        shown.labels,
     )
     page.lead(figure, "protocols", place=place)
-    _explain(settings, draw, collected, labels, reports)
+    _explain(settings, draw, shown)
     if not dials.moving():
-        _details(collected, labels, reports)
-    return figure
+        _details(shown)
+    downloads.row(
+        page.work, figure, "channel", partial(_data_csv, shown), _SCRIPT.format(code=shown.code), alone=True
+    )
 
 
 def _slider(settings: ChannelSettings, number: Number) -> None:
@@ -209,7 +223,7 @@ def _slider(settings: ChannelSettings, number: Number) -> None:
     )
 
 
-def _own_matrix(settings: ChannelSettings) -> _Own:
+def _own_matrix(settings: ChannelSettings) -> MatrixFile:
     """The matrix that the visitor uploaded or else typed, with the widgets for both. An unreadable one leaves in use the
     last that was read."""
     with st.expander("My table", expanded=True):
@@ -241,51 +255,49 @@ def _own_matrix(settings: ChannelSettings) -> _Own:
                 read = state.read_once(
                     "channel", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
                 )
-                return _noted(_Own(read, True))
+                return _noted(read)
             read = read_matrix(settings.matrix)
         except (UnreadableFile, memory.NoRoom) as error:
             st.error(
                 markdown(f"{error} The last table that could be read stays in use."), icon=":material/error:"
             )
-            held: _Own | None = memory.held().get("channel_matrix")
-            return held or _Own(read_matrix(_EXAMPLE), False)
-        return _noted(_Own(read, False))
+            held: MatrixFile | None = memory.held().get("channel_matrix")
+            return held or read_matrix(_EXAMPLE)
+        return _noted(read)
 
 
-def _noted(own: _Own) -> _Own:
-    for note in own.read.notes:
+def _noted(read: MatrixFile) -> MatrixFile:
+    for note in read.notes:
         st.caption(markdown(note))
-    memory.held().put("channel_matrix", own)
-    return own
+    memory.held().put("channel_matrix", read)
+    return read
 
 
-def _collected(
-    page: Page, settings: ChannelSettings, own: _Own | None
-) -> tuple[ChannelCollection, tuple[str, ...] | None, tuple[str, ...] | None]:
-    """The collection, the names of its categories, and those of its reports where these are no categories."""
-    draw = page.work.draw
-    labels: tuple[str, ...] | None
+def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
+    """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
+    draw, scenario = work.draw, work.draw.scenario
     if own is not None:
-        read = own.read
-        users, labels = _users(draw, len(read.matrix))
-        about = (draw.scenario, read.matrix.tobytes(), read.matrix.shape)
-        made = state.cached(
-            "channel_own", about, lambda: _collect(draw.scenario, Channel(read.matrix), users)
+        users, labels, code = _users(draw, len(own.matrix))
+        about = (scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
+        made = state.cached("channel_own", about, lambda: _collect(scenario, Channel(own.matrix), users))
+        square = own.reports is None and made.channel.m == made.channel.k
+        reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(made.channel.m))
+        return _Shown(
+            made, own.truths or labels, reports, f"{code}\nchannel = Channel({own.matrix.tolist()})"
         )
-        labels = read.truths or labels
-        square = read.reports is None and made.channel.m == made.channel.k
-        return made, labels, None if square else read.reports or _numbered(made.channel.m)
-    k = _most_categories(settings.design, draw.scenario)
-    users, labels = _users(draw, min(k, draw.scenario.k))
+    users, labels, code = _users(draw, min(_most_categories(settings.design, scenario), scenario.k))
     if settings.design == "warner":
         labels = (labels[0] if labels else "1", "not so")
+    channel, of_channel = _build(settings, len(users), scenario.epsilon)
 
     def make() -> ChannelCollection:
-        return _collect(draw.scenario, _build(settings, len(users), draw.scenario.epsilon), users)
+        return _collect(scenario, channel, users)
 
-    if draw.scenario.dist == UPLOAD:
-        return state.cached("channel", (draw.scenario, settings, len(users)), make), labels, None
-    return _shared(draw.scenario, settings, make), labels, None
+    if work.is_shared:
+        made = _shared(scenario, settings, make)
+    else:
+        made = state.cached("channel", (scenario, draw.population.key, settings), make)
+    return _Shown(made, labels, None, f"{code}\nchannel = Channel.{of_channel}")
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -302,13 +314,16 @@ def _collect(scenario: Scenario, channel: Channel, users: Any) -> ChannelCollect
     return collect(channel, users, streams.generator(scenario.seed, Stream.CHANNEL))
 
 
-def _users(draw: Draw, k: int) -> tuple[Any, tuple[str, ...] | None]:
-    """(k,) users of the draw, the last categories merged; a Zipf population of k categories where the draw has fewer."""
+def _users(draw: Draw, k: int) -> tuple[Any, tuple[str, ...] | None, str]:
+    """(k,) users of the draw, the last categories merged; where the draw has fewer, a Zipf population of k categories.
+    With their names, and Python that makes them."""
     scenario, labels = draw.scenario, draw.population.labels
     if k <= scenario.k:
-        return merge_last(draw.true_counts, labels, k)
+        users, names = merge_last(draw.true_counts, labels, k)
+        return users, names, f"users, _ = merge_last(draw.true_counts, draw.population.labels, {k})"
     dist = "zipf" if scenario.dist == UPLOAD or scenario.dist in TABLES else scenario.dist
-    return replace(scenario, dist=dist, k=k).users().counts, None
+    code = f"users = replace(scenario, dist={dist!r}, k={k}).users().counts"
+    return replace(scenario, dist=dist, k=k).users().counts, None, code
 
 
 def _most_categories(design: str, scenario: Scenario) -> int:
@@ -319,32 +334,25 @@ def _most_categories(design: str, scenario: Scenario) -> int:
     return MOST_CATEGORIES
 
 
-def _build(settings: ChannelSettings, k: int, epsilon: float) -> Channel:
+def _build(settings: ChannelSettings, k: int, epsilon: float) -> tuple[Channel, str]:
+    """The channel, and the call that makes it, for the script."""
+    p, forced, first, error = (
+        value / _PERCENT for value in (settings.p, settings.forced, settings.first, settings.error)
+    )
     if settings.design == "warner":
-        return Channel.warner(settings.p / _PERCENT)
+        return Channel.warner(p), f"warner({p!r})"
     if settings.design == "forced":
-        return Channel.forced_with_first(k, settings.forced / _PERCENT, settings.first / _PERCENT)
+        return Channel.forced_with_first(k, forced, first), f"forced_with_first({k}, {forced!r}, {first!r})"
     if settings.design == "errors":
-        return Channel.misclassification(k, settings.error / _PERCENT)
+        return Channel.misclassification(k, error), f"misclassification({k}, {error!r})"
     if settings.design == "geometric":
-        return Channel.truncated_geometric(k, epsilon)
-    return Channel.k_rr(RandomizedResponse(k, epsilon))
+        return Channel.truncated_geometric(k, epsilon), f"truncated_geometric({k}, {epsilon!r})"
+    return Channel.k_rr(RandomizedResponse(k, epsilon)), f"k_rr(RandomizedResponse({k}, {epsilon!r}))"
 
 
-def _numbered(m: int) -> tuple[str, ...]:
-    return tuple(f"{i + 1}" for i in range(m))
-
-
-def _explain(
-    settings: ChannelSettings,
-    draw: Draw,
-    collected: ChannelCollection,
-    labels: tuple[str, ...] | None,
-    reports: tuple[str, ...] | None,
-) -> None:
+def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
     """What the channel is, what it grants and tells apart, in one element."""
-    channel = collected.channel
-    named, reported = _names(channel, labels, reports)
+    channel = shown.collected.channel
     lines = [f"**{DESIGNS[settings.design]}.** {_WHAT[settings.design]}"]
     if channel.k < draw.scenario.k:
         merged = (
@@ -357,26 +365,48 @@ def _explain(
         )
     if channel.k > draw.scenario.k:
         lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
-    said = [markdown(line, _LONGEST_SENTENCE) for line in channel_sentences(collected, named, reported)]
-    st.markdown("\n\n".join([" ".join(lines), "\n".join(f"- {line}" for line in said)]))
+    said = channel_sentences(shown.collected, *_names(shown))
+    listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
+    st.markdown(f"{' '.join(lines)}\n\n{listed}")
 
 
-def _names(
-    channel: Channel, labels: tuple[str, ...] | None, reports: tuple[str, ...] | None
-) -> tuple[list[str], list[str]]:
-    truths = plain_names(labels, natural_order(channel.k))
-    return truths, truths if reports is None else plain_names(reports, natural_order(channel.m))
+def _names(shown: _Shown) -> tuple[list[str], list[str]]:
+    channel = shown.collected.channel
+    truths = plain_names(shown.labels, natural_order(channel.k))
+    return truths, truths if shown.reports is None else plain_names(shown.reports, natural_order(channel.m))
 
 
-def _details(
-    collected: ChannelCollection, labels: tuple[str, ...] | None, reports: tuple[str, ...] | None
-) -> None:
+def _details(shown: _Shown) -> None:
     """The table as a picture, and how long IBU takes to the same answer."""
+    collected = shown.collected
     left, right = st.columns(2, gap="medium")
-    truths, reported = _names(collected.channel, labels, reports)
     with left:
         st.subheader("The table")
-        chart.show(channel_table(collected.channel, truths, reported), "channel_table")
+        chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
     with right:
         st.subheader("How long would IBU take?")
         chart.show(channel_convergence(*collected.ibu_gaps, collected.mle, _TOLERANCE), "channel_convergence")
+
+
+def _data_csv(shown: _Shown) -> bytes:
+    """The estimates, without the truth; Inv is empty where there is none."""
+    found = shown.collected
+    names = [csv_cell(name) for name in plain_names(shown.labels, natural_order(found.channel.k))]
+    inv = [None] * found.channel.k if found.inv is None else found.inv
+    return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
+
+
+_SCRIPT = """
+from dataclasses import replace
+
+from rr_core import RandomizedResponse, streams
+from rr_core.protocols import Channel, collect, merge_last
+from rr_core.streams import Stream
+
+{code}
+found = collect(channel, users, streams.generator(scenario.seed, Stream.CHANNEL))
+print("epsilon:", channel.epsilon, "rank:", channel.rank, "condition number:", channel.condition_number)
+print("reports:", found.counts.tolist())
+print("inv:", None if found.inv is None else found.inv.tolist())
+print("mle:", found.mle.theta.tolist(), "certificate:", found.mle.gap)
+"""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, dials, figure_controls, guidance, memory, state, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth, view_picker
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -16,6 +16,7 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.unary import one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import display
+from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
 from rr_core.plan.protocols import support as bits_of
 from rr_core.populations import UPLOAD
@@ -43,7 +44,7 @@ ENCODING: Binding[str] = Binding(
 )
 
 
-def section(page: Page) -> go.Figure:
+def section(page: Page) -> None:
     """The estimates from bits as main figure; then one report by itself, and what is best sent."""
     draw = page.work.draw
     st.markdown(
@@ -76,7 +77,8 @@ def section(page: Page) -> go.Figure:
     if not dials.moving():
         _one_report(draw, protocol)
         _what_to_send(draw.scenario)
-    return figure
+    more = _SCRIPT.format(optimized=protocol.optimized)
+    downloads.row(page.work, figure, "unary", partial(_data_csv, draw, collected), more, alone=True)
 
 
 def _view(page: Page) -> Bars:
@@ -159,6 +161,36 @@ def _in_words(person: OnePerson, name: str) -> str:
         "**No single report makes sense.** Added over everybody they are the estimate **Inv**: to debias every report "
         "and add, or to add and debias once, is the same."
     )
+
+
+def _data_csv(draw: Draw, collected: UnaryCollection) -> bytes:
+    """Ones and estimates, without the truth; MLE is empty where it was not computed."""
+    labels, mle = draw.population.labels, collected.mle
+    names = [csv_cell(name) for name in _names(draw)]
+    columns = {
+        "category": names,
+        "ones": collected.support,
+        "inv": collected.inv,
+        "inv_n": collected.inv_n,
+        "inv_p": collected.inv_p,
+        "mle": [None] * len(names) if mle is None else mle.theta,
+    }
+    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
+
+
+_SCRIPT = """
+from rr_core.protocols import UnaryEncoding
+from rr_core.protocols.collection import collect_unary
+from rr_core.streams import Stream
+
+protocol = UnaryEncoding(scenario.k, scenario.epsilon, optimized={optimized})
+found = collect_unary(protocol, draw.true_counts, scenario.stream(Stream.UNARY))
+print("ones:", found.support.tolist())
+print("inv:", found.inv.tolist())
+print("inv_n:", found.inv_n.tolist())
+print("inv_p:", found.inv_p.tolist())
+print("mle:", None if found.mle is None else (found.mle.theta.tolist(), found.mle.gap))
+"""
 
 
 def _what_to_send(scenario: Scenario) -> None:
