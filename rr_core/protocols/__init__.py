@@ -2,6 +2,8 @@
 
 channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
+subset              subset selection: reports, their supports drawn all at once, and Inv
+hadamard            Hadamard response: reports, their histogram drawn all at once, and Inv
 estimation          `inv` and `mle`, one call for every protocol
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
@@ -16,12 +18,16 @@ from rr_core.protocols.channel_estimation import (
     update_factors_channel,
 )
 from rr_core.protocols.estimation import Protocol, inv, mle
+from rr_core.protocols.hadamard import HadamardResponse
 from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
+from rr_core.protocols.subset import SubsetSelection
 
 __all__ = [
     "Channel",
+    "HadamardResponse",
     "MaximumLikelihood",
     "Protocol",
+    "SubsetSelection",
     "effective_sample_size",
     "gibbs_chain",
     "inv",

@@ -15,20 +15,23 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard
+from rr_core.protocols.subset import SubsetSelection, inv_subset
 
-Protocol = Channel | RandomizedResponse
+Protocol = Channel | RandomizedResponse | SubsetSelection | HadamardResponse
 
 
 def inv(observed: ArrayLike, protocol: Protocol, n: float | None = None) -> Array:
     """The unbiased linear estimate (Inv) of the distribution of the truth.
 
     Args:
-        observed: (..., m) histogram of the reports, normalised inside.
-        protocol: a `Channel`, or a `RandomizedResponse`.
-        n: number of users. A histogram of reports has it, so it is not used.
+        observed: (..., m) histogram of the reports, normalised inside; for a `SubsetSelection` its ``support`` (..., k):
+            how many of the n reports hold each category.
+        protocol: a `Channel`, a `RandomizedResponse`, a `SubsetSelection`, or a `HadamardResponse`.
+        n: number of users, needed with a support only. A histogram of reports has it, so it is not used.
 
     Returns:
-        (..., k) estimates that sum to one and may be negative.
+        (..., k) estimates that may be negative, and sum to one (but for a `HadamardResponse`).
 
     Raises:
         ValueError: when the protocol does not identify the truth, or naming the argument.
@@ -38,6 +41,10 @@ def inv(observed: ArrayLike, protocol: Protocol, n: float | None = None) -> Arra
     """
     if isinstance(protocol, Channel):
         return inv_channel(observed, protocol)
+    if isinstance(protocol, SubsetSelection):
+        return inv_subset(observed, protocol, n)
+    if isinstance(protocol, HadamardResponse):
+        return inv_hadamard(observed, protocol)
     return estimators.inv(observed, _mechanism(protocol))
 
 
