@@ -230,7 +230,7 @@ def hadamard(k: int, epsilon: float) -> Support:
 
     >>> made = hadamard(10, 1.0)
     >>> round(made.p_star, 4), round(made.q_star, 4), made.bits(10)
-    (0.4753, 0.2407, 4)
+    (0.4754, 0.2417, 4)
     """
     count, size = hadamard_blocks(k, epsilon)
     odds = math.expm1(epsilon)
@@ -312,9 +312,9 @@ def compare(
         ValueError: naming the argument.
 
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
-    {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000999}
+    {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """
-    n, theta = _users(n), _share("theta_share", theta_share)
+    n, theta = checked_n(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     variances = [float(made.variance(theta, n, users)) for made in supports]
     best = min(range(len(KEYS)), key=variances.__getitem__)
@@ -505,7 +505,8 @@ def _epsilon(epsilon: float) -> float:
     return value
 
 
-def _users(n: float) -> float:
+def checked_n(n: float) -> float:
+    """``n`` as a float, or ValueError."""
     number = _validate.real("n", n, f"a number >= {N_MIN:g}")
     if number < N_MIN:
         raise ValueError(f"n must be a number >= {N_MIN:g}, got {n!r}")

@@ -21,6 +21,7 @@ from rr_core._validate import Array
 from rr_core.metrics import Users, check_users
 from rr_core.plan import protocols
 from rr_core.protocols.channel import Channel
+from rr_core.protocols.subset import checked_shares
 from rr_core.sampling import Counts
 
 # Reports that are drawn at once; users per member of a set from which a multinomial is quicker.
@@ -96,7 +97,7 @@ class HadamardResponse:
         odds = math.expm1(self.epsilon)
         return odds / (odds + 2 * self.n_blocks)
 
-    def variance(self, theta: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
+    def variance(self, theta: ArrayLike, n: float, users: Users = "fixed") -> Array:
         """Variance of Inv for every category, from ``n`` reports.
 
         With x = e^eps - 1 and P the share of the block that the category is in, n times the variance is
@@ -104,7 +105,7 @@ class HadamardResponse:
 
         Args:
             theta: (..., k) true shares of all categories.
-            n: number of reports, broadcasts against the shares.
+            n: number of reports, > 0.
             users: "fixed" or "sampled".
 
         Returns:
@@ -115,10 +116,10 @@ class HadamardResponse:
             ValueError: naming the argument.
 
         >>> HadamardResponse(4, 1.0).variance([0.7, 0.1, 0.1, 0.1], 1000).round(5).tolist()
-        [0.00547, 0.00527, 0.00607, 0.00527]
+        [0.00584, 0.00444, 0.00644, 0.00444]
         """
         check_users(users)
-        shares = _validate.vector("theta", theta, self.k).astype(np.float64)
+        shares = checked_shares("theta", _validate.vector("theta", theta, self.k))
         blocks = np.arange(self.k) % self.n_blocks
         # Dealt out in turn: with zeros behind the last one, the categories of a block are a column.
         dealt = np.zeros((*shares.shape[:-1], -(-self.k // self.n_blocks) * self.n_blocks))
@@ -131,7 +132,7 @@ class HadamardResponse:
         one = (mine - shares) + 2 / odds * (1 + ratio) + ratio * mine
         if users == "sampled":
             one = one + shares * (1 - shares)
-        variance: Array = one / np.asarray(n, np.float64)
+        variance: Array = one / protocols.checked_n(n)
         return variance
 
     def matrix(self) -> Array:
@@ -206,7 +207,7 @@ class HadamardResponse:
 
         >>> hadamard = HadamardResponse(3, 0.5)
         >>> hadamard.support(hadamard.randomize([0] * 1000, rng=1)).tolist()
-        [602, 521, 517]
+        [601, 501, 526]
         """
         counts = self.histogram(reports)
         of_blocks = counts.reshape(self.n_blocks, -1).sum(axis=1)

@@ -297,6 +297,11 @@ def test_it_is_frozen_and_keeps_shapes():
             lambda: HadamardResponse(4, 1.0).variance([0.25] * 4, 10, "both"),
             "users must be 'fixed' or 'sampled'",
         ),
+        (lambda: HadamardResponse(4, 1.0).variance([0.25] * 4, 0), "n must be a number >= 1e-60, got 0"),
+        (
+            lambda: HadamardResponse(2, 1.0).variance([1.5, 0], 1),
+            "theta must be from 0 to 1 .*, got 0.0 to 1.5",
+        ),
         (lambda: inv([1, 2, 3], HadamardResponse(4, 1.0)), "histogram must have a last axis of length"),
         (lambda: inv([0] * 8, HadamardResponse(4, 1.0)), "histogram must have"),
         (

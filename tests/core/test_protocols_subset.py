@@ -224,6 +224,12 @@ def test_it_is_frozen_and_a_seed_gives_the_same():
         (lambda: SubsetSelection(4, 1.0, 4), "d must be an integer from 1 to 3, got 4"),
         (lambda: SubsetSelection(4, 1.0, 0), "d must be an integer from 1 to 3, got 0"),
         (lambda: SubsetSelection(4, 1.0, 1.5), "d must be an integer from 1 to 3, got 1.5"),
+        (lambda: SubsetSelection(4, 1.0, 2).variance([0.5, -0.5], 1), "theta must be from 0 to 1"),
+        (lambda: SubsetSelection(4, 1.0, 2).variance(0.5, None), "n must be a number >= 1e-60, got None"),
+        (
+            lambda: SubsetSelection(4, 1.0, 2).randomize_support([10**13, 0, 0, 0]),
+            "counts must add up to at most 1,000,000,000,000, got 10,000,000,000,000",
+        ),
         (lambda: SubsetSelection(4, 1.0, 2).randomize([4]), "values must be integers from 0 to k - 1 = 3"),
         (lambda: SubsetSelection(4, 1.0, 2).randomize([0.5]), "values must be integers"),
         (lambda: SubsetSelection(4, 1.0, 2).support([1, 1, 0, 0]), r"reports must have shape \(n, k\)"),
