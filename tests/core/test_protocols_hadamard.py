@@ -120,6 +120,31 @@ def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power
     assert float(support.mean_variance(k, 7)) == pytest.approx(mean, rel=1e-12)
 
 
+@pytest.mark.parametrize("k", [2, 3, 10, 1000, 1023, 65_537, 1_500_000])
+@pytest.mark.parametrize("epsilon", [1e-60, 0.01, 0.3, 0.7, 1.0, 4.0, 8.0, 12.0, 20.0, 300.0])
+def test_no_digits_are_lost_at_either_end(k, epsilon):
+    """Variances in fractions: the second moment of one report is the chance of the block over the square of the gain."""
+    made = protocols.support("hr", k, epsilon)
+    odds = Fraction(math.expm1(epsilon))
+    count, size = shape(k, odds + 1)
+    assert made.blocks[:2] == (count, size)
+    half = Fraction(size, 2)
+    weight = half * odds + count * size  # of all reports, where those outside the set count one
+    gain = half * odds / weight
+    less, more = divmod(k, count)
+    mean_block = Fraction(less**2 * (count - more) + (less + 1) ** 2 * more, k)
+    together = (mean_block - 1) / (k - 1)
+    for theta in (Fraction(0), Fraction(1, k), Fraction(1)):
+        inside = theta + (1 - theta) * together
+        block = (inside * half * (odds + 2) + (1 - inside) * size) / weight
+        want = block / gain**2 - theta
+        assert float(made.variance(float(theta), 1)) == pytest.approx(float(want), rel=1e-11)
+    p = half * (odds + 1) / weight
+    q = (together * half * (odds + 2) / 2 + (1 - together) * half) / weight
+    given = (made.p_star, made.q_star, made.keep)
+    np.testing.assert_allclose(given, [float(p), float(q), float(p - q)], rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("k", "power"), [*CASES, (100, Fraction(20)), (257, Fraction(3)), (1000, Fraction(150))]
 )
