@@ -15,7 +15,7 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
-from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard
+from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard, mle_hadamard
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 
 Protocol = Channel | RandomizedResponse | SubsetSelection | HadamardResponse
@@ -45,7 +45,7 @@ def inv(observed: ArrayLike, protocol: Protocol, n: float | None = None) -> Arra
         return inv_subset(observed, protocol, n)
     if isinstance(protocol, HadamardResponse):
         return inv_hadamard(observed, protocol)
-    return estimators.inv(observed, _mechanism(protocol))
+    return estimators.inv(observed, _mechanism(protocol, Channel, SubsetSelection, HadamardResponse))
 
 
 def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> MaximumLikelihood:
@@ -53,7 +53,8 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
 
     Args:
         observed: (m,) histogram of the reports, normalised inside.
-        protocol: a `Channel` (see `mle_channel`), or a `RandomizedResponse`, whose MLE* is in closed form.
+        protocol: a `Channel` (see `mle_channel`), a `HadamardResponse`, or a `RandomizedResponse`, whose MLE* is in
+            closed form.
         tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
             found is returned, with its gap.
 
@@ -65,7 +66,9 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     """
     if isinstance(protocol, Channel):
         return mle_channel(observed, protocol, tolerance)
-    mechanism = _mechanism(protocol)
+    if isinstance(protocol, HadamardResponse):
+        return mle_hadamard(observed, protocol, tolerance)
+    mechanism = _mechanism(protocol, Channel, HadamardResponse)
     checked_tolerance(tolerance)
     counts = _validate.histogram(observed, mechanism.k)
     if counts.ndim != 1:
@@ -75,9 +78,9 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     return MaximumLikelihood(theta, float(gap), 0)
 
 
-def _mechanism(protocol: object) -> RandomizedResponse:
+def _mechanism(protocol: object, *others: type) -> RandomizedResponse:
+    """``protocol`` as k-RR, or ValueError, which names the ``others`` that are allowed."""
     if not isinstance(protocol, RandomizedResponse):
-        raise ValueError(
-            f"protocol must be a Channel or a RandomizedResponse, got {_validate.short(protocol)}"
-        )
+        names = ", ".join(f"a {other.__name__}" for other in others)
+        raise ValueError(f"protocol must be {names} or a RandomizedResponse, got {_validate.short(protocol)}")
     return protocol

@@ -158,6 +158,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "HadamardResponse.support": (HADAMARD.support, (arrays,)),
     "HadamardResponse.randomize_histogram": (lambda c: HADAMARD.randomize_histogram(c, 1), (arrays,)),
     "HadamardResponse.variance": (HADAMARD.variance, (shares, numbers)),
+    "mle, hadamard": (lambda histogram, t: mle(histogram, HADAMARD, t), (arrays, numbers)),
     "inv, hadamard": (lambda histogram: inv(histogram, HADAMARD), (arrays,)),
     "mle, channel": (lambda histogram, tolerance: mle(histogram, CHANNEL, tolerance), (arrays, numbers)),
     "optimality_gap_channel": (lambda h, theta: optimality_gap_channel(h, theta, CHANNEL), (arrays, shares)),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard as sylvester
 
 from rr_core.plan import protocols
-from rr_core.protocols import Channel, HadamardResponse, inv, mle
+from rr_core.protocols import Channel, HadamardResponse, inv, mle, optimality_gap_channel
 from rr_core.protocols.hadamard import walsh_hadamard
 from tests.core.laws import check_moments, chi_square_p
 
@@ -254,6 +254,22 @@ def test_inv_is_exact_for_any_counts_and_normalises():
     np.testing.assert_allclose(inv(small.astype(np.uint8), protocol), inv(small, protocol), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (4, 1.5), (9, 2.5), (30, 3.0), (12, 20.0)])
+def test_maximum_likelihood_is_that_of_the_whole_channel(k, epsilon):
+    protocol = HadamardResponse(k, epsilon)
+    channel = protocol.channel()
+    for seed, n in enumerate((1, 7, 300, 10**6)):
+        counts = protocol.randomize_histogram(
+            np.random.default_rng(seed).multinomial(n, np.full(k, 1 / k)), seed
+        )
+        found = mle(counts, protocol)
+        assert found.gap <= 1e-9
+        assert found.theta.shape == (k,)
+        assert found.theta.sum() == pytest.approx(1)
+        # The certificate again, from every column of the channel; relative to a report that is in the set.
+        assert optimality_gap_channel(counts, found.theta, channel) <= 2e-9
+
+
 def test_maximum_likelihood_by_way_of_the_channel():
     protocol = HadamardResponse(4, 1.5)
     found = mle(protocol.randomize_histogram([4000, 3000, 2000, 1000], 1), protocol.channel())
@@ -329,9 +345,11 @@ def test_it_is_frozen_and_keeps_shapes():
         ),
         (lambda: inv([1, 2, 3], HadamardResponse(4, 1.0)), "histogram must have a last axis of length"),
         (lambda: inv([0] * 8, HadamardResponse(4, 1.0)), "histogram must have"),
+        (lambda: mle([[1] * 8] * 2, HadamardResponse(4, 1.0)), r"histogram must have shape \(m,\) = \(8,\)"),
+        (lambda: mle([1] * 8, HadamardResponse(4, 1.0), 0), "tolerance must be a number > 0"),
         (
-            lambda: mle([1] * 8, HadamardResponse(4, 1.0)),
-            "protocol must be a Channel or a RandomizedResponse",
+            lambda: mle(np.ones(8192), HadamardResponse(6000, 1.0)),
+            "histogram must have at most 20,000,000/k different reports",
         ),
     ],
 )

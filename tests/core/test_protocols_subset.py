@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse
 from rr_core import inv as inv_of_rr
 from rr_core.plan import protocols
-from rr_core.protocols import SubsetSelection, inv
+from rr_core.protocols import SubsetSelection, inv, mle
 from tests.core.laws import check_moments, chi_square_p
 
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 2), (5, 1), (5, 3), (6, 4), (6, 5)]
@@ -259,6 +259,7 @@ def test_it_is_frozen_and_a_seed_gives_the_same():
             lambda: inv([1, 3, 0, 0], SubsetSelection(4, 1.0, 2), 2),
             "observed must be from 0 to n = 2 .*, got 0 to 3",
         ),
+        (lambda: mle([[1, 1, 0, 0]], SubsetSelection(4, 1.0, 2)), "protocol must be a Channel"),
         (
             lambda: inv([1, 1, 0], SubsetSelection(4, 1.0, 2), 2),
             "observed must have a last axis of length k = 4",
