@@ -157,7 +157,7 @@ class SubsetSelection:
 
         Returns:
             int64 (..., k), d times the users in total. k steps over the r that occur, at most min(d + 1, users) of
-            them and about 10 sqrt(k): O(k^1.5) for up to 10^9 users (more are drawn in parts); O(k) for d = 1.
+            them and about 3 sqrt(k): O(k^1.5) for up to 10^9 users (more are drawn in parts); O(k) for d = 1.
 
         Raises:
             ValueError: naming the argument.

@@ -398,3 +398,19 @@ def test_users_that_are_enough_by_being_whole_people_are_what_the_plan_needs():
     assert exact.value > 0.85 > more.value
     assert required_n(exact.target, 2, 6.0, guess) > 100
     assert exact.price.users[exact.price.bits == 0] == 100
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "blocks"), [(10, 0.01, 1), (10, 1.0, 2), (1_500_000, 20.0, 1_500_000)]
+)
+def test_hadamard_response_is_named_and_its_reports_counted(k, epsilon, blocks):
+    found = planned("rmse", k, epsilon, 1000)
+    row = sentences.compared_protocols(found)[-1]
+    assert sentences.protocol_cells(row)[0] == "HR: Hadamard response"
+    notes = sentences.protocol_notes(found)
+    numbers = number(notes, r"one of ([\d,]+) numbers here")
+    assert numbers == row.blocks.number * row.blocks.size
+    assert row.bits == math.ceil(math.log2(numbers))
+    assert row.blocks.number == blocks
+    # Where every block has one category, or all, nothing is averaged.
+    assert ("averaged" in notes) == (blocks == 2)

@@ -191,7 +191,8 @@ def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
 
 
 def _in_a_sentence(name: str) -> str:
-    return name[0].lower() + name[1:]
+    """The name of a protocol within a sentence; that of a person keeps its capital."""
+    return name if name.startswith("Hadamard") else name[0].lower() + name[1:]
 
 
 def protocol_table(compared: tuple[Protocol, ...]) -> str:
@@ -232,8 +233,8 @@ def _hadamard_note(blocks: Blocks | None) -> str:
     if blocks.together in (0, 1):
         return f"{numbers}."
     return (
-        f"{numbers}, in {blocks.number:,} blocks; its error is averaged over all ways to divide the categories among the "
-        "blocks."
+        f"{numbers}, in {blocks.number:,} blocks; its error is averaged over all ways to deal out the categories evenly "
+        "among them."
     )
 
 
