@@ -31,6 +31,7 @@ class Stream(Enum):
     START = (8,)  # a random start of IBU
     MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
     ARRIVALS = (12,)  # the order in which the reports of a collection arrive
+    CHANNEL = (13,)  # reports of any channel
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

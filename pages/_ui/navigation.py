@@ -47,6 +47,12 @@ LAB = [
         ":material/science:",
         "The paper's evaluation run again: which estimate wins where, and which claims hold.",
     ),
+    (
+        "pages/protocols.py",
+        "Protocols",
+        ":material/alt_route:",
+        "What changes when reports are made in another way than by k-RR.",
+    ),
 ]
 PRACTICE = [
     (

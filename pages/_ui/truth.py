@@ -16,7 +16,7 @@ from pages._ui import link
 T = TypeVar("T")
 
 # Addresses of the pages that show the truth of the scenario.
-_PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu")
+_PAGES = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
 
 
 def hidden() -> bool:

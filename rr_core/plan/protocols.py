@@ -316,24 +316,25 @@ def compare(
     """
     n, theta = checked_n(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
-    variances = [float(made.variance(theta, n, users)) for made in supports]
-    best = min(range(len(KEYS)), key=variances.__getitem__)
+    # Of one user, for that of very many rounds to zero.
+    of_one = [float(made.variance(theta, 1.0, users)) for made in supports]
+    best = min(range(len(KEYS)), key=of_one.__getitem__)
     return tuple(
         Protocol(
             key=made.key,
             p_star=made.p_star,
             q_star=made.q_star,
-            variance=variance,
-            rmse=math.sqrt(variance),
+            variance=variance / n,
+            rmse=math.sqrt(variance / n),
             bits=made.bits(k),
             coded_bits=made.coded_bits(k),
-            users_relative=variance / variances[best],
+            users_relative=variance / of_one[best],
             best=i == best,
             hash_range=made.hash_range,
             subset_size=made.subset_size,
             blocks=made.blocks,
         )
-        for i, (made, variance) in enumerate(zip(supports, variances, strict=True))
+        for i, (made, variance) in enumerate(zip(supports, of_one, strict=True))
     )
 
 

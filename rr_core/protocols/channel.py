@@ -85,6 +85,20 @@ class Channel:
         return cls(matrix)
 
     @classmethod
+    def forced_with_first(cls, k: int, forced: float, first: float) -> Channel:
+        """`forced_response` where a part ``forced`` of all people has to give a fixed answer: the first category for the
+        part ``first`` of them, each of the others for as many of the rest.
+
+        >>> Channel.forced_with_first(3, 0.4, 0.5).matrix.round(6).tolist()
+        [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.2, 0.1, 0.7]]
+        """
+        k = _validate.integer("k", k, 2)
+        forced, first = _probability("forced", forced), _probability("first", first)
+        chances = np.full(k, forced * (1 - first) / (k - 1))
+        chances[0] = forced * first
+        return cls.forced_response(chances)
+
+    @classmethod
     def truncated_geometric(cls, k: int, epsilon_per_step: float) -> Channel:
         """Geometric noise on k ordered categories; a report beyond either end becomes that end (Ghosh, Roughgarden and
         Sundararajan 2012, https://doi.org/10.1137/09076828X).
@@ -111,6 +125,25 @@ class Channel:
         steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
         matrix = np.exp(-step * steps) / (1 + a)
         matrix[:, 1:-1] *= -np.expm1(-step)
+        return cls(matrix)
+
+    @classmethod
+    def misclassification(cls, k: int, error: float) -> Channel:
+        """Ordered categories, taken for a neighbour with probability ``error``: the one below or the one above as often,
+        at an end the only one. It grants no epsilon for k >= 3: reports rule out distant truths.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            error: probability of a wrong report, from 0 to 1.
+
+        >>> Channel.misclassification(3, 0.2).matrix.round(6).tolist()
+        [[0.8, 0.2, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]]
+        """
+        k, error = _validate.integer("k", k, 2), _probability("error", error)
+        matrix = np.diag(np.full(k, 1 - error))
+        inner = np.arange(1, k - 1)
+        matrix[inner, inner - 1] = matrix[inner, inner + 1] = error / 2
+        matrix[0, 1] = matrix[-1, -2] = error
         return cls(matrix)
 
     @classmethod

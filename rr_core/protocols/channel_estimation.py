@@ -18,6 +18,7 @@ In the end theta is set to zero where s > theta, and ordinary Newton steps are t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -170,6 +171,33 @@ def optimality_gap_channel(histogram: ArrayLike, theta: ArrayLike, channel: Chan
     """
     gap: Array = update_factors_channel(histogram, theta, channel).max(axis=-1) - 1
     return float(gap) if gap.ndim == 0 else gap
+
+
+def ibu_gaps_channel(histogram: ArrayLike, channel: Channel, iterations: Sequence[int]) -> Array:
+    """The certificate max_i g_i - 1 of plain IBU (eq. (4)) from the uniform start, after some numbers of iterations.
+
+    Args:
+        histogram: (m,) counts or frequencies of the reports; of those that the channel can produce.
+        channel: any channel.
+        iterations: increasing integers >= 0.
+
+    Returns:
+        One gap for each, in nats per report. Cost: O(k m) an iteration.
+
+    >>> ibu_gaps_channel([70, 30], Channel([[0.9, 0.1], [0.2, 0.8]]), [0, 10, 100]).round(6).tolist()
+    [0.212121, 0.056604, 0.0]
+    """
+    phi = _validate.shares(_reports(histogram, channel))
+    seen = phi > 0
+    matrix, phi = np.ascontiguousarray(_scaled(channel.matrix)[:, seen]), phi[seen]
+    theta = np.full(channel.k, 1 / channel.k)
+    gaps, done = np.empty(len(iterations)), 0
+    for place, wanted in enumerate(iterations):
+        for _ in range(wanted - done):
+            theta *= matrix @ (phi / (theta @ matrix))
+        done = wanted
+        gaps[place] = (matrix @ (phi / (theta @ matrix))).max() - 1
+    return gaps
 
 
 def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9) -> MaximumLikelihood:

@@ -20,9 +20,10 @@ FILES = {
     "ibu": "pages/ibu.py",
     "experiments": "pages/experiments.py",
     "plan": "pages/plan.py",
+    "protocols": "pages/protocols.py",
 }
-# The map of a plan shows neither a draw nor a category, and experiments have draws of their own.
-OF_A_DRAW = tuple(name for name in FILES if name not in ("plan", "experiments"))
+# The map of a plan shows neither a draw nor a category; experiments and protocols have draws of their own.
+OF_A_DRAW = tuple(name for name in FILES if name not in ("plan", "experiments", "protocols"))
 LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
 
 

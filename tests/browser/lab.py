@@ -54,7 +54,7 @@ PAGES |= {
     "IBU → MLE*": "ibu",
     "Experiments": "experiments",
 }
-PAGES |= {"Plan": "plan", "Your reports": "your_reports", "Reference": "reference"}
+PAGES |= {"Protocols": "protocols", "Plan": "plan", "Your reports": "your_reports", "Reference": "reference"}
 SCENARIO_PAGES = tuple(label for label in PAGES if label not in ("Your reports", "Reference"))
 LEAD = {
     "Home": "story",
@@ -64,6 +64,7 @@ LEAD = {
     "Geometry": "geometry",
     "IBU → MLE*": "ibu",
     "Experiments": "exp_map",
+    "Protocols": "protocols",
     "Plan": "plan",
 }  # the key of each page's first figure
 

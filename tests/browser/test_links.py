@@ -23,6 +23,7 @@ QUESTIONS = {
     "Geometry": "Where do the three repairs lie, and why is MLE* in the middle?",
     "IBU → MLE*": "How many iterations does IBU need, and when may it stop?",
     "Experiments": "Do the paper's claims hold, and which estimate wins where?",
+    "Protocols": "What if people report in another way?",
     "Plan": "How many people, and how much privacy, does my survey need?",
     "Your reports": "What do my collected reports say, and how sure is it?",
     "Reference": "What does this symbol, name or formula mean?",

@@ -1,0 +1,250 @@
+"""A channel: the table of its chances, what its reports say about the truth, and how fast IBU comes near MLE."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core._validate import Array
+from rr_core.figures.estimators import GROUPED_UP_TO, TRUTH, hatched, hover
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.view import Bars, bars, natural_order
+from rr_core.figures.wording import counted, times
+from rr_core.metrics import total_variation
+from rr_core.plain_text import plain
+from rr_core.protocols import Channel, ChannelCollection, MaximumLikelihood
+
+_MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
+_LONGEST_NAME = 14
+_TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
+_FLOOR = 1e-16  # of a logarithmic axis
+_LARGEST_EXPONENT = 700.0
+_ROUNDING = 1e-12  # of a certificate, which is a difference from 1
+_MOST_NAMED = 40  # rows and columns whose names go with every cell
+_MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
+
+
+def channel_estimates(
+    truth: Array | None,
+    observed: Array | None,
+    inv: Array | None,
+    mle: MaximumLikelihood,
+    labels: Sequence[str] | None,
+) -> go.Figure:
+    """Truth, reports and estimates by category.
+
+    Args:
+        truth: (k,) shares of the users; None is left out.
+        observed: (k,) shares of the reports, None where reports are no categories.
+        inv: (k,) unbiased estimate, None where there is none.
+        mle: of maximum likelihood.
+        labels: names of the k categories.
+    """
+    view = bars(natural_order(mle.theta.size), labels, "Category")
+    few = view.categories.size <= GROUPED_UP_TO
+    traces = []
+    if truth is not None:
+        traces.append(_bar(view, "Truth", truth, {"color": TRUTH.colour}))
+    if observed is not None and few:
+        traces.append(_bar(view, "Reports", observed, {"color": QUANTITIES["observed"].colour}))
+    for name, colour, symbol, values in (
+        ("Inv", QUANTITIES["inv"].colour, QUANTITIES["inv"].symbol, inv),
+        ("MLE", _MLE["colour"], QUANTITIES["mle_star"].symbol, mle.theta),
+    ):
+        if values is None:
+            continue
+        if few:
+            marker = {"color": colour, **(hatched(values) if name == "Inv" else {})}
+            traces.append(_bar(view, name, values, marker))
+        else:
+            traces.append(
+                {
+                    **_bar(view, name, values, {"color": colour, "symbol": symbol, "size": 6}),
+                    "type": "scatter",
+                    "mode": "markers",
+                }
+            )
+    y = axis("Share of users", tickformat=SHARE)
+    reading = _reading(truth, inv, mle)
+    highest = float(max(values.max() for values in (mle.theta, truth, observed) if values is not None))
+    if inv is not None and np.abs(inv).max() > _TOWERING * highest:
+        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
+        low, high = (percent(float(end)) for end in (inv.min(), inv.max()))
+        reading += f" Inv leaves the picture: it goes from {low} to {high}."
+    layout: dict[str, Any] = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04}
+    return figure(traces, view.axis(), y, reading, **layout)
+
+
+def _bar(view: Bars, name: str, values: Array, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "name": name,
+        "x": view.x,
+        "y": view.pick(values),
+        "customdata": view.names,
+        "marker": marker,
+        "hovertemplate": hover(name, values),
+    }
+
+
+def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> str:
+    zeros = int((mle.theta == 0).sum())
+    said = f"MLE sets {zeros:,} of {mle.theta.size:,} categories to zero"
+    if inv is not None:
+        negatives = int((inv < 0).sum())
+        said = f"Inv has {counted(negatives, 'negative') if negatives else 'no negative'}; {said}"
+    if truth is None:
+        return f"{said}{'' if inv is not None else '; there is no unbiased estimate'}."
+    off = percent(total_variation(mle.theta, truth))
+    if inv is None:
+        return f"In this draw MLE is off by {off} from the truth; there is no unbiased estimate. {said}."
+    return f"In this draw Inv is off by {percent(total_variation(inv, truth))} from the truth, MLE by {off}. {said}."
+
+
+def channel_sentences(
+    collected: ChannelCollection, truths: Sequence[str], reports: Sequence[str]
+) -> list[str]:
+    """What a channel grants, whether it identifies the truth, and how exact MLE is: one sentence each.
+
+    Args:
+        collected: the channel and a collection through it.
+        truths, reports: plain names.
+    """
+    channel = collected.channel
+    gap = collected.mle.gap
+    near = "zero up to rounding" if gap < _ROUNDING else f"{number(gap, 2)} nats per report"
+    mle = f"No shares make these reports more likely than MLE: its certificate is {near}."
+    return [_privacy(channel, truths, reports), _identification(channel), mle]
+
+
+def _privacy(channel: Channel, truths: Sequence[str], reports: Sequence[str]) -> str:
+    if channel.epsilon == 0:
+        return "It grants ε = 0: reports do not depend on the truth at all."
+    if np.isfinite(channel.epsilon):
+        odds = times(float(np.exp(min(channel.epsilon, _LARGEST_EXPONENT))))
+        granted = (
+            f"It grants ε = {number(channel.epsilon)}: no report is more than {odds} as likely under one truth as under "
+            "another."
+        )
+        step = channel.epsilon_per_step
+        near = channel.k > 2 and step < 0.999 * channel.epsilon
+        return granted + (f" Between neighbours it is ε = {number(step)}." if near else "")
+    zeros = (channel.matrix == 0) & channel.possible
+    truth, report = (int(i) for i in np.argwhere(zeros)[0])
+    return f"It grants no ε: report “{reports[report]}” rules out the truth “{truths[truth]}”."
+
+
+def _identification(channel: Channel) -> str:
+    if channel.identified:
+        return (
+            f"It tells all {channel.k:,} categories apart. The relative error of Inv is at most "
+            f"{times(channel.condition_number)} that of the reports (condition number)."
+        )
+    return (
+        f"It cannot tell all {channel.k:,} categories apart (rank {channel.rank:,}): there is no unbiased estimate, and "
+        "other shares may fit as well as this MLE."
+    )
+
+
+def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str]) -> go.Figure:
+    """The matrix as a picture: a row per truth, a column per report, darker where the chance is larger.
+
+    Args:
+        channel: at most some hundred rows and columns.
+        truths, reports: plain names.
+    """
+    truths, reports = ([html.escape(plain(name), quote=False) for name in some] for some in (truths, reports))
+    matrix = channel.matrix
+    small = max(matrix.shape) <= _MOST_TEXTS
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": matrix.astype(np.float32),
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "colorscale": [[0.0, "#F4F9FD"], [0.5, "#56B4E9"], [1.0, "#003B66"]],
+        "showscale": not small,
+        "colorbar": {
+            "tickformat": SHARE,
+            "tickfont": {"size": 14},
+            "title": {"text": "Chance", "font": {"size": 14}},
+        },
+        "xgap": 1,
+        "ygap": 1,
+        "x": np.arange(1, channel.m + 1),
+        "y": np.arange(1, channel.k + 1),
+        "hovertemplate": "truth %{y}, report %{x}: %{z:.4~p}<extra></extra>",
+    }
+    if max(matrix.shape) <= _MOST_NAMED:
+        trace["customdata"] = np.array(np.meshgrid(reports, truths)).transpose(1, 2, 0)
+        trace["hovertemplate"] = "truth %{customdata[1]}<br>report %{customdata[0]}: %{z:.4~p}<extra></extra>"
+    if small:
+        trace |= {"texttemplate": "%{z:.2~p}", "textfont": {"size": 14}}
+    low, high = percent(float(matrix.min())), percent(float(matrix.max()))
+    reading = f"Each row is one truth and sums to 100%; its chances are from {low} to {high}."
+    x = axis("Report", **_ticks(reports), showgrid=False)
+    y = axis("Truth", **_ticks(truths), showgrid=False, autorange="reversed")
+    return figure([trace], x, y, reading, height=380, margin={"l": 110, "r": 14, "t": 20, "b": 80})
+
+
+def _ticks(names: Sequence[str]) -> dict[str, Any]:
+    stride = -(-len(names) // _MOST_TEXTS)
+    shown = list(range(0, len(names), stride))
+    texts = [
+        names[i] if len(names[i]) <= _LONGEST_NAME else names[i][: _LONGEST_NAME - 1] + "…" for i in shown
+    ]
+    return {"tickmode": "array", "tickvals": [i + 1 for i in shown], "ticktext": texts, "automargin": True}
+
+
+def channel_convergence(
+    iterations: NDArray[np.int64], gaps: Array, mle: MaximumLikelihood, tolerance: float
+) -> go.Figure:
+    """The certificate of IBU after some numbers of iterations, and that of MLE after its steps.
+
+    Args:
+        iterations: (i,) increasing, from 1.
+        gaps: (i,) in nats per report.
+        mle: found by another method.
+        tolerance: gap that counts as reached.
+    """
+    ibu, steps = QUANTITIES["ibu"], max(mle.iterations, 1)
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "IBU",
+            "x": iterations,
+            "y": np.maximum(gaps, _FLOOR),
+            "line": {"color": ibu.colour, "dash": ibu.dash, "width": 3},
+            "hovertemplate": "%{x:,} iterations: %{y:.2~e}<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "MLE",
+            "x": [steps],
+            "y": [max(mle.gap, _FLOOR)],
+            "marker": {"color": _MLE["colour"], "symbol": QUANTITIES["mle_star"].symbol, "size": 14},
+            "hovertemplate": "%{x:,} steps: %{y:.2~e}<extra></extra>",
+        },
+    ]
+    reached = np.flatnonzero(gaps <= tolerance)
+    near = number(tolerance)
+    if reached.size:
+        first = int(iterations[reached[0]])
+        fewer = " or fewer" if first > 1 else ""
+        ends = f"IBU comes within {near} nats per report of the best fit after {counted(first, 'iteration')}{fewer}"
+    else:
+        left, most = number(float(gaps[-1])), f"{int(iterations[-1]):,}"
+        ends = f"After {most} iterations IBU may still be {left} nats per report below the best fit"
+    reading = f"{ends}; MLE took {counted(mle.iterations, 'step')} to {number(mle.gap)}."
+    top = float(np.log10(iterations[-1]))
+    x = axis(
+        "Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, exponentformat="power"
+    )
+    y = axis("Certificate, nats per report", type="log", dtick=3, exponentformat="power", tickformat="~e")
+    return figure(traces, x, y, reading, height=380)

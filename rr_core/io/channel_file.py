@@ -1,0 +1,178 @@
+"""A channel's matrix as a person types it or keeps it in a file: one row per truth, one column per report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from rr_core import typed
+from rr_core._validate import Array
+from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
+
+MOST_ROWS, MOST_COLUMNS = 200, 400
+# How far the sum of a row may be from one, or 100, as printed tables are rounded; beyond, a number is wrong.
+_ROUNDED = 0.02
+_EXACT = 1e-9
+_DECIMAL_COMMA = re.compile(r"\d+,\d+%?")
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixFile:
+    """A matrix that was read.
+
+    Attributes:
+        matrix: (k, m), entry [x, y] = Pr(report = y | truth = x); rows sum to one.
+        truths: k names, None where the file has none.
+        reports: m names, None where the file has none.
+        notes: a plain sentence for each thing that was understood or changed.
+    """
+
+    matrix: Array
+    truths: tuple[str, ...] | None
+    reports: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+def read_matrix_file(data: bytes, name: str) -> MatrixFile:
+    """The matrix in a text file (CSV, TSV or columns between blanks; .gz as well), see `read_matrix`.
+
+    Raises:
+        UnreadableFile: one plain sentence for the person whose file it is.
+    """
+    content = unpack(data, name)
+    if content.kind != "text":
+        raise UnreadableFile("A matrix is read from a text file: save the table as CSV and upload that.")
+    return read_matrix(decode(content.data)[0].decode())
+
+
+def read_matrix(text: str) -> MatrixFile:
+    """The matrix in a text: rows are lines (or parts between semicolons, in a single line), numbers are like 0.25, 25%,
+    1/4 or, between semicolons, tabs or blanks, 0,25. A first line and a first column of names are taken as such. Rows
+    that sum to one but for rounding, or to 100, are divided by their sum; where only the columns sum to one, rows and
+    columns are swapped.
+
+    Raises:
+        UnreadableFile: one plain sentence that names the row and what to mend.
+
+    >>> read_matrix("0.9 0.1; 1/5 80%").matrix.tolist()
+    [[0.9, 0.1], [0.2, 0.8]]
+    """
+    rows = _cells(text)
+    header = any(_value(cell) is None for cell in rows[0][1:]) if rows else False
+    body = rows[1:] if header else rows
+    named = bool(body) and all(_value(row[0]) is None for row in body)
+    titles = rows[0] if header else None
+    if titles is not None and named and len(titles) == len(body[0]):
+        titles = titles[1:]  # the corner
+    truths = tuple(row[0] for row in body) if named else None
+    numbers = [row[1:] if named else row for row in body]
+    matrix = _numbers(numbers, first=1 + header)
+    if titles is not None and len(titles) != matrix.shape[1]:
+        raise UnreadableFile(
+            f"The first line names {len(titles)} reports, but the rows have {matrix.shape[1]} numbers: "
+            "give each column one name."
+        )
+    return _distributions(matrix, truths, None if titles is None else tuple(titles))
+
+
+def _cells(text: str) -> list[list[str]]:
+    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip(" ;,\t")]
+    if len(lines) == 1 and ";" in lines[0]:
+        lines = [line for line in lines[0].split(";") if line.strip()]
+    if not lines:
+        raise UnreadableFile("There are no numbers: write one row for each truth, like 0.8, 0.2.")
+    together = "\n".join(lines)
+    separator = next((one for one in ";\t" if one in together), None)
+    if separator is None:
+        pieces = lines[-1].split()
+        decimal = len(pieces) > 1 and all(_DECIMAL_COMMA.fullmatch(piece) for piece in pieces[1:])
+        separator = "," if "," in together and not decimal else None
+    if separator is None:
+        return [line.split() for line in lines]
+    try:
+        rows = list(csv.reader(io.StringIO(together), delimiter=separator))
+    except csv.Error:
+        raise UnreadableFile(
+            "A quotation mark is never closed, so the rows cannot be told apart: close it, or leave it out."
+        ) from None
+    return [[cell.strip() for cell in _without_end(row)] for row in rows if row]
+
+
+def _without_end(row: list[str]) -> list[str]:
+    """A row without the empty cell behind a separator at its end."""
+    return row[:-1] if len(row) > 1 and not row[-1].strip() else row
+
+
+def _value(cell: str) -> float | None:
+    """The number in a cell, None where there is none."""
+    if len(cell) > typed.LONGEST:
+        return None
+    text = cell.strip().replace(",", ".").replace("−", "-")
+    percent = text.endswith("%")
+    try:
+        value = float(Fraction(text.rstrip("% ")))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return value / 100 if percent else value
+
+
+def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
+    """The numbers of the rows; ``first`` is the number of the first one's line."""
+    if len(rows) < 2:
+        raise UnreadableFile("A matrix has at least two rows, one for each truth: write a second one.")
+    width = len(rows[0])
+    if len(rows) > MOST_ROWS or width > MOST_COLUMNS:
+        raise UnreadableFile(
+            f"The matrix has {len(rows):,} rows and {width:,} columns; at most {MOST_ROWS} truths and {MOST_COLUMNS} "
+            "reports are read here. For a larger one, use rr_core.protocols in Python."
+        )
+    matrix = np.empty((len(rows), width))
+    for line, row in enumerate(rows):
+        if len(row) != width:
+            raise UnreadableFile(
+                f"The first row has {width} numbers, row {line + 1} has {len(row)}: give every row one for each report."
+            )
+        for column, cell in enumerate(row):
+            value = _value(cell)
+            if value is None or not 0 <= value <= 100:
+                raise UnreadableFile(
+                    f"Line {line + first}, column {column + 1} has {quote(cell)}, which is not a probability: write it "
+                    "like 0.25, 25% or 1/4."
+                )
+            matrix[line, column] = value
+    return matrix
+
+
+def _distributions(
+    matrix: Array, truths: tuple[str, ...] | None, reports: tuple[str, ...] | None
+) -> MatrixFile:
+    notes: list[str] = []
+    rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
+    whole = 100.0 if np.abs(rows / 100 - 1).max() <= _ROUNDED else 1.0
+    if np.abs(rows / whole - 1).max() > _ROUNDED and matrix.shape[0] == matrix.shape[1]:
+        whole = 100.0 if np.abs(columns / 100 - 1).max() <= _ROUNDED else 1.0
+        if np.abs(columns / whole - 1).max() <= _ROUNDED:
+            matrix, rows, truths, reports = matrix.T, columns, reports, truths
+            notes.append(
+                "Its columns sum to one, not its rows, so rows and columns were swapped: a row is a truth, a column a "
+                "report."
+            )
+    wrong = np.abs(rows / whole - 1)
+    if wrong.max() > _ROUNDED:
+        line = int(wrong.argmax())
+        raise UnreadableFile(
+            f"Row {line + 1} sums to {rows[line]:.4g}, not to 1: a row holds the chances of all reports of one truth. "
+            "Mend that row, or swap rows and columns."
+        )
+    if whole == 100:
+        notes.append("The rows sum to 100, so the numbers were read as percentages.")
+    elif wrong.max() > _EXACT:
+        low, high = rows.min(), rows.max()
+        notes.append(f"The rows sum to {low:.6g} up to {high:.6g}; each was divided by its sum.")
+    return MatrixFile(matrix / rows[:, None], truths, reports, tuple(notes))

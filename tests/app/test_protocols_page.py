@@ -1,0 +1,116 @@
+"""The page of protocols: every channel at the ends of its settings, links, tables of one's own, good and broken."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages._ui.protocols.channel import SETTINGS, ChannelSettings
+from tests.app.opening import charts, checked, opened, widget
+
+ENDS = ["k=2&eps=0.01&n=1", "k=2&eps=20&n=1000000000", "k=1500000&eps=0.01&n=1000", "k=60&eps=20&n=50"]
+DESIGNS = [
+    *("forced", "forced&forced=0", "forced&forced=100", "forced&first=0", "forced&first=100"),
+    *("warner", "warner&ask=0", "warner&ask=50", "warner&ask=16.7", "warner&ask=100"),
+    *("geometric", "k_rr", "errors&wrong=0", "errors&wrong=50", "errors&wrong=100", "own"),
+]
+
+
+def said(page) -> str:
+    return "\n".join(one.value for one in (*page.markdown, *page.caption))
+
+
+@pytest.mark.parametrize("scenario", ENDS)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_channel_at_the_ends_of_every_control(design, scenario):
+    page = opened("protocols", f"{scenario}&channel={design}")
+    assert not page.error
+    assert len(charts(page)) == 3
+    text = said(page)
+    assert re.search(r"It grants (no )?ε", text)
+    assert re.search(r"tells? all", text)
+    assert not re.search(r"\bnan\b|\binf\b", text)
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ("forced&forced=40&first=60", "grants ε = "),
+        ("warner&ask=75", "ε = 1\\.1"),
+        ("warner&ask=50", "grants ε = 0"),
+        ("warner&ask=50", "rank 1"),
+        ("errors", "grants no ε"),
+        ("geometric", "Between neighbours"),
+        ("k_rr", "ε = 1\\:"),
+    ],
+)
+def test_what_a_channel_grants_is_told(design, words):
+    assert words in said(opened("protocols", f"k=5&dist=zipf&eps=1&channel={design}"))
+
+
+def test_the_truth_can_be_hidden():
+    shown, hidden = (charts(opened("protocols", f"truth={truth}"))[0] for truth in ("shown", "hidden"))
+    assert {trace["name"] for trace in shown["data"]} - {trace["name"] for trace in hidden["data"]} == {
+        "Truth"
+    }
+    assert "from the truth" not in hidden["alt"]
+
+
+def test_a_choice_is_in_the_link_and_the_default_is_not():
+    assert SETTINGS.write(ChannelSettings()) == {}
+    assert SETTINGS.write(ChannelSettings("warner", p=20)) == {"channel": "warner", "ask": "20"}
+    settings, notes = SETTINGS.read({"channel": "warner", "ask": "120"})
+    assert settings.p == 100
+    assert "outside the range" in notes[0]
+    settings, notes = SETTINGS.read({"channel": "nobody's", "matrix": "1 2; 3"})
+    assert settings == ChannelSettings()
+    assert len(notes) == 2
+    assert SETTINGS.read({"k": "5"}) is None
+
+
+def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
+    page = opened("protocols", "channel=own&matrix=0.9 0.1;0.5 0.5")
+    assert "The table has 2" in said(page)
+    page = opened("protocols", "channel=own&matrix=0.9 0.1;0.5 0.6")
+    assert "Row 2 sums to 1.1" in " ".join(one.value for one in page.warning).replace("\\", "")
+
+
+def test_a_broken_table_leaves_the_last_one_in_use():
+    page = opened("protocols", "k=3&dist=zipf&channel=own&matrix=0.9 0.1 0;0 1 0;0 0.2 0.8")
+    before = charts(page)[1]["data"]
+    page = checked(page.text_area[0].set_value("0.9 0.1; 0.5").run())
+    (error,) = page.error
+    assert "row 2 has 1" in error.value
+    assert charts(page)[1]["data"] == before
+
+
+def test_a_file_is_read_and_a_broken_one_is_refused():
+    page = opened("protocols", "k=3&dist=zipf&channel=own")
+    files = page.get("file_uploader")
+    page = checked(
+        page.file_uploader[0]
+        .set_value(("m.csv", b",a,b,c,d\nx,.7,.1,.1,.1\ny,.1,.7,.1,.1\n", "text/csv"))
+        .run()
+    )
+    assert files
+    assert "The table has 2" in said(page)
+    assert "report “" not in said(page)
+    page = checked(page.file_uploader[0].set_value(("m.csv", b"\x89PNG\r\n", "text/csv")).run())
+    assert len(page.error) == 1
+    assert "The table has 2" in said(page)
+
+
+def test_labels_of_a_file_are_shown_as_text():
+    evil = b",<b>a</b>,[x](http://x)\n![i](http://x),1,0\n<script>,0,1\n"
+    page = opened("protocols", "k=3&dist=zipf&channel=own")
+    page = checked(page.file_uploader[0].set_value(("m.csv", evil, "text/csv")).run())
+    assert "<script>" not in str(charts(page))
+    assert "![i](" not in said(page)
+
+
+def test_a_channel_is_chosen_by_hand():
+    page = opened("protocols", "k=5&dist=zipf")
+    page = checked(widget(page, "Channel").set_value("warner").run())
+    page = checked(widget(page, "Asked “Are you …?”, % of people").set_value(20.0).run())
+    assert "ε = 1\\.39" in said(page)

@@ -1,0 +1,100 @@
+"""The figures and sentences about a channel, against the numbers they speak of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core import total_variation
+from rr_core.figures.channel import (
+    channel_convergence,
+    channel_estimates,
+    channel_sentences,
+    channel_table,
+)
+from rr_core.figures.style import percent, reading
+from rr_core.protocols import Channel, collect, ibu_gaps_channel
+from tests.figures.test_every_figure import check
+
+CHANNELS = {
+    "forced": Channel.forced_with_first(5, 0.4, 0.6),
+    "geometric": Channel.truncated_geometric(5, 0.3),
+    "errors": Channel.misclassification(5, 0.2),
+    "nothing": Channel.forced_with_first(5, 1.0, 0.5),
+    "wide": Channel(np.random.default_rng(1).dirichlet(np.ones(7), size=5)),
+}
+NAMES = ["<b>a</b>", "b", "c", "d", "e"]
+
+
+def collected(name, seed=1):
+    return collect(CHANNELS[name], [500, 300, 150, 40, 10], seed)
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_figures_are_valid_and_say_themselves(name):
+    found = collected(name)
+    phi = found.phi if found.channel.m == found.channel.k else None
+    check(channel_estimates(found.theta, phi, found.inv, found.mle, NAMES))
+    check(channel_estimates(None, phi, found.inv, found.mle, None))
+    reports = NAMES if phi is not None else [str(i) for i in range(7)]
+    check(channel_table(found.channel, NAMES, reports))
+    check(channel_convergence(*found.ibu_gaps, found.mle, 1e-9))
+
+
+def test_many_categories_are_marks():
+    found = collect(Channel.truncated_geometric(200, 0.5), np.arange(200), 1)
+    figure = channel_estimates(found.theta, found.phi, found.inv, found.mle, None)
+    check(figure)
+    assert {trace.name for trace in figure.data} == {"Truth", "Inv", "MLE"}
+    check(channel_table(found.channel, [str(i) for i in range(200)], [str(i) for i in range(200)]))
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_how_far_off_the_estimates_are(name):
+    found = collected(name)
+    text = reading(channel_estimates(found.theta, None, found.inv, found.mle, None))
+    assert f"{percent(total_variation(found.mle.theta, found.theta))} from the truth" in text or (
+        f"MLE by {percent(total_variation(found.mle.theta, found.theta))}" in text
+    )
+    assert f"MLE sets {(found.mle.theta == 0).sum()} of 5 categories to zero" in text
+    if found.inv is None:
+        assert "no unbiased estimate" in text
+    else:
+        assert f"Inv is off by {percent(total_variation(found.inv, found.theta))}" in text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_what_is_granted_bounds_all_odds(forced, first):
+    channel = Channel.forced_with_first(3, forced, first)
+    granted, tells, best = channel_sentences(collect(channel, [5, 3, 2], 1), "abc", "abc")
+    possible = channel.matrix[:, channel.possible]
+    if "no ε" in granted:
+        assert (possible.min(axis=0) == 0).any()
+    else:
+        log_odds = np.log(possible.max(axis=0)) - np.log(possible.min(axis=0))
+        assert log_odds.max() <= channel.epsilon * (1 + 1e-9) + 1e-12
+    assert ("tells all" in tells) == channel.identified
+    assert best.startswith("No shares make these reports more likely")
+
+
+def test_a_report_that_rules_a_truth_out_is_named():
+    granted, *_ = channel_sentences(collected("errors"), "abcde", "abcde")
+    assert granted == "It grants no ε: report “c” rules out the truth “a”."
+    assert CHANNELS["errors"].matrix[0, 2] == 0
+
+
+@given(st.integers(0, 1000))
+def test_how_long_ibu_takes_is_what_it_takes(seed):
+    rng = np.random.default_rng(seed)
+    found = collect(Channel(rng.dirichlet(np.ones(4), size=3)), [60, 30, 10], seed)
+    iterations, gaps = found.ibu_gaps
+    text = reading(channel_convergence(iterations, gaps, found.mle, 1e-9))
+    if "IBU comes within" in text:
+        first = int(text.split("after ")[1].split(" ")[0].replace(",", ""))
+        assert ibu_gaps_channel(found.counts, found.channel, [first])[0] <= 1e-9
+        assert ("or fewer" in text) == (first > 1)
+    else:
+        assert "After 10,000 iterations" in text
+        assert gaps[-1] > 1e-9

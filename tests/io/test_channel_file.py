@@ -1,0 +1,105 @@
+"""A channel's matrix from a file: every way it is written, and one sentence for what cannot be one."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rr_core.io import UnreadableFile
+from rr_core.io.channel_file import MOST_COLUMNS, MOST_ROWS, read_matrix, read_matrix_file
+from rr_core.protocols import Channel
+
+PLAIN = [[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.5,0.25,0.25\n0.125,0.75,0.125\n",
+        "\ufeff0.5;0.25;0.25\r\n0.125;0.75;0.125",
+        "0,5;0,25;0,25\n0,125;0,75;0,125",
+        "0,5 0,25 0,25\n0,125 0,75 0,125",
+        "0.5\t0.25\t0.25\n\n0.125\t0.75\t0.125\n",
+        "0.5 0.25 0.25; 1/8 3/4 1/8",
+        "50% 25% 25%; 12.5% 75% 12.5%",
+        "50,25,25\n12.5,75,12.5",
+        "0.5,0.25,0.25,\n0.125,0.75,0.125,",
+        "'0.5','0.25','0.25'\n'1/8','3/4','1/8'".replace("'", '"'),
+    ],
+)
+def test_numbers_are_read_however_they_are_written(text):
+    read = read_matrix(text)
+    assert read.matrix.tolist() == PLAIN
+    assert read.truths is None
+    assert read.reports is None
+
+
+@pytest.mark.parametrize("corner", ["", "truth"])
+def test_names_of_truths_and_reports_are_taken(corner):
+    read = read_matrix(f"{corner},a,b,c\nx,0.5,0.25,0.25\ny,0.125,0.75,0.125\n")
+    assert (read.truths, read.reports) == (("x", "y"), ("a", "b", "c"))
+    assert read.matrix.tolist() == PLAIN
+    assert read_matrix("a,b,c\n0.5,0.25,0.25\n0.125,0.75,0.125").reports == ("a", "b", "c")
+    assert read_matrix("x,0.5,0.25,0.25\ny,0.125,0.75,0.125").truths == ("x", "y")
+
+
+def test_what_was_changed_is_told():
+    assert read_matrix("0.5,0.5\n0.25,0.75").notes == ()
+    (percents,) = read_matrix("60,40\n10,90").notes
+    assert "percent" in percents
+    (rounded,) = read_matrix("0.333,0.333,0.333\n0.1,0.1,0.8").notes
+    assert "0.999" in rounded
+    swapped = read_matrix(",a,b\nx,0.5,0.25\ny,0.5,0.75")
+    assert swapped.matrix.tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    assert (swapped.truths, swapped.reports) == (("a", "b"), ("x", "y"))
+    assert "swapped" in swapped.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no numbers"),
+        ("0.5,0.5", "at least two rows"),
+        ("0.5,0.5\n0.5", "row 2 has 1"),
+        ("0.9,0.1\n0.5,0.6", "Row 2 sums to 1.1"),
+        ("0.9,0.1\n-0.5,1.5", "“-0.5”"),
+        ("0.9,0.1\n0.5,many", "“many”"),
+        ("0.9,0.1\n0.5,nan", "“nan”"),
+        ("0.9,0.1\n0.5,1/0", "“1/0”"),
+        ("0.9,0.1\n0.5,1e999", "“1e999”"),
+        ("a,b,c,d\n0.5,0.5\n0.5,0.5", "names 4 reports"),
+        ("\n".join(["1,0"] * (MOST_ROWS + 1)), f"at most {MOST_ROWS} truths"),
+        ("\n".join([",".join(["0"] * (MOST_COLUMNS + 1))] * 2), f"{MOST_COLUMNS} reports"),
+    ],
+)
+def test_what_is_no_matrix_gets_one_sentence(text, words):
+    with pytest.raises(UnreadableFile) as refused:
+        read_matrix(text)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_are_unpacked_and_decoded():
+    text = ";größe;übrige\nklein;0,5;0,5\ngroß;0,25;0,75\n"
+    for data in (text.encode(), text.encode("cp1252"), text.encode("utf-16"), gzip.compress(text.encode())):
+        read = read_matrix_file(data, "matrix.csv" if data[:2] != b"\x1f\x8b" else "matrix.csv.gz")
+        assert read.truths == ("klein", "groß")
+        assert read.reports == ("größe", "übrige")
+        assert Channel(read.matrix).identified
+    with pytest.raises(UnreadableFile, match="text file"):
+        read_matrix_file(b"PAR1" + bytes(40) + b"PAR1", "matrix.parquet")
+
+
+@given(st.text(alphabet="01.,;/% \n\tab\"'-e", max_size=60))
+def test_any_text_is_a_matrix_or_one_sentence(text):
+    try:
+        read = read_matrix(text)
+    except UnreadableFile as refused:
+        assert 20 < len(str(refused)) < 320  # noqa: PT017
+        return
+    assert np.allclose(read.matrix.sum(axis=1), 1, atol=1e-12)
+    Channel(read.matrix)
