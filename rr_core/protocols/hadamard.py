@@ -25,7 +25,7 @@ from rr_core.protocols.channel_estimation import MaximumLikelihood, mle_channel
 from rr_core.protocols.subset import checked_shares
 from rr_core.sampling import Counts
 
-# Reports that are drawn at once; users per member of a set from which a multinomial is quicker.
+# Reports, or entries, that are drawn at once; users per member of a set from which a multinomial is quicker.
 _USERS_AT_ONCE, _USERS_PER_MEMBER = 1_000_000, 8
 # Categories times different reports whose likelihood is maximised: 160 MB.
 _MOST_ENTRIES = 20_000_000
@@ -240,9 +240,12 @@ class HadamardResponse:
         """Add to the histogram ``out`` (m,) the reports of ``kept`` (k,) users, each uniform in its category's set."""
         members = np.arange(self.block_size // 2)
         many = kept > _USERS_PER_MEMBER * members.size
-        for category in np.flatnonzero(many):
-            reports = self._members(np.array(category), members)
-            out[reports] += sampling.uniform_multinomial(kept[category], members.size, rng)
+        spread = np.flatnonzero(many)
+        step = max(1, _USERS_AT_ONCE // members.size)
+        for first in range(0, spread.size, step):
+            categories = spread[first : first + step]
+            reports = self._members(categories[:, None], members)
+            np.add.at(out, reports, sampling.uniform_multinomial(kept[categories], members.size, rng))
         few = np.where(many, 0, kept)
         ends = np.cumsum(few)
         for first in range(0, int(ends[-1]), _USERS_AT_ONCE):
