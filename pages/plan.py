@@ -43,6 +43,7 @@ with right:
         "Subset selection",
         "Unary encoding",
         "Local hashing",
+        "Hadamard response",
         "Lower bound",
         "Shuffling",
     )

@@ -27,11 +27,12 @@ PROTOCOLS: dict[Key, Quantity] = {
     "sue": Quantity("SUE", "#7C8420", "square", "dot"),
     "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
     "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
+    "hr": Quantity("HR", "#2A8F8A", "star", "longdash"),
 }
-_IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection"}
+_IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard response"}
 # OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
 # both.
-_PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2}
+_PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 # With the digits that powers of ten far below one per cent need.
 _SMALL_SHARE = ".9~%"
@@ -57,7 +58,7 @@ _SHUFFLING_COLOUR = "#2F8FBF"
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``.
 
-    Only k-RR and subset selection depend on K; the vertical line is where they part.
+    k-RR, subset selection and Hadamard response depend on K; the vertical line is where the first two part.
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (

@@ -64,6 +64,7 @@ PROTOCOL_NAMES: dict[Key, str] = {
     "sue": "Symmetric unary encoding (basic RAPPOR)",
     "oue": "Optimised unary encoding",
     "olh": "Optimised local hashing",
+    "hr": "Hadamard response",
 }
 _PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 _PRIOR = (

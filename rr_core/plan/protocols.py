@@ -1,16 +1,18 @@
-"""Should it be k-RR at all? Five protocols for frequency estimation compared.
+"""Should it be k-RR at all? Six protocols for frequency estimation compared.
 
-All five are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories, its owner's
-own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*) is
-an unbiased estimate. So one variance formula serves them all. It is the variance of one category; that
-the categories' estimates are correlated, and differently under each protocol, does not enter it.
+All but Hadamard response are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories,
+its owner's own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*)
+is an unbiased estimate. So one variance formula serves them all. Under Hadamard response the chance to support another
+category depends on whether the two share a block; its variance, averaged over all ways to deal out the categories, is
+a straight line in the share too. It is the variance of one category; that the categories' estimates are correlated, and
+differently under each protocol, does not enter it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +25,21 @@ from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users
 
-Key = Literal["rr", "subset", "sue", "oue", "olh"]
-KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh")
+Key = Literal["rr", "subset", "sue", "oue", "olh", "hr"]
+KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh", "hr")
 # (e^eps)^2 has to stay a double; nothing is left to compare long before.
 N_MIN = 1e-60  # users; errors of fewer may exceed the largest double
 _EPSILON_MAX = 300.0
+
+
+class Blocks(NamedTuple):
+    """The reports of Hadamard response: ``number`` blocks of ``size`` numbers. ``together`` is the chance that another
+    given category is in the same block, when the categories are dealt out at random, ``odds`` is e^eps - 1."""
+
+    number: int
+    size: int
+    together: float
+    odds: float
 
 
 @dataclass(frozen=True)
@@ -35,8 +47,8 @@ class Support:
     """What one protocol does to one category.
 
     ``keep`` is p* - q* and ``rest`` is 1 - p* - q*, computed without losing digits. ``hash_range`` is the number of
-    values that local hashing hashes to, ``subset_size`` the number of categories in a report of subset selection;
-    None elsewhere.
+    values that local hashing hashes to, ``subset_size`` the number of categories in a report of subset selection,
+    ``blocks`` those of Hadamard response; None elsewhere.
     """
 
     key: Key
@@ -46,17 +58,37 @@ class Support:
     rest: float
     hash_range: int | None = None
     subset_size: int | None = None
+    blocks: Blocks | None = None
+
+    @property
+    def noise(self) -> float:
+        """Variance from one report of a category that nobody has: q*(1 - q*)/(p* - q*)^2, but for Hadamard response
+        (2 + r x)(x + 2B)/x^2, with x = e^eps - 1, B blocks, and r the chance that two categories share one."""
+        if self.blocks is None:
+            return self.q_star * (1 - self.q_star) / self.keep / self.keep
+        count, _, together, odds = self.blocks
+        return (1 + 2 * count / odds) * (2 / odds + together)
+
+    @property
+    def slope(self) -> float:
+        """By how much the variance from one report of fixed users is larger at share one: (1 - p* - q*)/(p* - q*), but
+        for Hadamard response 2B (1 - r)/x - r."""
+        if self.blocks is None:
+            return self.rest / self.keep
+        count, _, together, odds = self.blocks
+        return 2 * count * (1 - together) / odds - together
 
     def variance(self, theta: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
         """Variance of the estimate of a category with true share ``theta`` from ``n`` reports; they broadcast.
 
         Fixed users: [q*(1 - q*) + theta (p* - q*)(1 - p* - q*)] / (n (p* - q*)^2). Users who are a random
         sample themselves: m (1 - m)/(n (p* - q*)^2) with m = q* + (p* - q*) theta, that is, theta (1 - theta)/n
-        more, under every protocol alike.
+        more, under every protocol alike. Hadamard response: (`noise` + theta `slope`)/n, the mean over all ways to deal
+        out the categories.
         """
         check_users(users)
         theta, n = np.asarray(theta, np.float64), np.asarray(n, np.float64)
-        noise = self.q_star * (1 - self.q_star) / self.keep / self.keep + theta * (self.rest / self.keep)
+        noise = self.noise + theta * self.slope
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
         return variance
 
@@ -78,17 +110,22 @@ class Support:
         """Bits of one report as it is sent: k-RR a category, ceil(log2 k); subset selection its d categories, or one
         bit for each of the k when that is shorter; unary encoding k; local hashing the
         hashed value, ceil(log2 g), and which hash function: two numbers below max(k, g), as a family of pairwise
-        independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.)"""
+        independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.) Hadamard response a number
+        below the number of blocks times their size."""
         if self.key in ("sue", "oue"):
             return k
+        if self.blocks is not None:
+            return _whole_bits(self.blocks.number * self.blocks.size)
         if self.hash_range is None:
             return min((self.subset_size or 1) * _whole_bits(k), k)
         return 2 * _whole_bits(max(k, self.hash_range)) + _whole_bits(self.hash_range)
 
     def coded_bits(self, k: int) -> float:
         """Mean bits of one report behind an ideal entropy coder, when all categories are equally common (the
-        worst case). Subset selection: log2 of the number of subsets. Unary encoding: k H(m), each bit coded by its
-        chance m = q* + (p* - q*)/k of being one."""
+        worst case but for Hadamard response, whose reports are not equally common then). Subset selection: log2 of the
+        number of subsets. Unary encoding: k H(m), each bit coded by its chance m = q* + (p* - q*)/k of being one."""
+        if self.blocks is not None:
+            return _hadamard_entropy(k, self.blocks)
         if self.key in ("sue", "oue"):
             chance = self.q_star + self.keep / k
             return k * float(entr(chance) + entr(1 - chance)) / math.log(2)
@@ -103,7 +140,7 @@ class Protocol:
 
     ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the users of the
     best one of the table it takes to be as accurate, ``best`` marks the smallest variance of the table (the first in the
-    order of `KEYS` when two are equal). ``bits``, ``coded_bits`` and the last two as in `Support`.
+    order of `KEYS` when two are equal). ``bits``, ``coded_bits`` and the last three as in `Support`.
     """
 
     key: Key
@@ -117,12 +154,13 @@ class Protocol:
     best: bool
     hash_range: int | None = None
     subset_size: int | None = None
+    blocks: Blocks | None = None
 
 
 def support(key: Key, k: int, epsilon: float) -> Support:
     """p* and q* of one protocol with ``k`` >= 2 categories at 0 < ``epsilon`` <= 300.
 
-    Only k-RR and subset selection depend on k. Raises ValueError naming the argument.
+    Only k-RR, subset selection and Hadamard response depend on k. Raises ValueError naming the argument.
 
     >>> grr = support("rr", 10, 1.0)
     >>> round(grr.p_star, 4), round(grr.q_star, 4)
@@ -148,6 +186,8 @@ def support(key: Key, k: int, epsilon: float) -> Support:
         return Support(key, 0.5, 1 / (math.exp(epsilon) + 1), keep, keep)
     if key == "olh":
         return local_hashing(epsilon, hash_range(epsilon))
+    if key == "hr":
+        return hadamard(k, epsilon)
     raise ValueError(f"key must be one of {', '.join(KEYS)}, got {key!r}")
 
 
@@ -180,6 +220,52 @@ def subsets(k: int, epsilon: float, d: int) -> Support:
     )
 
 
+def hadamard(k: int, epsilon: float) -> Support:
+    """Hadamard response (Acharya, Sun and Zhang 2019), see `rr_core.protocols.HadamardResponse`.
+
+    A report supports the categories in whose set of b/2 numbers it is: its owner's with p* = e^eps/(x + 2B), where
+    x = e^eps - 1; another one of the same block with (1 + x/2)/(x + 2B), since the two sets share half of their numbers;
+    one of another block with 1/(x + 2B). q* is the mean when the categories are dealt out at random. At e^eps <= 2 there
+    is one block, with the p*, q* and variance of local hashing to g = 2 values.
+
+    >>> made = hadamard(10, 1.0)
+    >>> round(made.p_star, 4), round(made.q_star, 4), made.bits(10)
+    (0.4754, 0.2417, 4)
+    """
+    count, size = hadamard_blocks(k, epsilon)
+    odds = math.expm1(epsilon)
+    less, more = k // count, k % count
+    # Pairs of categories in one block, both orders.
+    pairs = more * (less + 1) * less + (count - more) * less * (less - 1)
+    together = pairs / (k * (k - 1))
+    total = odds + 2 * count
+    return Support(
+        "hr",
+        (odds + 1) / total,
+        (1 + together * odds / 2) / total,
+        odds / total * (1 - together / 2),
+        (2 * (count - 1) - together * odds / 2) / total,
+        blocks=Blocks(count, size, together, odds),
+    )
+
+
+def hadamard_blocks(k: int, epsilon: float) -> tuple[int, int]:
+    """Number B and size b of the blocks of Hadamard response.
+
+    With B' the largest power of two < min(e^eps, 2k) (and at least 1), b is the smallest one >= k/B' + 1. A block holds
+    up to b - 1 categories, so that B = ceil(k/(b - 1)) <= B' are needed. (The paper has B' blocks. Reports in blocks
+    without a category would tell nothing; the authors' program leaves them out, too.)
+
+    >>> hadamard_blocks(10, 1.0), hadamard_blocks(10, 20.0)
+    ((2, 8), (10, 2))
+    """
+    k, power = _validate.integer("k", k, 2), math.exp(_epsilon(epsilon))
+    fraction, exponent = math.frexp(min(power, 2 * k))
+    most = 1 << max(exponent - 1 - (fraction == 0.5), 0)
+    size = 1 << (-(-k // most)).bit_length()
+    return -(-k // (size - 1)), size
+
+
 def subset_size(k: int, epsilon: float) -> int:
     """The d with the smallest mean variance over all categories: one of the two whole numbers around
     k/(e^eps + 1). It gives the least error that any protocol with an unbiased estimate can have at equal shares, see
@@ -208,7 +294,7 @@ def hash_range(epsilon: float) -> int:
 def compare(
     k: int, epsilon: float, n: float, theta_share: float = 0.0, users: Users = "fixed"
 ) -> tuple[Protocol, ...]:
-    """The five protocols for one category with true share ``theta_share``.
+    """The six protocols for one category with true share ``theta_share``.
 
     Args:
         k: categories, >= 2.
@@ -226,9 +312,9 @@ def compare(
         ValueError: naming the argument.
 
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
-    {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369}
+    {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """
-    n, theta = _users(n), _share("theta_share", theta_share)
+    n, theta = checked_n(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     # Of one user, for that of very many rounds to zero.
     of_one = [float(made.variance(theta, 1.0, users)) for made in supports]
@@ -246,6 +332,7 @@ def compare(
             best=i == best,
             hash_range=made.hash_range,
             subset_size=made.subset_size,
+            blocks=made.blocks,
         )
         for i, (made, variance) in enumerate(zip(supports, of_one, strict=True))
     )
@@ -265,8 +352,8 @@ def single_epsilon(k: int) -> float:
 
 
 def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> float:
-    """k-RR has a smaller variance than ``against`` exactly for k below this number of categories (a real number). For
-    subset selection, which depends on k itself, see `single_k`.
+    """k-RR has a smaller variance than ``against`` ("sue", "oue" or "olh") exactly for k below this number of categories
+    (a real number). Subset selection depends on k itself, see `single_k`; so does Hadamard response, in steps.
 
     Against OUE at share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to
     e^eps + 3 + e^-eps. Whether the users are fixed or sampled makes no difference.
@@ -287,7 +374,7 @@ def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
     """
     odds, other = math.expm1(_epsilon(epsilon)), _other(against, epsilon)
     flat = float(other.variance(0.0, 1)) * odds * odds
-    slope = (other.rest / other.keep) * odds * odds
+    slope = other.slope * odds * odds
     # k (e^eps + k - 2) + (k - 2)(e^eps - 1) = k flat + slope
     half, constant = (flat - 2 * odds + 1) / 2, 2 * odds + slope
     return half + math.sqrt(half * half + constant)
@@ -369,7 +456,7 @@ def _curves(
 
 
 def _other(against: Key, epsilon: float) -> Support:
-    if against in ("rr", "subset"):
+    if against in ("rr", "subset", "hr"):
         raise ValueError(f"against must be one of sue, oue, olh, got {against!r}")
     return support(against, 2, epsilon)
 
@@ -384,6 +471,33 @@ def _log2_of_subsets(k: int, d: int) -> float:
     return math.log2(k) if d == 1 else (-float(betaln(d + 1, k - d + 1)) - math.log(k + 1)) / math.log(2)
 
 
+def _hadamard_entropy(k: int, blocks: Blocks) -> float:
+    """Entropy, in bits, of a report of Hadamard response when all categories are equally common.
+
+    The chance of number t of a block with m categories is (k + x a)/(k b/2 (x + 2B)), a of them having t in their set.
+    With the rows 0 to m of the Hadamard matrix, a = (m - 1 + S)/2 with S the sum of their entries at t: m + 1 at t = 0;
+    elsewhere, when 2^i is the lowest one of t, every 2^(i+1) rows cancel, and those left over, f rows, give
+    S = min(f, 2^(i+1) - f), with either sign as often, or + alone when no row came before them.
+    """
+    count, size, _, odds = blocks
+    less, more = divmod(k, count)
+    total = 0.0
+    for m, times in ((less, count - more), (less + 1, more)):
+        sums, numbers = [m + 1], [1]
+        for i in range(size.bit_length() - 1):
+            cycle = 2 << i
+            cycles, left = divmod(m + 1, cycle)
+            height, each = min(left, cycle - left), size // cycle
+            signs = (1, -1) if cycles and each > 1 else (1,)
+            sums += [sign * height for sign in signs]
+            numbers += [each // len(signs)] * len(signs)
+        held = (m - 1 + np.array(sums)) / 2
+        # Divided by e^eps and k one after the other: their product may be beyond the largest double.
+        chances = (1 + odds * (held / k)) / (odds + 2 * count) / (size // 2)
+        total += times * float(np.array(numbers) @ entr(chances))
+    return total / math.log(2)
+
+
 def _epsilon(epsilon: float) -> float:
     allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
     value = _validate.real("epsilon", epsilon, allowed)
@@ -392,7 +506,8 @@ def _epsilon(epsilon: float) -> float:
     return value
 
 
-def _users(n: float) -> float:
+def checked_n(n: float) -> float:
+    """``n`` as a float, or ValueError."""
     number = _validate.real("n", n, f"a number >= {N_MIN:g}")
     if number < N_MIN:
         raise ValueError(f"n must be a number >= {N_MIN:g}, got {n!r}")

@@ -2,6 +2,8 @@
 
 channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
+subset              subset selection: reports, their supports drawn all at once, and Inv
+hadamard            Hadamard response: reports, their histogram drawn all at once, and Inv
 collection          one collection through a channel, with its estimates
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
 unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
@@ -21,15 +23,19 @@ from rr_core.protocols.channel_estimation import (
 )
 from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
+from rr_core.protocols.hadamard import HadamardResponse
 from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
+from rr_core.protocols.subset import SubsetSelection
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary
 from rr_core.protocols.unary_estimation import mle_unary, optimality_gap_unary, update_factors_unary
 
 __all__ = [
     "Channel",
     "ChannelCollection",
+    "HadamardResponse",
     "MaximumLikelihood",
     "Protocol",
+    "SubsetSelection",
     "UnaryEncoding",
     "collect",
     "effective_sample_size",

@@ -15,35 +15,41 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard, mle_hadamard
+from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
 
-Protocol = Channel | RandomizedResponse | UnaryEncoding
+Protocol = Channel | RandomizedResponse | UnaryEncoding | SubsetSelection | HadamardResponse
 
 
 def inv(observed: ArrayLike, protocol: Protocol, n: int | None = None) -> Array:
     """The unbiased linear estimate (Inv) of the distribution of the truth.
 
     Args:
-        observed: (..., m) histogram of the reports, normalised inside; for unary encoding (..., k) their support.
-        protocol: a `Channel`, a `RandomizedResponse`, or a `UnaryEncoding` (see `inv_unary`).
-        n: number of users, needed with a support. A histogram of reports has it, so it is not used.
+        observed: (..., m) histogram of the reports, normalised inside; for a `UnaryEncoding` or a `SubsetSelection` their
+            ``support`` (..., k): how many of the n reports hold each category.
+        protocol: how the reports were made.
+        n: number of users, needed with a support only. A histogram of reports has it, so it is not used.
 
     Returns:
-        (..., k) estimates, which may be negative. They sum to one; for unary encoding only in expectation.
+        (..., k) estimates, which may be negative. They sum to one; for unary encoding and Hadamard response only in
+        expectation.
 
     Raises:
         ValueError: when the protocol does not identify the truth, or naming the argument.
 
     >>> inv([70, 30], Channel.warner(1 / 6)).round(6).tolist()
     [0.2, 0.8]
-    >>> inv([700, 400, 380], UnaryEncoding(3, 1.0), 1000).round(4).tolist()
-    [1.3166, 0.0917, 0.01]
     """
     if isinstance(protocol, Channel):
         return inv_channel(observed, protocol)
     if isinstance(protocol, UnaryEncoding):
         return inv_unary(observed, protocol, n)
+    if isinstance(protocol, SubsetSelection):
+        return inv_subset(observed, protocol, n)
+    if isinstance(protocol, HadamardResponse):
+        return inv_hadamard(observed, protocol)
     return estimators.inv(observed, _mechanism(protocol))
 
 
@@ -51,9 +57,10 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     """A distribution of maximum likelihood, with its certificate.
 
     Args:
-        observed: (m,) histogram of the reports, normalised inside; for unary encoding the reports, (n, k) of 0 and 1.
-        protocol: a `Channel` (see `mle_channel`), a `RandomizedResponse`, whose MLE* is in closed form, or a
-            `UnaryEncoding` (see `mle_unary`).
+        observed: (m,) histogram of the reports, normalised inside; for a `UnaryEncoding` or a `SubsetSelection` the
+            reports, (n, k) of 0 and 1.
+        protocol: a `Channel` (see `mle_channel`), a `RandomizedResponse`, whose MLE* is in closed form, a
+            `HadamardResponse`, a `UnaryEncoding` or a `SubsetSelection` (see `mle_unary`).
         tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
             found is returned, with its gap.
 
@@ -65,8 +72,10 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     """
     if isinstance(protocol, Channel):
         return mle_channel(observed, protocol, tolerance)
-    if isinstance(protocol, UnaryEncoding):
+    if isinstance(protocol, UnaryEncoding | SubsetSelection):
         return mle_unary(observed, protocol, tolerance)
+    if isinstance(protocol, HadamardResponse):
+        return mle_hadamard(observed, protocol, tolerance)
     mechanism = _mechanism(protocol)
     checked_tolerance(tolerance)
     counts = _validate.histogram(observed, mechanism.k)
@@ -78,9 +87,10 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
 
 
 def _mechanism(protocol: object) -> RandomizedResponse:
+    """``protocol`` as k-RR, or ValueError."""
     if not isinstance(protocol, RandomizedResponse):
         raise ValueError(
-            "protocol must be a Channel, a RandomizedResponse or a UnaryEncoding, "
+            "protocol must be a Channel, UnaryEncoding, SubsetSelection, HadamardResponse or RandomizedResponse, "
             f"got {_validate.short(protocol)}"
         )
     return protocol

@@ -1,4 +1,4 @@
-"""The maximum of the likelihood from the bits of unary encoding, certified.
+"""The maximum of the likelihood from the bits of unary encoding, certified; and from those of subset selection.
 
 A report y of a user of category i has probability prod_j q^y_j (1 - q)^(1 - y_j) times rho^y_i (1 - p)/(1 - q), with
 rho = p (1 - q)/(q (1 - p)). For both encodings rho = e^epsilon: symmetric (p/q)^2 = (e^(epsilon/2))^2, optimised
@@ -6,7 +6,8 @@ rho = p (1 - q)/(q (1 - p)). For both encodings rho = e^epsilon: symmetric (p/q)
 
     L(theta) = mean_n log D_n,    D_n = sum_i theta_i a_ni = b + (1 - b) y_n . theta,    a_ni = b + (1 - b) y_ni,
 
-with b = e^-epsilon, which is concave. Its gradient g_i = mean_n a_ni/D_n has sum_i theta_i g_i = 1, so that max_i g_i - 1
+with b = e^-epsilon, which is concave. (So has subset selection: a report holds its owner's category e^epsilon times as
+often as another.) Its gradient g_i = mean_n a_ni/D_n has sum_i theta_i g_i = 1, so that max_i g_i - 1
 is the same certificate as for a channel.
 
 Few reports, or few different ones, are a channel with a column for each: `channel_estimation`. For many, sequential
@@ -31,6 +32,7 @@ from scipy import linalg
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.protocols.channel_estimation import MaximumLikelihood, Progress, checked_tolerance, maximise
+from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import Bits, UnaryEncoding, checked_bits, inv_p_unary
 
 # Reports of up to this many bits are counted: each is one integer.
@@ -55,13 +57,16 @@ _ENOUGH = 1e-4
 
 
 def mle_unary(
-    reports: ArrayLike, protocol: UnaryEncoding, tolerance: float = 1e-9, progress: Progress | None = None
+    reports: ArrayLike,
+    protocol: UnaryEncoding | SubsetSelection,
+    tolerance: float = 1e-9,
+    progress: Progress | None = None,
 ) -> MaximumLikelihood:
-    """A distribution of maximum likelihood from the reports of unary encoding, certified.
+    """A distribution of maximum likelihood from the reports of unary encoding or of subset selection, certified.
 
     Args:
         reports: (n, k) of 0 and 1; as uint8 or bool they are not copied.
-        protocol: the encoding.
+        protocol: that made them.
         tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
             found is returned, with its gap.
         progress: called with (gap, steps) after every step; what it raises ends the computation.
@@ -79,12 +84,22 @@ def mle_unary(
     """
     tolerance = checked_tolerance(tolerance)
     bits = checked_bits("reports", reports, protocol.k)
+    if isinstance(protocol, SubsetSelection):
+        protocol.support(bits)  # checks that every report has as many ones
     likelihood = _Likelihood.of(bits, protocol)
     if likelihood.bits.size <= _ENTRIES_OF_A_CHANNEL:
         return _by_channel(likelihood, tolerance, progress)
-    return _by_passes(
-        likelihood, inv_p_unary(protocol.support(bits), protocol, len(bits)), tolerance, progress
-    )
+    return _by_passes(likelihood, _start(protocol, bits), tolerance, progress)
+
+
+def _start(protocol: UnaryEncoding | SubsetSelection, bits: Bits) -> Array:
+    """InvP, or for subset selection, whose Inv sums to one, InvN."""
+    support, n = protocol.support(bits), len(bits)
+    if isinstance(protocol, UnaryEncoding):
+        return inv_p_unary(support, protocol, n)
+    positive = np.maximum(inv_subset(support, protocol, n), 0.0)
+    start: Array = positive / positive.sum()
+    return start
 
 
 def update_factors_unary(reports: ArrayLike, theta: ArrayLike, protocol: UnaryEncoding) -> Array:
@@ -126,7 +141,7 @@ class _Likelihood:
         self.b, self.one_less_b = math.exp(-epsilon), -math.expm1(-epsilon)
 
     @classmethod
-    def of(cls, bits: Bits, protocol: UnaryEncoding) -> _Likelihood:
+    def of(cls, bits: Bits, protocol: UnaryEncoding | SubsetSelection) -> _Likelihood:
         n, k = bits.shape
         if k > _COUNTED_BITS:
             return cls(bits, np.full(n, 1 / n), protocol.epsilon)

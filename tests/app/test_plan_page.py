@@ -237,7 +237,7 @@ def test_sections_are_about_the_plan():
     assert f"| half of ε | 1 | {half:,} | {half / found.n:.3g} times |" in text
     rr = sentences.compared_protocols(found)[0]
     assert (
-        f"**subset selection has the smallest error of the five below**; k-RR needs **{rr.users_relative:.4g} times"
+        f"**subset selection has the smallest error of the six below**; k-RR needs **{rr.users_relative:.4g} times"
         in text
     )
     assert "up to K = 11; with K = 40 it is so from ε = 3.31 on" in text

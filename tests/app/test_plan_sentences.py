@@ -154,6 +154,24 @@ def test_every_answer_is_one_of_its_kinds_with_numbers_that_can_be_read(turn):
         assert ("only the noise is by chance" in meant) == (rest["users"] == "fixed")
 
 
+def hadamard_error(k, power):
+    """The same of Hadamard response, from the second moments of +1 in the set and -1 in the rest of the block."""
+    most = 1
+    while 2 * most < min(power, 2 * k):
+        most *= 2
+    size = 2
+    while size - 1 < k / most:
+        size *= 2
+    count = math.ceil(k / (size - 1))
+    total = size / 2 * (power - 1) + count * size
+    own, elsewhere = size / 2 * (power + 1) / total, size / total
+    pairs = sum(
+        len(range(j, k, count)) ** 2 for j in range(count)
+    )  # of a user's category and another, in one block
+    second = (pairs * own + (k * k - pairs) * elsewhere) / k**2
+    return second / (size / 2 * (power - 1) / total) ** 2 - 1 / k
+
+
 def errors_of_protocols(k, epsilon):
     """N times the mean squared error per category of fixed users, from p* and q* of each definition."""
     power = math.exp(epsilon)
@@ -164,7 +182,7 @@ def errors_of_protocols(k, epsilon):
         chances["rr" if d == 1 else f"subset {d}"] = p, (p * (d - 1) + (1 - p) * d) / (k - 1)
     for g in range(2, min(int(power) + 4, 3000)):
         chances[f"olh {g}"] = power / (power + g - 1), 1 / g
-    made = {}
+    made = {"hr": hadamard_error(k, power)}
     for name, (p, q) in chances.items():
         made[name] = (p * (1 - p) / k + (1 - 1 / k) * q * (1 - q)) / (p - q) ** 2
     return made
@@ -173,14 +191,16 @@ def errors_of_protocols(k, epsilon):
 def test_the_verdict_on_protocols_is_that_of_their_definitions():
     for k, epsilon, n in [(k, e, n) for k, e, n in (*CORNERS, *RANDOM) if k <= 300 and e <= 8]:
         errors = errors_of_protocols(k, epsilon)
+        row = sentences.compared_protocols(planned("rmse", k, epsilon, n))[-1]
+        assert row.variance == pytest.approx(errors["hr"] / planned("rmse", k, epsilon, n).n, rel=1e-9)
         best = min(errors, key=errors.__getitem__)
         ratio = errors["rr"] / errors[best]
         said = sentences.protocol_sentence(planned("rmse", k, epsilon, n))
         if ratio < 1 + 1e-9:
-            assert "none of the five protocols below has a smaller error than k-RR" in said
+            assert "none of the six protocols below has a smaller error than k-RR" in said
         else:
             assert best.startswith("subset")
-            assert "**subset selection has the smallest error of the five below**" in said
+            assert "**subset selection has the smallest error of the six below**" in said
             shown = number(said, r"needs \*\*([\d.,]+) times")
             assert (
                 "less than 0.1% more users" in said
@@ -378,3 +398,19 @@ def test_users_that_are_enough_by_being_whole_people_are_what_the_plan_needs():
     assert exact.value > 0.85 > more.value
     assert required_n(exact.target, 2, 6.0, guess) > 100
     assert exact.price.users[exact.price.bits == 0] == 100
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "blocks"), [(10, 0.01, 1), (10, 1.0, 2), (1_500_000, 20.0, 1_500_000)]
+)
+def test_hadamard_response_is_named_and_its_reports_counted(k, epsilon, blocks):
+    found = planned("rmse", k, epsilon, 1000)
+    row = sentences.compared_protocols(found)[-1]
+    assert sentences.protocol_cells(row)[0] == "HR: Hadamard response"
+    notes = sentences.protocol_notes(found)
+    numbers = number(notes, r"one of ([\d,]+) numbers here")
+    assert numbers == row.blocks.number * row.blocks.size
+    assert row.bits == math.ceil(math.log2(numbers))
+    assert row.blocks.number == blocks
+    # Where every block has one category, or all, nothing is averaged.
+    assert ("averaged" in notes) == (blocks == 2)

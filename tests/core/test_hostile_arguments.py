@@ -32,6 +32,8 @@ from rr_core.privacy import posterior as belief
 from rr_core.privacy import posterior_of_reports
 from rr_core.protocols import (
     Channel,
+    HadamardResponse,
+    SubsetSelection,
     effective_sample_size,
     gibbs_chain,
     inv,
@@ -59,6 +61,7 @@ MECHANISMS = [
 ]
 
 CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
+SUBSET, HADAMARD = SubsetSelection(K, 1.0, 2), HadamardResponse(K, 1.0)
 
 numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
 # Of these any large one is an honest wish for much work, or for much memory.
@@ -144,6 +147,19 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "Channel.randomize": (lambda values: CHANNEL.randomize(values, 1), (arrays,)),
     "Channel.randomize_histogram": (lambda counts: CHANNEL.randomize_histogram(counts, 1), (arrays,)),
     "inv, channel": (lambda histogram: inv(histogram, CHANNEL), (arrays,)),
+    "SubsetSelection": (lambda k, e, d: SubsetSelection(k, e, d).q_star, (few, numbers, few)),
+    "SubsetSelection.randomize": (lambda values: SUBSET.randomize(values, 1), (arrays,)),
+    "SubsetSelection.support": (SUBSET.support, (arrays,)),
+    "SubsetSelection.randomize_support": (lambda counts: SUBSET.randomize_support(counts, 1), (arrays,)),
+    "SubsetSelection.variance": (SUBSET.variance, (shares, numbers)),
+    "inv, subset": (lambda support, n: inv(support, SUBSET, n), (arrays, numbers)),
+    "HadamardResponse": (lambda k, e: HadamardResponse(k, e).p_star, (few, numbers)),
+    "HadamardResponse.randomize": (lambda values: HADAMARD.randomize(values, 1), (arrays,)),
+    "HadamardResponse.support": (HADAMARD.support, (arrays,)),
+    "HadamardResponse.randomize_histogram": (lambda c: HADAMARD.randomize_histogram(c, 1), (arrays,)),
+    "HadamardResponse.variance": (HADAMARD.variance, (shares, numbers)),
+    "mle, hadamard": (lambda histogram, t: mle(histogram, HADAMARD, t), (arrays, numbers)),
+    "inv, hadamard": (lambda histogram: inv(histogram, HADAMARD), (arrays,)),
     "mle, channel": (lambda histogram, tolerance: mle(histogram, CHANNEL, tolerance), (arrays, numbers)),
     "optimality_gap_channel": (lambda h, theta: optimality_gap_channel(h, theta, CHANNEL), (arrays, shares)),
     "posterior": (
@@ -185,7 +201,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "attainable": (bounds.attainable, (few, numbers, numbers)),
     "support": (
         protocols.support,
-        (st.sampled_from(["rr", "subset", "sue", "oue", "olh", "no"]), few, numbers),
+        (st.sampled_from(["rr", "subset", "sue", "oue", "olh", "hr", "no"]), few, numbers),
     ),
     "compare protocols": (protocols.compare, (few, numbers, numbers, numbers)),
     "histogram_law": (histogram_law, (st.lists(st.integers(0, 4), min_size=K, max_size=K), mechanisms)),

@@ -1,4 +1,4 @@
-"""The five protocols: probabilities, variances, bits and where k-RR stops being the best."""
+"""The six protocols: probabilities, variances, bits and where k-RR stops being the best."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from rr_core import RandomizedResponse
 from rr_core.plan import protocols
 from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
+from rr_core.protocols import HadamardResponse, inv
 
 USERS = ("fixed", "sampled")
 EPSILONS = st.floats(0.01, 20)
 CATEGORIES = st.integers(2, 1_500_000)
 SHARES = st.floats(0, 1)
+PURE = tuple(key for key in KEYS if key != "hr")  # Hadamard response: see test_protocols_hadamard.py
+WITH_A_FLIP = ("sue", "oue", "olh")
 FEW = settings(max_examples=60)
 
 
@@ -46,7 +49,7 @@ def exact_variance(p, q, theta, users):
     return (fixed if users == "fixed" else seen * (1 - seen)) / (p - q) ** 2
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", PURE)
 @pytest.mark.parametrize("k", [2, 3, 12, 1000])
 @pytest.mark.parametrize("root", [Fraction(101, 100), 3, 200])
 def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root):
@@ -98,6 +101,19 @@ def test_rows_are_finite_and_one_is_best(k, epsilon, theta, users):
         assert again[KEYS.index(row.key)].variance == pytest.approx(best.variance)
 
 
+def estimates(key, truth, k, epsilon, rng):
+    """(batches, k) Inv from the users' reports; of Hadamard response with categories dealt out anew for each batch."""
+    made = support(key, k, epsilon)
+    if key != "hr":
+        return (reports(key, truth, k, epsilon, rng) / truth.shape[1] - made.q_star) / made.keep
+    protocol = HadamardResponse(k, epsilon)
+    assert protocol.n_blocks > 1
+    places = rng.permuted(np.tile(np.arange(k), (len(truth), 1)), axis=1)
+    sent = protocol.randomize(np.take_along_axis(places, truth, axis=1), rng)
+    histograms = np.array([protocol.histogram(row) for row in sent])
+    return np.take_along_axis(inv(histograms, protocol), places, axis=1)
+
+
 def reports(key, truth, k, epsilon, rng):
     """(batches, k) how many of the users' reports support each category, by running the protocol."""
     made = support(key, k, epsilon)
@@ -129,7 +145,7 @@ def test_simulated_means_and_variances(key):
     rng = np.random.default_rng(KEYS.index(key))
     truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
     made = support(key, k, epsilon)
-    estimate = (reports(key, truth, k, epsilon, rng) / n - made.q_star) / made.keep
+    estimate = estimates(key, truth, k, epsilon, rng)
     variance = made.variance(theta, n, "fixed")
     assert (np.abs(estimate.mean(axis=0) - theta) < 4 * np.sqrt(variance / batches)).all()
     # A sum of 40 independent reports is nearly normal: its sample variance has spread sqrt(2/batches).
@@ -163,7 +179,7 @@ def test_the_rule_says_exactly_when_randomized_response_beats_oue_on_an_empty_ca
 
 
 @FEW
-@given(st.floats(0.05, 9), SHARES, st.sampled_from(KEYS[2:]))
+@given(st.floats(0.05, 9), SHARES, st.sampled_from(WITH_A_FLIP))
 def test_flip_k_is_where_the_variances_cross(epsilon, theta, against):
     flip = flip_k(epsilon, against, theta)
     other = KEYS.index(against)
@@ -175,7 +191,7 @@ def test_flip_k_is_where_the_variances_cross(epsilon, theta, against):
 
 
 @FEW
-@given(st.floats(0.05, 6), st.sampled_from(KEYS[2:]))
+@given(st.floats(0.05, 6), st.sampled_from(WITH_A_FLIP))
 def test_flip_k_of_the_mean(epsilon, against):
     flip = flip_k_of_mean(epsilon, against)
     for k, wins in ((math.floor(flip - 1e-6), True), (math.ceil(flip + 1e-6), False)):
@@ -210,7 +226,8 @@ def test_the_whole_hash_range_is_the_best_one(epsilon):
 
 @pytest.mark.parametrize(("k", "bits"), [(2, 1), (3, 2), (1024, 10), (1025, 11), (1_500_000, 21)])
 def test_bits_as_sent(k, bits):
-    rr, subset, sue, oue, olh = compare(k, 1.0, 1)
+    rr, subset, sue, oue, olh, hr = compare(k, 1.0, 1)
+    assert bits <= hr.bits <= math.log2(k) + 2
     assert subset.bits == min(k, subset.subset_size * bits)
     if k < 2000:
         assert subset.coded_bits == pytest.approx(math.log2(math.comb(k, subset.subset_size)), rel=1e-9)
@@ -300,9 +317,12 @@ def test_subset_selection_with_single_categories_is_randomized_response():
         (lambda: compare(3, 1.0, 1e-320), "n must be a number >= 1e-60, got 1e-320"),
         (lambda: compare(3, 1.0, 10, 1.5), "theta_share must be a number from 0 to 1, got 1.5"),
         (lambda: compare(3, 1.0, 10, 0.5, "both"), "users must be 'fixed' or 'sampled', got 'both'"),
-        (lambda: support("grr", 3, 1.0), "key must be one of rr, subset, sue, oue, olh, got 'grr'"),
+        (lambda: support("grr", 3, 1.0), "key must be one of rr, subset, sue, oue, olh, hr, got 'grr'"),
         (lambda: flip_k(1.0, "rr"), "against must be one of sue, oue, olh, got 'rr'"),
         (lambda: flip_k(1.0, "subset"), "against must be one of sue, oue, olh, got 'subset'"),
+        (lambda: flip_k(1.0, "hr"), "against must be one of sue, oue, olh, got 'hr'"),
+        (lambda: protocols.hadamard_blocks(1, 1.0), "k must be an integer >= 2, got 1"),
+        (lambda: protocols.hadamard(3, 301), "epsilon must be .*300, got 301"),
         (lambda: protocols.subsets(5, 1.0, 5), "d must be an integer from 1 to 4, got 5"),
         (lambda: protocols.local_hashing(1.0, 1), "g must be an integer >= 2, got 1"),
         (lambda: support("rr", 3, 1.0).mean_variance(3, 1, "x"), "users must be"),

@@ -316,12 +316,9 @@ def test_a_report_that_cannot_be_produced_is_told():
         ),
         (
             lambda made: mle([1, 2], "warner"),
-            "protocol must be a Channel, a RandomizedResponse or a UnaryEncoding, got 'warner'",
+            "protocol must be a Channel.* or RandomizedResponse, got 'warner'",
         ),
-        (
-            lambda made: inv([1, 2], None),
-            "protocol must be a Channel, a RandomizedResponse or a UnaryEncoding, got None",
-        ),
+        (lambda made: inv([1, 2], None), "protocol must be a Channel.* or RandomizedResponse, got None"),
         (lambda made: inv([1, np.nan], made), "histogram must be finite"),
         (lambda made: inv_covariance_channel([0.5, 0.5], 0, made), "n must be a number > 0, got 0"),
         (

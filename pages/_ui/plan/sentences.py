@@ -24,7 +24,7 @@ from rr_core.figures.wording import practically_equal, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocols
 from rr_core.plan.bounds import BoundCurves
-from rr_core.plan.protocols import Protocol
+from rr_core.plan.protocols import Blocks, Protocol
 from rr_core.plan.shuffling import Shuffled
 
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
@@ -152,7 +152,7 @@ def _times_text(factor: float) -> str:
 
 
 def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
-    """The five protocols with their mean errors over all categories."""
+    """The six protocols with their mean errors over all categories."""
     return protocols.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
 
 
@@ -163,11 +163,11 @@ def protocol_sentence(plan: Plan) -> str:
     name = _in_a_sentence(PROTOCOL_NAMES[best.key])
     factor = number(rr.users_relative, 4)
     verdict = (
-        "**none of the five protocols below has a smaller error than k-RR**"
+        "**none of the six protocols below has a smaller error than k-RR**"
         if rr.best
-        else f"**{name} has the smallest error of the five below**, but k-RR needs less than 0.1% more users"
+        else f"**{name} has the smallest error of the six below**, but k-RR needs less than 0.1% more users"
         if factor == "1"
-        else f"**{name} has the smallest error of the five below**; k-RR needs "
+        else f"**{name} has the smallest error of the six below**; k-RR needs "
         f"**{factor} times its users** for the same error"
     )
     where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
@@ -191,7 +191,8 @@ def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
 
 
 def _in_a_sentence(name: str) -> str:
-    return name[0].lower() + name[1:]
+    """The name of a protocol within a sentence; that of a person keeps its capital."""
+    return name if name.startswith("Hadamard") else name[0].lower() + name[1:]
 
 
 def protocol_table(compared: tuple[Protocol, ...]) -> str:
@@ -209,7 +210,8 @@ def protocol_table(compared: tuple[Protocol, ...]) -> str:
 
 def protocol_notes(plan: Plan) -> str:
     """The assumptions of the table of protocols, as markdown."""
-    size = next(row.subset_size for row in compared_protocols(plan) if row.key == "subset")
+    rows = {row.key: row for row in compared_protocols(plan)}
+    size = rows["subset"].subset_size
     sets = (
         "Subset selection is best with 1 category per report here: that is k-RR."
         if size == 1
@@ -219,7 +221,20 @@ def protocol_notes(plan: Plan) -> str:
     equal = "" if plan.settings.users == "fixed" else ", when all shares are equal"
     return (
         f"At the plan's ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
-        "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn."
+        "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn. "
+        f"{_hadamard_note(rows['hr'].blocks)}"
+    )
+
+
+def _hadamard_note(blocks: Blocks | None) -> str:
+    """What a report of Hadamard response is, and over what its error is averaged."""
+    assert blocks is not None
+    numbers = f"A report of Hadamard response is one of {blocks.number * blocks.size:,} numbers here"
+    if blocks.together in (0, 1):
+        return f"{numbers}."
+    return (
+        f"{numbers}, in {blocks.number:,} blocks; its error is averaged over all ways to deal out the categories evenly "
+        "among them."
     )
 
 
@@ -312,6 +327,9 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
   that a report supports a category that is, or is not, its owner's. Subset selection:
   $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
   to $K/(e^\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \le 2(e^{2\varepsilon} - 1)$.
+  Hadamard response: $\frac{(x+2B)(2+rx)}{Nx^2} + \theta\,\frac{2B(1-r)-rx}{Nx}$ with $x = e^\varepsilon - 1$ and $r$ the
+  chance that two categories share one of the $B$ blocks; a block has $b$ numbers, the smallest power of two
+  $\ge K/B' + 1$ with $B'$ the largest one $< \min(e^\varepsilon, 2K)$, and $B = \lceil K/(b-1) \rceil$.
   The known rule $K < 3e^\varepsilon + 2$ compares k-RR with unary encoding only, and for a category that hardly anybody
   has.
 - **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
