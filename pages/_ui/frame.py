@@ -9,7 +9,9 @@ from typing import Any
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
+import scipy.linalg  # noqa: F401  Before the limit of its threads.
 import streamlit as st
+from threadpoolctl import threadpool_limits
 
 from pages._ui import (
     chart,
@@ -133,8 +135,13 @@ class Page:
 
 
 @st.cache_resource(show_spinner=False)
-def _freeze_imports() -> None:
-    """Exclude the objects that the imports made from garbage collection."""
+def _prepare_server() -> None:
+    """Once for all sessions: one thread for each product of matrices, and no garbage collection of what the imports made.
+
+    The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
+    matrices took up to a hundred times as long with two threads as with one.
+    """
+    threadpool_limits(1, "blas")
     gc.collect()
     gc.freeze()
 
@@ -174,6 +181,6 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
 
 def _open(question: str) -> None:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
-    _freeze_imports()
+    _prepare_server()
     st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)
     st.title(question)

@@ -17,7 +17,7 @@ from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import counted, times
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
-from rr_core.protocols import Channel, ChannelCollection, MaximumLikelihood
+from rr_core.protocols import Channel, ChannelCollection, InformationBounds, MaximumLikelihood
 
 _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
@@ -248,3 +248,39 @@ def channel_convergence(
     )
     y = axis("Certificate, nats per report", type="log", dtick=3, exponentformat="power", tickformat="~e")
     return figure(traces, x, y, reading, height=380)
+
+
+def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
+    """What Inv reaches, what any estimate can reach, and what two theorems prove, as squared errors.
+
+    Args:
+        found: n times the errors.
+        n: number of users.
+    """
+    rows = [
+        ("Inv", found.inv, QUANTITIES["inv"].colour),
+        ("The best, for many users", found.exact, _MLE["colour"]),
+        ("Proved from what is left unknown", found.entropy, QUANTITIES["inv_p"].colour),
+        ("Proved from ε alone", found.epsilon, QUANTITIES["truth"].colour),
+    ]
+    shown = [row for row in rows if row[1] > 0]
+    trace = {
+        "type": "bar",
+        "orientation": "h",
+        "x": np.array([value / n for _, value, _ in shown]),
+        "y": [name for name, *_ in shown],
+        "marker": {"color": [colour for *_, colour in shown]},
+        "text": [number(value / n) for _, value, _ in shown],
+        "textposition": "auto",
+        "textfont": {"size": 14},
+        "hovertemplate": "%{y}: %{x:.3~g}<extra></extra>",
+    }
+    proved = percent(min(found.entropy / found.exact, 1.0))
+    reading = (
+        f"With N = {n:,}, if that is many, the least mean squared error of any estimate is about "
+        f"{number(found.exact / n)}. The entropy proves {proved} of it"
+    )
+    reading += f", ε alone {percent(min(found.epsilon / found.exact, 1.0))}" if found.epsilon else ""
+    x = axis("Mean squared error, summed over categories (logarithmic)", type="log", exponentformat="power")
+    y = axis("What", autorange="reversed", automargin=True)
+    return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)

@@ -8,6 +8,7 @@ collection          one collection through a channel, with its estimates
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
 unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
 estimation          `inv` and `mle`, one call for every protocol
+information_bounds  how small the mean squared error can be, from entropy to epsilon
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
 """
@@ -24,6 +25,7 @@ from rr_core.protocols.channel_estimation import (
 from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.hadamard import HadamardResponse
+from rr_core.protocols.information_bounds import InformationBounds, information_bounds
 from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
 from rr_core.protocols.subset import SubsetSelection
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary
@@ -33,6 +35,7 @@ __all__ = [
     "Channel",
     "ChannelCollection",
     "HadamardResponse",
+    "InformationBounds",
     "MaximumLikelihood",
     "Protocol",
     "SubsetSelection",
@@ -41,6 +44,7 @@ __all__ = [
     "effective_sample_size",
     "gibbs_chain",
     "ibu_gaps_channel",
+    "information_bounds",
     "inv",
     "inv_covariance_channel",
     "inv_n_unary",

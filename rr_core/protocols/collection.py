@@ -19,10 +19,12 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.information_bounds import InformationBounds, information_bounds
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
 
 OTHERS = "all others"
+_ENTRIES_OF_BOUNDS = 1_000_000
 MOST_BITS = 2_000_000  # of unary encoding that are made and held
 _UNARY_TOLERANCE = 1e-6  # nats per report
 _ITERATIONS = np.unique(np.geomspace(1, 10_000, 60).astype(np.int64))
@@ -62,6 +64,17 @@ class ChannelCollection:
     @cached_property
     def mle(self) -> MaximumLikelihood:
         return mle_channel(self.counts, self.channel)
+
+    @property
+    def n(self) -> int:
+        return int(self.true_counts.sum())
+
+    @cached_property
+    def bounds(self) -> InformationBounds:
+        """How small the error of any estimate can be, where the channel identifies the truth: for the shares of the
+        population, under Jeffreys' prior."""
+        draws = max(200, min(2000, _ENTRIES_OF_BOUNDS // self.channel.k**2))
+        return information_bounds(self.channel, draws=draws, rng=0)
 
     @cached_property
     def ibu_gaps(self) -> tuple[NDArray[np.int64], Array]:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from rr_core import total_variation
 from rr_core.figures.channel import (
+    bounds_bars,
     channel_convergence,
     channel_estimates,
     channel_sentences,
     channel_table,
 )
-from rr_core.figures.style import percent, reading
+from rr_core.figures.style import number, percent, reading
 from rr_core.protocols import Channel, collect, ibu_gaps_channel
 from tests.figures.test_every_figure import check
 
@@ -98,3 +99,15 @@ def test_how_long_ibu_takes_is_what_it_takes(seed):
     else:
         assert "After 10,000 iterations" in text
         assert gaps[-1] > 1e-9
+
+
+@pytest.mark.parametrize("name", ["forced", "geometric", "errors", "wide"])
+def test_bounds_are_drawn_and_told(name):
+    found = collected(name)
+    figure = bounds_bars(found.bounds, found.n)
+    check(figure)
+    bars = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
+    assert bars["The best, for many users"] == found.bounds.exact / 1000
+    assert ("Proved from ε alone" in bars) == np.isfinite(found.channel.epsilon)
+    assert f"is about {number(found.bounds.exact / 1000)}." in reading(figure)
+    assert f"proves {percent(min(found.bounds.entropy / found.bounds.exact, 1))} of it" in reading(figure)

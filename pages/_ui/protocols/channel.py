@@ -17,6 +17,7 @@ from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core import parameters, streams
 from rr_core.figures.channel import (
+    bounds_bars,
     channel_convergence,
     channel_estimates,
     channel_sentences,
@@ -386,6 +387,10 @@ def _details(shown: _Shown) -> None:
     with right:
         st.subheader("How long would IBU take?")
         chart.show(channel_convergence(*collected.ibu_gaps, collected.mle, _TOLERANCE), "channel_convergence")
+    if collected.channel.identified:
+        with st.expander("How good could any estimate be?"):
+            chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
+            st.markdown(_BOUNDS)
 
 
 def _data_csv(shown: _Shown) -> bytes:
@@ -396,6 +401,17 @@ def _data_csv(shown: _Shown) -> bytes:
     return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
 
 
+_BOUNDS = r"""
+The truth here is thought of as drawn at random, every distribution over the categories being possible (Jeffreys' prior),
+and errors are averaged over it.
+
+- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information).
+- **Proved from what is left unknown:** the entropy that is left after the reports bounds every estimate's error (Theorems
+  4.1 and 4.2 of Lopuhaä-Zwakenberg et al.). What is lost: errors of categories are taken as if they were independent and
+  all alike.
+- **Proved from ε alone:** $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with this ε is
+  allowed.
+"""
 _SCRIPT = """
 from dataclasses import replace
 

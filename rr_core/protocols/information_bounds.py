@@ -1,0 +1,149 @@
+"""How small the mean squared error through a channel can be: from entropy to epsilon, step by step.
+
+Theorems 4.1, 4.2, 4.4 and 4.5 of M. Lopuhaä-Zwakenberg, Z. Li, B. Škorić and N. Li, "Improving frequency estimation under
+local differential privacy" (2020), in the notation of this project: C is the (k, m) channel, theta is drawn from a
+Dirichlet prior, mu = theta C, and D = C diag(mu)^-1 C^T is the Fisher information of one report. All numbers are limits
+of n times the mean squared error, summed over categories and averaged over the prior, as the number n of users grows:
+
+    exact       E tr D^-1 - E |theta|^2                     the posterior mean and the MLE reach it
+    entropy     k exp(-E log det D/(k - 1))                 (51), by Theorems 4.1 and 4.2
+    epsilon     k/(e^epsilon - 1)^2                         (59), by Theorem 4.4
+
+for the shares of the population ("sampled" users), each at most the one above. For the shares of the users themselves
+("fixed") they are E tr D^-1 - 1; the second times exp(E log(det G/prod mu)/(k - 1)), (52), where G/n is the covariance of
+the report frequencies given the users; and the third times e^(-m epsilon/(k - 1)), which is (60) without its misprints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rr_core import _validate
+from rr_core._validate import Array
+from rr_core.metrics import Users, check_users
+from rr_core.protocols.channel import Channel
+from rr_core.protocols.channel_estimation import inv_covariance_channel
+
+PRIOR_MIN, PRIOR_MAX = 0.01, 1e6
+_SMALLEST = 1e-100  # share of a category: below, squares of its inverse would overflow
+_DRAWS_AT_ONCE = 1 << 21  # entries of matrices
+
+
+@dataclass(frozen=True, eq=False)
+class InformationBounds:
+    """n times the mean squared error.
+
+    Attributes:
+        inv: of Inv, for every n; exactly.
+        exact: what the best estimate reaches in the limit of many users.
+        entropy: the lower bound from the entropy of what is left to know.
+        epsilon: the lower bound for every channel with this epsilon and number of reports; 0 without an epsilon.
+        exact_error, entropy_error: standard errors of the first two, which are means over draws from the prior.
+    """
+
+    inv: float
+    exact: float
+    entropy: float
+    epsilon: float
+    exact_error: float
+    entropy_error: float
+
+
+def information_bounds(
+    channel: Channel,
+    prior: float = 0.5,
+    *,
+    users: Users = "sampled",
+    draws: int = 2000,
+    rng: np.random.Generator | int | None = None,
+) -> InformationBounds:
+    """The chain of bounds for one channel.
+
+    Args:
+        channel: with independent rows.
+        prior: parameter of the symmetric Dirichlet prior, from 0.01 to 1e6: 1 is uniform, 0.5 Jeffreys'.
+        users: "sampled" for the shares of the population, "fixed" for those of the users themselves.
+        draws: from the prior, an integer >= 2.
+        rng: a NumPy Generator (or a seed for one).
+
+    Returns:
+        `InformationBounds`. O(draws k^2 m).
+
+    Raises:
+        ValueError: when the channel does not identify the truth, or naming the argument.
+
+    >>> bounds = information_bounds(Channel.warner(0.75), rng=1)  # epsilon = log 3, Proposition 4.6: 2 (3/4 + 1/8)
+    >>> round(bounds.inv, 9), round(bounds.exact, 2), round(bounds.epsilon, 3)
+    (1.75, 1.75, 0.5)
+    """
+    check_users(users)
+    alpha = _validate.real("prior", prior, f"a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}")
+    if not PRIOR_MIN <= alpha <= PRIOR_MAX:
+        raise ValueError(f"prior must be a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}, got {prior!r}")
+    draws = _validate.integer("draws", draws, 2)
+    if not channel.identified:
+        raise ValueError(
+            f"channel must tell all k = {channel.k} categories apart, got a channel of rank {channel.rank}"
+        )
+    rng = np.random.default_rng(rng)
+    matrix = channel.matrix[:, channel.possible]
+    k, m = matrix.shape
+    step = max(1, _DRAWS_AT_ONCE // (k * m))
+    traces, log_dets, corrections = [], [], []
+    for first in range(0, draws, step):
+        theta = np.maximum(rng.dirichlet(np.full(k, alpha), min(step, draws - first)), _SMALLEST)
+        trace, log_det, correction = _information(matrix, theta, users)
+        traces.append(trace)
+        log_dets.append(log_det)
+        corrections.append(correction)
+    exact, logs = np.concatenate(traces), (np.concatenate(corrections) - np.concatenate(log_dets)) / (k - 1)
+    entropy = k * float(np.exp(logs.mean()))
+    # The covariance of Inv for fixed users is linear in theta, and E theta = 1/k.
+    of_inv = float(np.trace(inv_covariance_channel(np.full(k, 1 / k), 1, channel)))
+    sampling = 1 - (alpha + 1) / (k * alpha + 1) if users == "sampled" else 0.0  # 1 - E |theta|^2
+    return InformationBounds(
+        inv=of_inv + sampling,
+        exact=float(exact.mean()),
+        entropy=entropy,
+        epsilon=_by_epsilon(channel.epsilon, k, m, users),
+        exact_error=float(exact.std(ddof=1) / np.sqrt(draws)),
+        entropy_error=entropy * float(logs.std(ddof=1) / np.sqrt(draws)),
+    )
+
+
+def _information(matrix: Array, theta: Array, users: Users) -> tuple[Array, Array, Array]:
+    """For rows of theta (r, k): tr D^-1 less |theta|^2 or 1, log det D, and log(det G/prod mu) or 0."""
+    mu = theta @ matrix
+    information = (matrix / mu[:, None, :]) @ matrix.T
+    trace = np.trace(np.linalg.inv(information), axis1=1, axis2=2)
+    log_det = np.linalg.slogdet(information)[1]
+    if users == "sampled":
+        return trace - (theta**2).sum(axis=1), log_det, np.zeros(len(theta))
+    return trace - 1, log_det, _log_of_known(matrix, theta, mu)
+
+
+def _log_of_known(matrix: Array, theta: Array, mu: Array) -> Array:
+    """log(det G/prod mu), with G = diag(mu) - C^T diag(theta) C without its last row and column.
+
+    det G = prod mu det(I - A A^T) in the first m - 1 reports, A A^T of rank k: by the determinant of the complement,
+    log det(I - diag(theta)^1/2 (C diag(mu)^-1 C^T) diag(theta)^1/2) over the space orthogonal to sqrt(theta), where it is
+    zero.
+    """
+    k = len(matrix)
+    root = np.sqrt(theta)
+    inner = (matrix / mu[:, None, :]) @ matrix.T * root[:, :, None] * root[:, None, :]
+    # sqrt(theta) is an eigenvector with value one: adding its projector makes the rest of I - inner regular.
+    rest: NDArray[np.float64] = np.eye(k) - inner + root[:, :, None] * root[:, None, :]
+    log_det: Array = np.linalg.slogdet(rest)[1]
+    return log_det
+
+
+def _by_epsilon(epsilon: float, k: int, m: int, users: Users) -> float:
+    if not np.isfinite(epsilon):
+        return 0.0
+    with np.errstate(over="ignore", divide="ignore"):
+        bound = k / np.expm1(np.float64(min(epsilon, 700.0))) ** 2
+        return float(bound * (np.exp(-m * epsilon / (k - 1)) if users == "fixed" else 1.0))
