@@ -216,18 +216,22 @@ class _Point:
 
 
 def _line_search(likelihood: _Likelihood, here: _Point, x: Array) -> _Point:
-    """The first of the steps towards x / sum x, of 1, 1/2, 1/4 ... of the way, that rises by enough; or a step of EM,
-    which always rises."""
+    """The whole step to x / sum x where it rises by enough. Else a half of it, a quarter and so on, and a step of EM from
+    there: it always rises, and helps most where Newton steps overshoot, at a large epsilon."""
+    after = here
     if x.sum() > 0:
         direction = x / x.sum() - here.theta
         promised, length = float((here.g - 1) @ direction), 1.0
         rounding = _ROUNDING * (1 + abs(here.value))
         for _ in range(_MOST_HALVINGS if promised > 0 else 0):
-            after = _Point(likelihood, np.maximum(here.theta + length * direction, 0.0))
-            if after.value >= here.value + _ENOUGH * length * promised - rounding:
-                return after
+            there = _Point(likelihood, np.maximum(here.theta + length * direction, 0.0))
+            if there.value >= here.value + _ENOUGH * length * promised - rounding:
+                if length == 1:
+                    return there
+                after = there
+                break
             length /= 2
-    return _Point(likelihood, here.theta * here.g)
+    return _Point(likelihood, after.theta * after.g)
 
 
 def _nonnegative_quadratic(h: Array, slope: Array, theta: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The maximum of the likelihood from the bits of unary encoding: against enumeration, exact rationals, channels, SciPy."""
+"""The maximum of the likelihood from the bits of unary encoding: against enumeration, rationals, channels, SciPy."""
 
 from __future__ import annotations
 
