@@ -24,7 +24,7 @@ from rr_core.protocols.measured import Gain
 
 PATH = Path(__file__).parents[2] / "rr_core" / "data" / "unary_gain.csv"
 CATEGORIES, EPSILONS, USERS_PER_CATEGORY = (10, 50), (0.5, 1.0, 2.0, 3.0, 4.0), (3, 10, 30, 100, 1000)
-REPLICATES, FEWEST_REPLICATES = 400, 100
+REPLICATES, FEWEST_REPLICATES = 1600, 400
 # The largest cells, of more than so many reports times categories, take the fewest replicates.
 _LARGE = 1_000_000
 # Far below 1/n, the scale on which likelihoods tell estimates apart.

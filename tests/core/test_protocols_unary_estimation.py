@@ -257,6 +257,28 @@ def test_every_kind_of_number_and_order_gives_the_same():
         np.testing.assert_allclose(mle(same, made).theta, expected, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("counted_bits", [0, 64])
+def test_counts_are_as_good_as_repeated_reports(monkeypatch, large, counted_bits):
+    monkeypatch.setattr(unary_estimation, "_COUNTED_BITS", counted_bits)
+    if large:
+        by_passes(monkeypatch, 3)
+    made, rng = UnaryEncoding(4, 1.5), np.random.default_rng(12)
+    bits = made.randomize(rng.choice(4, 500, p=[0.6, 0.3, 0.1, 0.0]), rng)
+    different, counts = np.unique(bits, axis=0, return_counts=True)
+    unseen = np.concatenate([different, [[1, 1, 1, 0]]]).astype(np.uint8), np.append(counts, 0)
+    expected = mle_unary(bits, made, 1e-12)
+    for reports, often in (
+        (different, counts),
+        (different, counts * 10**6),
+        (different, counts / 500),
+        unseen,
+    ):
+        found = mle_unary(reports, made, 1e-12, counts=often)
+        assert found.gap <= 1e-12
+        np.testing.assert_allclose(found.theta, expected.theta, atol=1e-5)
+
+
 @given(st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_the_quadratic_programme_meets_its_conditions(k, seed):
     """x >= 0, the gradient is zero where x > 0 and not positive elsewhere; SciPy's nnls has the same x."""
@@ -277,6 +299,9 @@ def test_the_quadratic_programme_meets_its_conditions(k, seed):
         (lambda made: mle([[1, 0, 2]], made), r"reports must be an array of 0 and 1 .* got 2 at index \[0, 2\]"),
         (lambda made: mle([1, 0, 1], made), r"of shape \(n, k\) = \(n, 3\) with n >= 1, got shape \(3,\)"),
         (lambda made: mle([[1, 0, 1]], made, 0), "tolerance must be a number > 0, got 0"),
+        (lambda made: mle_unary([[1, 0, 1]], made, counts=[0]), "counts must be n = 1 numbers >= 0 .*, got"),
+        (lambda made: mle_unary([[1, 0, 1]], made, counts=[-1]), "counts must be n = 1 numbers >= 0 .*, got"),
+        (lambda made: mle_unary([[1, 0, 1]], made, counts=[1, 2]), "counts must have a last axis of length"),
         (lambda made: update_factors_unary([[1, 0, 1]], [0.5, 0.5, 0.5], made), "theta must be a distribution"),
         (lambda made: update_factors_unary([[1, 0, 1]], [1.5, -0.5, 0], made), "theta must be a distribution"),
         (lambda made: optimality_gap_unary([[1, 0, 1]], [0.5, 0.5], made), "theta must have a last axis of length"),
