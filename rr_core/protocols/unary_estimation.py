@@ -215,7 +215,10 @@ def _by_passes(
     best, steps, since = here, 0, 0
     while best.gap > tolerance and steps < _MOST_STEPS and since < _PATIENCE:
         steps += 1
-        x = _nonnegative_quadratic(likelihood.curvature(here.seen, size), here.g - 1, here.theta)
+        h = likelihood.curvature(here.seen, size)
+        if size < m:
+            _repair(h, here.g, np.maximum(here.theta, 1 / m))
+        x = _nonnegative_quadratic(h, here.g - 1, here.theta)
         after = _line_search(likelihood, here, x)
         # The gap may rise on the way, the likelihood does not; when neither becomes better, rounding is the limit.
         better = after.gap < best.gap or after.value > here.value + _ROUNDING * (1 + abs(here.value))
@@ -228,6 +231,14 @@ def _by_passes(
         if progress is not None:
             progress(best.gap, steps)
     return MaximumLikelihood(best.theta, best.gap, steps)
+
+
+def _repair(h: Array, g: Array, theta: Array) -> None:
+    """H theta = g over all reports. Where a sample has less than half of it, it missed the few reports that speak for a
+    rare category (at a large epsilon); what is missing is added as if nothing else spoke in these reports."""
+    missing = g - h @ theta
+    rare = np.flatnonzero(missing > g / 2)
+    h[rare, rare] += missing[rare] / theta[rare]
 
 
 def _start(likelihood: _Likelihood, protocol: UnaryEncoding) -> Array:

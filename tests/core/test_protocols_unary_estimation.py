@@ -194,6 +194,23 @@ def test_many_reports_of_many_categories(epsilon, optimized):
     assert log_likelihood(bits, found.theta, made) >= log_likelihood(bits, start, made) - 1e-10
 
 
+def test_a_sample_without_rare_categories_costs_few_passes(monkeypatch):
+    """At a large epsilon a handful of reports speak for a rare category, and the sample may have none of them."""
+    monkeypatch.setattr(unary_estimation, "_SAMPLE", 2048)
+    monkeypatch.setattr(unary_estimation, "_SAMPLE_PER_CATEGORY", 1)
+    passes, evaluate = [], unary_estimation._Likelihood.evaluate
+    monkeypatch.setattr(
+        unary_estimation._Likelihood,
+        "evaluate",
+        lambda self, theta: passes.append(1) or evaluate(self, theta),
+    )
+    theta = np.exp(-8 * np.arange(150) / 150)
+    made, rng = UnaryEncoding(150, 20.0), np.random.default_rng(13)
+    found = mle(made.randomize(rng.choice(150, 20_000, p=theta / theta.sum()), rng), made)
+    assert found.gap <= 1e-9
+    assert len(passes) <= 25
+
+
 def test_steps_of_em_climb_to_the_same_maximum():
     made, rng = UnaryEncoding(5, 2.0), np.random.default_rng(8)
     bits = made.randomize(rng.choice(5, 3000, p=[0.5, 0.3, 0.15, 0.05, 0.0]), rng)
