@@ -25,6 +25,7 @@ ROOMS = {
     "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "pages._ui": {
         *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
+        "threadpoolctl",
         *("rr_core", "rr_core.figures", "rr_core.io"),
         "starlette",  # comes with Streamlit, and the app works without it
     },

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
-import scipy.linalg  # noqa: F401  Before the limit of its threads.
 import streamlit as st
 from threadpoolctl import threadpool_limits
 

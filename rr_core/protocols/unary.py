@@ -99,7 +99,7 @@ class UnaryEncoding:
             raise ValueError(f"values must have shape (n,), got {truths.shape}")
         reports = np.empty((truths.size, self.k), dtype=np.uint8)
         own = rng.random(truths.size) < self.p
-        for rows in _blocks(truths.size, self.k):
+        for rows in row_blocks(truths.size, self.k):
             np.less(rng.random(reports[rows].shape), self.q, out=reports[rows].view(np.bool_))
         reports[np.arange(truths.size), truths] = own
         return reports
@@ -228,7 +228,7 @@ def checked_bits(name: str, reports: ArrayLike, k: int) -> Bits:
     if array.dtype.kind not in "iuf":
         array = _validate.numbers(name, array)
     bits = array if array.dtype == np.uint8 else np.empty(array.shape, dtype=np.uint8)
-    for rows in _blocks(len(array), k):
+    for rows in row_blocks(len(array), k):
         block = array[rows]
         wrong = block > 1 if array.dtype == np.uint8 else (block != 0) & (block != 1)
         if wrong.any():
@@ -239,8 +239,8 @@ def checked_bits(name: str, reports: ArrayLike, k: int) -> Bits:
     return bits
 
 
-def _blocks(n: int, k: int) -> list[slice]:
-    """Slices of whole rows."""
+def row_blocks(n: int, k: int) -> list[slice]:
+    """Slices of whole rows of an (n, k) array, of about a million entries each."""
     step = max(1, ENTRIES_AT_ONCE // k)
     return [slice(first, min(first + step, n)) for first in range(0, n, step)]
 

@@ -1,6 +1,7 @@
 """A server that has just been started, and several people who open different pages of it at the same moment."""
 
 import ast
+import json
 import subprocess
 import sys
 
@@ -55,3 +56,13 @@ def test_every_page_imports_the_package_that_pages_share_before_anything_else_of
             if isinstance(node, ast.ImportFrom)
         ]
         assert imports[0].module == "pages._ui", page.name
+
+
+def test_a_server_multiplies_matrices_in_one_thread():
+    code = (
+        "from streamlit.testing.v1 import AppTest; from threadpoolctl import threadpool_info; "
+        "AppTest.from_file(r'{}', default_timeout=60).run(); "
+        "print([one['num_threads'] for one in threadpool_info() if one['user_api'] == 'blas'])"
+    ).format(ROOT / "app.py")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(json.loads(done.stdout)) == {1}

@@ -34,11 +34,15 @@ from rr_core.protocols import (
     Channel,
     HadamardResponse,
     SubsetSelection,
+    UnaryEncoding,
     effective_sample_size,
     gibbs_chain,
     inv,
+    inv_n_unary,
+    inv_p_unary,
     mle,
     optimality_gap_channel,
+    optimality_gap_unary,
     posterior,
     posterior_mean,
     split_r_hat,
@@ -60,6 +64,7 @@ MECHANISMS = [
     for epsilon in (5e-324, 1e-308, 1e-200, 1e-60, 1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)
 ]
 
+UNARY = UnaryEncoding(K, 1.0)
 CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
 SUBSET, HADAMARD = SubsetSelection(K, 1.0, 2), HadamardResponse(K, 1.0)
 
@@ -81,6 +86,9 @@ arrays = st.one_of(
                      [[1, 2, 3], [1, 2]], {"a": 1}, "abc", b"abc", iter([1, 2, 3])]),
     numbers,
 )  # fmt: skip
+reports = st.one_of(
+    st.lists(st.lists(st.sampled_from([0, 1]), min_size=K, max_size=K), min_size=1, max_size=9), arrays
+)
 shares = st.one_of(st.sampled_from([[0.2, 0.3, 0.5], [0, 0, 1], [5e-324, 0, 1.0], [1 / 3] * 3]), arrays)
 
 CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] = {
@@ -162,6 +170,19 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
     "inv, hadamard": (lambda histogram: inv(histogram, HADAMARD), (arrays,)),
     "mle, channel": (lambda histogram, tolerance: mle(histogram, CHANNEL, tolerance), (arrays, numbers)),
     "optimality_gap_channel": (lambda h, theta: optimality_gap_channel(h, theta, CHANNEL), (arrays, shares)),
+    "UnaryEncoding": (
+        lambda k, e, o: [getattr(UnaryEncoding(k, e, o), name) for name in ("p", "q", "keep")],
+        (few, numbers, numbers),
+    ),
+    "UnaryEncoding.randomize": (lambda values: UNARY.randomize(values, 1), (arrays,)),
+    "UnaryEncoding.support": (UNARY.support, (arrays,)),
+    "UnaryEncoding.randomize_support": (lambda counts: UNARY.randomize_support(counts, 1), (arrays,)),
+    "UnaryEncoding.inv_variance": (UNARY.inv_variance, (shares, numbers)),
+    "inv, unary": (lambda support, n: inv(support, UNARY, n), (arrays, numbers)),
+    "inv_n_unary": (lambda support, n: inv_n_unary(support, UNARY, n), (arrays, numbers)),
+    "inv_p_unary": (lambda support, n: inv_p_unary(support, UNARY, n), (arrays, numbers)),
+    "mle, unary": (lambda bits, tolerance: mle(bits, UNARY, tolerance), (reports, numbers)),
+    "optimality_gap_unary": (lambda bits, theta: optimality_gap_unary(bits, theta, UNARY), (reports, shares)),
     "posterior": (
         lambda h, m, prior, draws: posterior(h, m, prior, draws, 1),
         (arrays, mechanisms, arrays, few),
