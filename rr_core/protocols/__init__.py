@@ -4,6 +4,7 @@ channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
 unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
+measured            what maximum likelihood gains over InvP under unary encoding, as measured
 estimation          `inv` and `mle`, one call for every protocol
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
