@@ -7,6 +7,7 @@ hadamard            Hadamard response: reports, their histogram drawn all at onc
 collection          one collection through a channel, with its estimates
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
 unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
+measured            what maximum likelihood gains over InvP under unary encoding, as measured
 estimation          `inv` and `mle`, one call for every protocol
 information_bounds  how small the mean squared error can be, from entropy to epsilon
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior

@@ -1,8 +1,10 @@
 """How much maximum likelihood gains over InvP under unary encoding, as measured.
 
-For k-RR the two hardly differ unless there are few users for each category. Under unary encoding the bits of a report
-depend on each other, and the support, which InvP is made from, does not have all that they tell. The table is a CSV
-file in `rr_core.data`, made by ``python -m tests.benchmarks.unary_gain``; a test measures a part of it again.
+The bits of a report depend on each other through its owner's category; the support, which InvP is made from, does not
+have all that they tell. At epsilon = 0.5 the mean squared errors differ by 2% or less. At epsilon = 4 and ten or more
+users for each category that of maximum likelihood is smaller, by 13% to 45%. With three users for each category and the
+symmetric encoding it is up to 5% larger. The table is a CSV file in `rr_core.data`, made by
+``python -m tests.benchmarks.unary_gain``; a test measures a part of it again.
 """
 
 from __future__ import annotations
