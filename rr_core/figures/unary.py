@@ -13,8 +13,11 @@ from rr_core.figures.estimators import estimate_bars, nearest
 from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
 from rr_core.figures.view import Bars
 from rr_core.metrics import total_variation
+from rr_core.protocols.measured import Gain
 
 _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
+_LARGEST_GAIN, _A_TENTH = 0.6, 0.001
+_SURE = 4.0  # standard errors of a measured ratio from one: a difference that chance does not make
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 
 
@@ -98,6 +101,51 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
     ticks = {"tickmode": "array", "tickvals": x, "ticktext": list(names)}
     layout: dict[str, Any] = {"barmode": "group", "height": 380, "shapes": [_at_zero()]}
     return figure(traces, axis("Category", **ticks, automargin=True), axis("People"), reading, **layout)
+
+
+def gain_map(gains: Sequence[Gain], k: int) -> go.Figure:
+    """By how much the mean squared error of MLE is below InvP's, as measured, over epsilon and users per category.
+
+    Args:
+        gains: of one encoding.
+        k: number of categories, one of those measured.
+    """
+    of_k = [gain for gain in gains if gain.k == k]
+    epsilons, users = sorted({gain.epsilon for gain in of_k}), sorted({gain.n // k for gain in of_k})
+    ratio = {(gain.epsilon, gain.n // k): gain.ratio for gain in of_k}
+    z = np.array([[1 - ratio[epsilon, n] for epsilon in epsilons] for n in users])
+    trace = {
+        "type": "heatmap",
+        "x": [f"{epsilon:g}" for epsilon in epsilons],
+        "y": [f"{n:,}" for n in users],
+        "z": z.astype(np.float32),
+        "zmin": -_LARGEST_GAIN,
+        "zmax": _LARGEST_GAIN,
+        "colorscale": [
+            [0.0, QUANTITIES["inv_p"].colour],
+            [0.5, "#F7F7F7"],
+            [1.0, QUANTITIES["mle_star"].colour],
+        ],
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "text": [
+            [percent(value, 2) if abs(value) >= _A_TENTH else "0%" for value in row] for row in z.tolist()
+        ],
+        "texttemplate": "%{text}",
+        "textfont": {"size": 14, "color": "#141414"},
+        "hovertemplate": "ε = %{x}, %{y} users per category: %{text} less<extra></extra>",
+    }
+    clear = [gain for gain in of_k if gain.ratio < 1 - _SURE * gain.error]
+    worse = [gain for gain in of_k if gain.ratio > 1 + _SURE * gain.error]
+    best = min(of_k, key=lambda gain: gain.ratio)
+    reading = (
+        f"K = {k}: in {len(clear)} of {len(of_k)} settings MLE's mean squared error is clearly smaller than InvP's, by "
+        f"up to {percent(1 - best.ratio, 2)} (ε = {best.epsilon:g}, {best.n // k:,} users per category); in {len(worse)} "
+        "it is clearly larger."
+    )
+    x, y = axis("Privacy ε", type="category"), axis("Users per category, N/K", type="category")
+    return figure([trace], x, y, reading, height=330, margin={"l": 84, "r": 14, "t": 14, "b": 62})
 
 
 def _at_zero() -> dict[str, Any]:

@@ -7,9 +7,10 @@ import pytest
 
 from rr_core import RandomizedResponse, Scenario, total_variation
 from rr_core.figures.style import percent, reading
-from rr_core.figures.unary import one_report, unary_estimates
+from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols.collection import collect_unary, one_person
+from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
 from tests.figures.test_every_figure import check
 
@@ -46,3 +47,22 @@ def test_one_report_of_the_blog():
         figure
     )
     assert sorted(figure.data[0].y.round(9)) == [-0.5] * 9 + [5.5]
+
+
+@pytest.mark.parametrize("encoding", ["sue", "oue"])
+@pytest.mark.parametrize("k", [10, 50])
+def test_the_map_of_gains_says_what_was_measured(encoding, k):
+    gains = [gain for gain in mle_gains() if gain.encoding == encoding]
+    figure = gain_map(gains, k)
+    check(figure)
+    of_k = [gain for gain in gains if gain.k == k]
+    text = reading(figure)
+    assert f"in {sum(gain.ratio < 1 - 4 * gain.error for gain in of_k)} of 25 settings" in text
+    assert f"in {sum(gain.ratio > 1 + 4 * gain.error for gain in of_k)} it is clearly larger" in text
+    best = min(of_k, key=lambda gain: gain.ratio)
+    assert f"by up to {percent(1 - best.ratio, 2)} (ε = {best.epsilon:g}, {best.n // k:,} users" in text
+    row, column = (
+        list(figure.data[0].y).index(f"{best.n // k:,}"),
+        list(figure.data[0].x).index(f"{best.epsilon:g}"),
+    )
+    assert figure.data[0].z[row][column] == pytest.approx(1 - best.ratio, abs=1e-6)
