@@ -3,14 +3,16 @@
 from pages._ui import guidance, memory, messages
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.protocols import channel, unary
+from pages._ui.protocols import channel, side_by_side, unary
 
-PARTS = Parts("protocols", {"channel": "Any channel", "unary": "Unary encoding, RAPPOR"})
+PARTS = Parts(
+    "protocols", {"channel": "Any channel", "unary": "Unary encoding, RAPPOR", "compare": "Side by side"}
+)
 page = open_page(
     "protocols", "What if people report in another way?", channel.SETTINGS, unary.ENCODING, PARTS.binding
 )
 parts = PARTS.tabs()
-sections = {"channel": channel.section, "unary": unary.section}
+sections = {"channel": channel.section, "unary": unary.section, "compare": side_by_side.section}
 for key, part in parts.items():
     if part.open:
         with part:

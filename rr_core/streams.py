@@ -33,6 +33,7 @@ class Stream(Enum):
     ARRIVALS = (12,)  # the order in which the reports of a collection arrive
     CHANNEL = (13,)  # reports of any channel
     UNARY = (14,)  # reports by unary encoding; then those of one person
+    EACH = (15,)  # one collection by each of several protocols
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

@@ -3,7 +3,7 @@ variance, who was best and worst."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, percent, share_format
 from rr_core.figures.view import Bars, Curve, View
-from rr_core.figures.wording import METRIC_NAMES
+from rr_core.figures.wording import METRIC_NAMES, listed
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import total_variation, variance_at
@@ -117,14 +117,9 @@ def nearest(off: Mapping[str, float]) -> str:
     (least, best), *others = groups.items()
     if not others:
         return f"In this draw all {_COUNT[len(off)]} are off by {least} from the truth."
-    come = f"{best[0]} comes" if len(best) == 1 else f"{_listed(best)} come"
-    rest = _listed([f"{_listed(who)} by {distance}" for distance, who in others])
+    come = f"{best[0]} comes" if len(best) == 1 else f"{listed(best)} come"
+    rest = listed([f"{listed(who)} by {distance}" for distance, who in others])
     return f"In this draw {come} closest to the truth, off by {least}, {rest}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def share_axis(n: int, mechanism: RandomizedResponse, zoom: bool) -> dict[str, Any]:

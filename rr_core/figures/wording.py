@@ -99,6 +99,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def listed(names: Sequence[str]) -> str:
+    """One, two and three."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def times(ratio: float, digits: int = 3) -> str:
     """A ratio of at least 1 as text, "2.34 times"; near 1 with three digits."""
     if math.isinf(ratio):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import estimators, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
+from rr_core.plan.protocols import Key
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -19,7 +20,9 @@ from rr_core.protocols.channel_estimation import (
     inv_channel,
     mle_channel,
 )
+from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
+from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
 
@@ -217,3 +220,32 @@ def one_person(
     bits = protocol.randomize([truth], rng)[0]
     zero, one = (float(inv_unary(np.full(protocol.k, bit), protocol, 1)[0]) for bit in (0, 1))
     return OnePerson(truth, estimators.inv(report, mechanism), bits, inv_unary(bits, protocol, 1), one, zero)
+
+
+COMPARED: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "hr")
+
+
+def inv_by_each(
+    true_counts: ArrayLike, epsilon: float, rng: np.random.Generator | int | None = None
+) -> dict[Key, Array]:
+    """Inv (k,) from one collection by each protocol of COMPARED, from users with these true counts (k,).
+
+    >>> sorted(inv_by_each([700, 200, 100], 1.0, 1))
+    ['hr', 'oue', 'rr', 'subset', 'sue']
+    """
+    counts = np.asarray(true_counts)
+    users = sampling.whole_counts("true_counts", counts, counts.shape[-1])
+    k, n, rng = users.size, int(users.sum()), np.random.default_rng(rng)
+    mechanism, subset, hadamard = (
+        RandomizedResponse(k, epsilon),
+        SubsetSelection(k, epsilon),
+        HadamardResponse(k, epsilon),
+    )
+    symmetric, optimised = UnaryEncoding(k, epsilon), UnaryEncoding(k, epsilon, True)
+    return {
+        "rr": estimators.inv(mechanism.randomize_histogram(users, rng), mechanism),
+        "subset": inv_subset(subset.randomize_support(users, rng), subset, n),
+        "sue": inv_unary(symmetric.randomize_support(users, rng), symmetric, n),
+        "oue": inv_unary(optimised.randomize_support(users, rng), optimised, n),
+        "hr": inv_hadamard(hadamard.randomize_histogram(users, rng), hadamard),
+    }

@@ -174,3 +174,14 @@ def test_data_have_no_truth():
     draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
     shown = channel._shown(Work(draw), ChannelSettings("warner", p=50), None)
     assert channel._data_csv(shown).decode().splitlines()[0] == '"category","inv","mle"'
+
+
+@pytest.mark.parametrize("scenario", [*ENDS, "dist=exam", "dist=exam&truth=hidden"])
+def test_protocols_side_by_side_at_the_ends_of_every_control(scenario):
+    page = opened("protocols", f"part=compare&dist=zipf&{scenario}")
+    assert not page.error
+    (chart,) = charts(page)
+    assert "smallest expected error" in chart["alt"]
+    collected = "1500000" not in scenario and "hidden" not in scenario
+    assert ("In this draw" in {trace["name"] for trace in chart["data"]}) == collected
+    assert said(page).count("| Hadamard response |") == 1

@@ -1,0 +1,71 @@
+"""The protocols side by side, on the users of the scenario."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import guidance, memory, state, truth
+from pages._ui.frame import Page
+from pages._ui.work import Work
+from rr_core._validate import Array
+from rr_core.figures.protocols import report_table, side_by_side
+from rr_core.plan.protocols import Key, compare
+from rr_core.populations import UPLOAD
+from rr_core.protocols.collection import inv_by_each
+from rr_core.scenario import Draw, Scenario
+from rr_core.streams import Stream
+
+_MOST_COLLECTED = 2000  # categories
+
+
+def section(page: Page) -> None:
+    """The errors of all protocols as main figure; what a report is and costs."""
+    draw, scenario = page.work.draw, page.work.draw.scenario
+    st.markdown(
+        "All of these grant the same ε, and Inv works for each. They differ in what a report is, and so in how much "
+        "noise is left.\n\n"
+        "**Try:** drag **Privacy ε** from end to end, then **Categories K**. When is k-RR the right choice?"
+    )
+    place = page.place()
+    guidance.words(
+        "Randomized response",
+        "Subset selection",
+        "Unary encoding",
+        "Local hashing",
+        "Hadamard response",
+        "RMSE",
+        "Inv",
+    )
+    shares = truth.unless_hidden(draw.theta)
+    inv = _collected(page.work) if scenario.k <= _MOST_COLLECTED else {}
+    page.lead(side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares), "protocols", place=place)
+    drawn = (
+        "Diamonds: the error in this draw, from one collection by each protocol. (Local hashing is not collected here.)"
+        if inv
+        else f"Collections are drawn for up to {_MOST_COLLECTED:,} categories."
+    )
+    rows = compare(scenario.k, scenario.epsilon, scenario.n, 1 / scenario.k)
+    st.markdown(f"{drawn}\n\n{report_table(rows)}")
+    st.caption(
+        "Errors are those of Inv for the shares of these very users, averaged over categories. Which one to use when: "
+        "page Plan, Other protocols."
+    )
+
+
+def _collected(work: Work) -> dict[Key, Array]:
+    draw = work.draw
+    if draw.scenario.dist == UPLOAD:
+        return state.cached("each", (draw.scenario, draw.population.key), lambda: _collect(draw))
+    return _shared(draw.scenario, draw)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared(scenario: Scenario, _draw: Draw) -> dict[Key, Array]:
+    return _collect(_draw)
+
+
+memory.shared(_shared.clear)
+
+
+def _collect(draw: Draw) -> dict[Key, Array]:
+    return inv_by_each(draw.true_counts, draw.scenario.epsilon, draw.scenario.stream(Stream.EACH))

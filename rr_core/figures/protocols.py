@@ -1,0 +1,104 @@
+"""Protocols side by side: the error that each may be expected to have, and the one it has in this draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.figures.plan_curves import PROTOCOLS
+from rr_core.figures.plan_sentences import PROTOCOL_NAMES
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
+from rr_core.figures.wording import listed, practically_equal, times
+from rr_core.plan.protocols import KEYS, Key, Protocol, support
+
+
+def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth: Array | None) -> go.Figure:
+    """RMSE per category of Inv by each protocol, from the smallest expected one.
+
+    Args:
+        k, epsilon, n: categories, privacy budget, users.
+        inv: (k,) Inv from one collection by each protocol; those without one have no mark.
+        truth: (k,) shares of the users; without it (None) there are no marks.
+    """
+    expected = expected_errors(k, epsilon, n)
+    keys = sorted(expected, key=expected.__getitem__)
+    names = [PROTOCOL_NAMES[key] for key in keys]
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": "Expected",
+            "x": np.array([expected[key] for key in keys]),
+            "y": names,
+            "marker": {"color": [PROTOCOLS[key].colour for key in keys]},
+            "showlegend": False,
+            "hovertemplate": "%{y}: %{x:.4~p} expected<extra></extra>",
+        }
+    ]
+    if truth is not None and inv:
+        drawn = [key for key in keys if key in inv]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "In this draw",
+                "x": np.array([float(np.sqrt(((inv[key] - truth) ** 2).mean())) for key in drawn]),
+                "y": [PROTOCOL_NAMES[key] for key in drawn],
+                "marker": {
+                    "color": QUANTITIES["truth"].colour,
+                    "symbol": "diamond",
+                    "size": 13,
+                    "line": {"width": 2, "color": "#FFFFFF"},
+                },
+                "hovertemplate": "%{y}: %{x:.4~p} in this draw<extra></extra>",
+            }
+        )
+    x = axis("RMSE per category of Inv", tickformat=SHARE, rangemode="tozero")
+    y = axis("Protocol", autorange="reversed", automargin=True)
+    return figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
+
+
+def expected_errors(k: int, epsilon: float, n: int) -> dict[Key, float]:
+    """RMSE per category of Inv, for the shares of the users themselves, by protocol."""
+    return {key: float(np.sqrt(support(key, k, epsilon).mean_variance(k, n))) for key in KEYS}
+
+
+def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon: float) -> str:
+    least, where = expected[keys[0]], f"At K = {k:,} and ε = {epsilon:g}"
+    same = [key for key in keys if practically_equal((expected[key] / least) ** 2)]
+    names = listed([_inner(key) for key in same])
+    has = f"has the smallest expected error, {percent(least)}"
+    if same == ["rr"]:
+        return f"{where} k-RR {has}."
+    if "rr" in same:
+        return f"{where} {names} share the smallest expected error, {percent(least)}."
+    has = has if len(same) == 1 else has.replace("has", "have", 1)
+    users = times((expected["rr"] / least) ** 2)
+    return f"{where} {names} {has}; k-RR needs {users} as many users for the same."
+
+
+def _inner(key: Key) -> str:
+    """The name within a sentence."""
+    name = PROTOCOL_NAMES[key]
+    return name if key in ("rr", "hr") else name[0].lower() + name[1:]
+
+
+def report_table(rows: Sequence[Protocol]) -> str:
+    """What a report is and costs, as a markdown table."""
+    whats = {
+        "rr": "one category",
+        "subset": "a set of categories",
+        "sue": "a bit for each category",
+        "oue": "a bit for each category",
+        "olh": "a hash function and a hashed value",
+        "hr": "a row of a table of plus and minus one",
+    }
+    head = "| Protocol | A report is | Bits | Users, compared with the best |\n|:--|:--|--:|--:|"
+    lines = [
+        f"| {PROTOCOL_NAMES[row.key]} | {whats[row.key]} | {row.bits:,} | {times(row.users_relative)} |"
+        for row in rows
+    ]
+    return "\n".join([head, *lines])
