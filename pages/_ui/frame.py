@@ -64,7 +64,7 @@ _STYLE = """<style>
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
-[data-testid="stSidebarUserContent"] .st-key-links {gap: 0.25rem;}
+[data-testid="stSidebarUserContent"] .st-key-links {gap: 0.12rem;}
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}

@@ -14,6 +14,15 @@ from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
 from rr_core.figures.wording import listed, practically_equal, times
 from rr_core.plan.protocols import KEYS, Key, Protocol, support
 
+_TICKS: dict[Key, str] = {
+    "rr": "k-RR",
+    "subset": "Subset<br>selection",
+    "sue": "Symmetric<br>unary enc.",
+    "oue": "Optimised<br>unary enc.",
+    "olh": "Optimised<br>local hashing",
+    "hr": "Hadamard<br>response",
+}
+
 
 def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth: Array | None) -> go.Figure:
     """RMSE per category of Inv by each protocol, from the smallest expected one.
@@ -57,7 +66,8 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
             }
         )
     x = axis("RMSE per category of Inv", tickformat=SHARE, rangemode="tozero")
-    y = axis("Protocol", autorange="reversed", automargin=True)
+    ticks = {"tickmode": "array", "tickvals": names, "ticktext": [_TICKS[key] for key in keys]}
+    y = axis("Protocol", autorange="reversed", automargin=True, **ticks)
     return figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
 
 
