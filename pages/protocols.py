@@ -3,21 +3,36 @@
 from pages._ui import guidance, memory, messages
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.protocols import channel, side_by_side, unary
+from pages._ui.protocols import channel, posterior, side_by_side, unary
 
 PARTS = Parts(
-    "protocols", {"channel": "Any channel", "unary": "Unary encoding, RAPPOR", "compare": "Side by side"}
+    "protocols",
+    {
+        "channel": "Any channel",
+        "unary": "Unary encoding, RAPPOR",
+        "compare": "Side by side",
+        "posterior": "Prior and posterior",
+    },
 )
+SECTIONS = {
+    "channel": channel.section,
+    "unary": unary.section,
+    "compare": side_by_side.section,
+    "posterior": posterior.section,
+}
 page = open_page(
-    "protocols", "What if people report in another way?", channel.SETTINGS, unary.ENCODING, PARTS.binding
+    "protocols",
+    "What if people report in another way?",
+    channel.SETTINGS,
+    unary.ENCODING,
+    posterior.PRIOR,
+    PARTS.binding,
 )
-parts = PARTS.tabs()
-sections = {"channel": channel.section, "unary": unary.section, "compare": side_by_side.section}
-for key, part in parts.items():
+for key, part in PARTS.tabs().items():
     if part.open:
         with part:
             try:
-                sections[key](page)
+                SECTIONS[key](page)
             except memory.NoRoom as error:  # before any figure
                 messages.show([f"{error}"])
                 page.controls()

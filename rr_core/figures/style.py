@@ -45,6 +45,7 @@ QUANTITIES = {
     "expected": Quantity("Expected", "#9A6324", "diamond-open", "dash"),
     **{entry.name: Quantity(entry.label, entry.colour, entry.marker, entry.dash) for entry in REGISTRY},
     "ibu": Quantity("IBU", "#CC79A7", "x", "dashdot"),
+    "posterior": Quantity("Posterior mean", "#C2185B", "hexagon", "longdashdot"),
 }
 # Ranks have colours of their own: the green of MLE* must not say "best".
 RANKS = {

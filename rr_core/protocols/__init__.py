@@ -27,7 +27,13 @@ from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.hadamard import HadamardResponse
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
-from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
+from rr_core.protocols.posterior import (
+    PosteriorSummary,
+    gibbs_chain,
+    posterior,
+    posterior_mean,
+    summarise_posterior,
+)
 from rr_core.protocols.subset import SubsetSelection
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary
 from rr_core.protocols.unary_estimation import mle_unary, optimality_gap_unary, update_factors_unary
@@ -38,6 +44,7 @@ __all__ = [
     "HadamardResponse",
     "InformationBounds",
     "MaximumLikelihood",
+    "PosteriorSummary",
     "Protocol",
     "SubsetSelection",
     "UnaryEncoding",
@@ -58,6 +65,7 @@ __all__ = [
     "posterior",
     "posterior_mean",
     "split_r_hat",
+    "summarise_posterior",
     "update_factors_channel",
     "update_factors_unary",
 ]

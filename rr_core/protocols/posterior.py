@@ -396,3 +396,43 @@ def _dirichlet(parameters: Array, rng: np.random.Generator) -> Array:
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     theta: Array = weights / weights.sum(axis=-1, keepdims=True)
     return theta
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorSummary:
+    """Draws from a posterior in brief.
+
+    Attributes:
+        mean: (k,) distribution.
+        low, high: (k,) ends of the equal-tailed credible intervals of each share.
+        level: probability that a share is in its interval, given the reports and the prior.
+    """
+
+    mean: Array
+    low: Array
+    high: Array
+    level: float
+
+
+def summarise_posterior(
+    histogram: ArrayLike,
+    mechanism: RandomizedResponse,
+    prior: ArrayLike = 0.5,
+    draws: int = 2000,
+    rng: np.random.Generator | int | None = None,
+    *,
+    users: Users = "sampled",
+    level: float = 0.95,
+) -> PosteriorSummary:
+    """Mean and credible intervals, from draws; arguments as in `posterior`, and ``level`` between 0 and 1.
+
+    >>> found = summarise_posterior([600, 300, 200, 100], RandomizedResponse.from_p(4, 0.5), rng=1)
+    >>> found.mean.round(2).tolist(), found.low[0].round(2), found.high[0].round(2)
+    ([0.83, 0.16, 0.01, 0.0], np.float64(0.77), np.float64(0.89))
+    """
+    share = _validate.real("level", level, "a number between 0 and 1")
+    if not 0 < share < 1:
+        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    drawn = posterior(histogram, mechanism, prior, draws, rng, users=users)
+    low, high = np.quantile(drawn, [(1 - share) / 2, (1 + share) / 2], axis=0)
+    return PosteriorSummary(drawn.mean(axis=0), low, high, share)

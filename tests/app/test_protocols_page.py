@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pages._ui.downloads import joined, script_text
-from pages._ui.protocols import channel, unary
+from pages._ui.protocols import channel, posterior, unary
 from pages._ui.protocols.channel import SETTINGS, ChannelSettings
 from pages._ui.work import Work
 from rr_core import Scenario
@@ -185,3 +185,26 @@ def test_protocols_side_by_side_at_the_ends_of_every_control(scenario):
     collected = "1500000" not in scenario and "hidden" not in scenario
     assert ("In this draw" in {trace["name"] for trace in chart["data"]}) == collected
     assert said(page).count("| Hadamard response |") == 1
+
+
+@pytest.mark.parametrize("prior", ["jeffreys", "uniform", "own&alpha=0.01", "own&alpha=1000"])
+@pytest.mark.parametrize("scenario", [*ENDS, "k=12&eps=1&n=2000&truth=hidden"])
+def test_the_posterior_at_the_ends_of_every_control(prior, scenario):
+    page = opened("protocols", f"part=posterior&dist=zipf&{scenario}&prior={prior}")
+    assert not page.error
+    if "1500000" in scenario:
+        assert "up to 2,000 categories" in page.info[0].value
+        assert not charts(page)
+        return
+    lead, sizes, wrong = charts(page)
+    assert ("truth" in lead["alt"]) == ("hidden" not in scenario)
+    assert "At N" not in sizes["alt"]
+    assert "smallest mean squared error of the four" in wrong["alt"]
+
+
+def test_a_prior_is_in_the_link_and_the_default_is_not():
+    assert posterior.PRIOR.write(posterior.PriorSettings()) == {}
+    assert posterior.PRIOR.write(posterior.PriorSettings("own", 3.0)) == {"prior": "own", "alpha": "3"}
+    settings, notes = posterior.PRIOR.read({"prior": "own", "alpha": "1e9"})
+    assert settings.own == 1000
+    assert len(notes) == 1

@@ -1,0 +1,206 @@
+"""What one believes before and after the reports: the posterior of k-RR beside MLE*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth, view_picker
+from pages._ui.figure_controls import widget
+from pages._ui.frame import Page
+from pages._ui.link import Binding
+from pages._ui.work import Work
+from rr_core import parameters
+from rr_core._validate import Array
+from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
+from rr_core.figures.view import Bars, bars, natural_order
+from rr_core.figures.wording import plain_names
+from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.parameters import Choice, Number
+from rr_core.protocols import PosteriorSummary, summarise_posterior
+from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
+from rr_core.scenario import Draw, Scenario
+from rr_core.streams import Stream
+
+MOST_CATEGORIES, _MOST_DRAWN = 2000, 60
+_DRAWS, _DRAWS_MOVING = 2000, 300
+_SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+_MOST_OF_SIZES = 100  # categories
+NAMES = {"jeffreys": "Jeffreys (½)", "uniform": "Uniform (1)", "own": "My own"}
+
+
+@dataclass(frozen=True)
+class PriorSettings:
+    """Attributes:
+    kind: a key of NAMES.
+    own: parameter of the prior of one's own.
+    """
+
+    kind: str = "jeffreys"
+    own: float = 10.0
+
+    @property
+    def parameter(self) -> float:
+        return PRIORS.get(self.kind, self.own)
+
+
+_KIND = Choice("kind", "prior", "prior", NAMES)
+_OWN = Number("own", "alpha", "parameter of the prior", 0.01, 1000.0, False)
+
+
+def _read(query: Mapping[str, str]) -> tuple[PriorSettings, tuple[str, ...]] | None:
+    if query.keys().isdisjoint((_KIND.parameter, _OWN.parameter)):
+        return None
+    return parameters.read((_KIND, _OWN), query, PriorSettings())
+
+
+def _write(settings: PriorSettings) -> dict[str, str | None]:
+    if settings == PriorSettings():
+        return {}
+    return {**parameters.write((_KIND, _OWN) if settings.kind == "own" else (_KIND,), settings)}
+
+
+PRIOR: Binding[PriorSettings] = Binding("_prior_settings", PriorSettings(), _read, _write)
+
+
+def section(page: Page) -> None:
+    """The posterior mean with its intervals as main figure; as users grow; and with a wrong prior."""
+    draw, settings = page.work.draw, PRIOR.current()
+    st.markdown(
+        "Before any report one may believe something about the shares: the **prior**. The reports change it into the "
+        "**posterior**; its mean is an estimate, and its **credible intervals** hold each share with 95% probability, if "
+        "the prior is believed.\n\n"
+        "**Try:** choose **My own** and make it large. Which way do the estimates move?"
+    )
+    if draw.scenario.k > MOST_CATEGORIES:
+        st.info(
+            f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories: lower **Categories K**.",
+            icon=":material/info:",
+        )
+        page.controls()
+        return
+    place = page.place()
+    with figure_controls.row():
+        widget(
+            st.segmented_control,
+            "Prior",
+            list(NAMES),
+            format_func=NAMES.__getitem__,
+            **PRIOR.widget_arguments("prior_kind", settings.kind, lambda kind: replace(settings, kind=kind)),
+        )
+        if settings.kind == "own":
+            widget(
+                st.number_input,
+                "Its parameter",
+                _OWN.low,
+                _OWN.high,
+                format="%.4g",
+                width=150,
+                help="As if so many people of each category had been seen before. Large: about equal shares.",
+                **PRIOR.widget_arguments("prior_own", settings.own, lambda own: replace(settings, own=own)),
+            )
+        guidance.words(
+            "Prior", "Posterior", "Credible interval", "MLE\\*", "InvP", "Population", "Total variation"
+        )
+    found = _summary(page.work, settings.parameter)
+    estimates = page.work.comparison("population").estimates
+    shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
+    population = truth.unless_hidden(draw.population.probabilities)
+    figure = posterior_intervals(found, shown, population, _view(page))
+    page.lead(figure, "protocols", place=place)
+    if not dials.moving():
+        _details(page.work, settings)
+    more = _SCRIPT.format(prior=settings.parameter, draws=_DRAWS)
+    downloads.row(page.work, figure, "posterior", partial(_data_csv, draw, found), more, alone=True)
+
+
+def _view(page: Page) -> Bars:
+    draw = page.work.draw
+    if draw.scenario.k <= _MOST_DRAWN:
+        return bars(natural_order(draw.scenario.k), draw.population.labels, "Category")
+    order, which = view_picker.most_frequent(page.work)
+    return bars(order, draw.population.labels, f"The {_MOST_DRAWN} {which}", _MOST_DRAWN)
+
+
+def _summary(work: Work, prior: float) -> PosteriorSummary:
+    draws = _DRAWS_MOVING if dials.moving() else _DRAWS
+    if work.is_shared:
+        return _shared(work.draw.scenario, prior, draws, work.draw)
+    about = (work.draw.scenario, work.draw.population.key, prior, draws)
+    return state.cached("posterior", about, lambda: _summarise(work.draw, prior, draws))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared(scenario: Scenario, prior: float, draws: int, _draw: Draw) -> PosteriorSummary:
+    return _summarise(_draw, prior, draws)
+
+
+def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
+    with memory.room(8 * 4 * draws * draw.scenario.k):
+        rng = draw.scenario.stream(Stream.POSTERIOR)
+        return summarise_posterior(draw.counts, draw.mechanism, prior, draws, rng)
+
+
+def _details(work: Work, settings: PriorSettings) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("More users, less prior")
+        if work.draw.scenario.k > _MOST_OF_SIZES:
+            st.caption(f"Shown for up to {_MOST_OF_SIZES} categories: lower **Categories K**.")
+        else:
+            distances = _distances(work, settings.parameter)
+            chart.show(towards_mle(_SIZES, distances), "posterior_sizes")
+    with right:
+        st.subheader("How wrong may the prior be?")
+        prior = min(PRIORS.values(), key=lambda one: abs(one - settings.parameter))
+        rows = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
+        chart.show(wrong_priors(rows), "posterior_wrong")
+        st.caption(
+            f"Measured beforehand, {rows[0].replicates:,} collections at each point. Dotted: the prior itself. With many "
+            "categories a prior can outweigh every report: of 100,000 users with ε = 1 and K = 1,000, 40% had one category. "
+            "MLE\\* gave it over 20%, the posterior mean of Jeffreys' prior under 0.2%."
+        )
+
+
+def _distances(work: Work, prior: float) -> dict[str, Array]:
+    draw = work.draw
+
+    def make() -> Array:
+        rng = draw.scenario.stream(Stream.POSTERIOR, 1)
+        return distance_to_mle(draw.population.probabilities, draw.mechanism, _SIZES, (prior,), rng)
+
+    if work.is_shared:
+        (values,) = _shared_distances(draw.scenario, prior, make)
+    else:
+        (values,) = state.cached("posterior_sizes", (draw.scenario, draw.population.key, prior), make)
+    return {f"{prior:g}": values}
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared_distances(scenario: Scenario, prior: float, _make: Callable[[], Array]) -> Array:
+    return _make()
+
+
+for _cache in (_shared, _shared_distances):
+    memory.shared(_cache.clear)
+
+
+def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:
+    """Mean and intervals, without the truth."""
+    names = [csv_cell(name) for name in plain_names(draw.population.labels, natural_order(draw.scenario.k))]
+    return csv_bytes({"category": names, "mean": found.mean, "low": found.low, "high": found.high})
+
+
+_SCRIPT = """
+from rr_core.protocols import summarise_posterior
+from rr_core.streams import Stream
+
+rng = scenario.stream(Stream.POSTERIOR)
+found = summarise_posterior(draw.counts, draw.mechanism, {prior!r}, {draws}, rng)
+print("mean:", found.mean.tolist())
+print("low:", found.low.tolist())
+print("high:", found.high.tolist())
+"""

@@ -1,0 +1,191 @@
+"""The posterior of k-RR: its mean and intervals beside MLE*, its way to MLE* as users grow, and priors that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core._validate import Array
+from rr_core.figures.estimators import hover
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.view import Bars
+from rr_core.figures.wording import counted, listed
+from rr_core.metrics import total_variation
+from rr_core.protocols import PosteriorSummary
+from rr_core.protocols.prior_choice import PriorError
+
+_POSTERIOR, _MLE, _TRUTH = (QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
+_SURE = 2.0  # standard errors
+
+
+def posterior_intervals(
+    found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None, view: Bars
+) -> go.Figure:
+    """The posterior mean with its credible intervals beside MLE*, by category.
+
+    Args:
+        found: mean and intervals.
+        estimates: (k,) InvP and MLE* by name.
+        truth: (k,) shares of the population; None is left out.
+        view: which categories.
+    """
+    mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
+    common = {"x": view.x, "customdata": view.names}
+    traces: list[dict[str, Any]] = []
+    if truth is not None:
+        traces.append(
+            {
+                "type": "bar",
+                "name": "Truth",
+                "y": view.pick(truth),
+                "marker": {"color": _TRUTH.colour},
+                "hovertemplate": hover("truth", truth),
+                **common,
+            }
+        )
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": f"{_POSTERIOR.name}, {percent(found.level)} credible",
+            "y": mean,
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": high - mean,
+                "arrayminus": mean - low,
+                "color": _POSTERIOR.colour,
+                "thickness": 2.5,
+            },
+            "marker": {"color": _POSTERIOR.colour, "symbol": _POSTERIOR.symbol, "size": 11},
+            "hovertemplate": hover("posterior mean", found.mean),
+            **common,
+        }
+    )
+    best = view.pick(estimates["mle_star"])
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "MLE*",
+            "y": best,
+            "marker": {"color": _MLE.colour, "symbol": _MLE.symbol, "size": 8},
+            "hovertemplate": hover("MLE*", estimates["mle_star"]),
+            **common,
+            "x": view.x + 0.22,
+        }
+    )
+    y = axis("Share of the population", tickformat=SHARE, rangemode="tozero")
+    return figure(
+        traces, view.axis(), y, _reading(found, estimates, truth), bargap=0.3, hovermode=view.hovermode
+    )
+
+
+def _reading(found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None) -> str:
+    k = found.mean.size
+    widest = int((found.high - found.low).argmax())
+    width = percent(float(found.high[widest] - found.low[widest]))
+    if truth is None:
+        away = percent(total_variation(found.mean, estimates["mle_star"]))
+        return f"The posterior mean differs from MLE* by {away}; the widest of the {k:,} intervals is {width} wide."
+    holds = int(((found.low <= truth) & (truth <= found.high)).sum())
+    off = {name: percent(total_variation(values, truth)) for name, values in estimates.items()}
+    mean = percent(total_variation(found.mean, truth))
+    return (
+        f"In this draw the posterior mean is off by {mean} from the population, MLE* by {off['mle_star']} and InvP by "
+        f"{off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold the truth."
+    )
+
+
+def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figure:
+    """Distance between the posterior mean and MLE* against the number of users, one line a prior.
+
+    Args:
+        sizes: numbers of users, increasing.
+        distances: (sizes,) total variation by the prior's name.
+    """
+    dashes = ("solid", "dash", "dot")
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": np.array(sizes),
+            "y": values,
+            "line": {"color": _POSTERIOR.colour, "dash": dash, "width": 3},
+            "marker": {"size": 7},
+            "hovertemplate": f"N = %{{x:,}}, {name}: %{{y:.3~p}}<extra></extra>",
+        }
+        for (name, values), dash in zip(distances.items(), dashes, strict=False)
+    ]
+    name, values = next(iter(distances.items()))
+    reading = (
+        f"With a prior of {name} the posterior mean and MLE* differ by {percent(float(values[0]))} at N = {sizes[0]:,} "
+        f"and by {percent(float(values[-1]))} at N = {sizes[-1]:,}."
+    )
+    x = axis("Users N (logarithmic)", type="log", dtick=1, exponentformat="power")
+    y = axis("Total variation to MLE* (logarithmic)", type="log", tickformat=".3~p")
+    return figure(traces, x, y, reading, height=380)
+
+
+def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
+    """Mean squared errors against the distribution that truths come from, for one prior.
+
+    Args:
+        rows: of one prior, by increasing parameter of the truths.
+    """
+    names = {"posterior": _POSTERIOR, **{name: QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")}}
+    x = np.array([row.truth for row in rows])
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": quantity.name,
+            "x": x,
+            "y": np.array([row.errors[name] for row in rows]),
+            "error_y": {
+                "type": "data",
+                "array": np.array([_SURE * row.spread[name] for row in rows]),
+                "color": quantity.colour,
+                "thickness": 1.5,
+            },
+            "line": {
+                "color": quantity.colour,
+                "dash": quantity.dash,
+                "width": 3 if name == "posterior" else 2,
+            },
+            "marker": {"symbol": quantity.symbol, "size": 8},
+            "hovertemplate": f"a = %{{x}}: {quantity.name} %{{y:.4~g}}<extra></extra>",
+        }
+        for name, quantity in names.items()
+    ]
+    prior = rows[0].prior
+    shape = [
+        {
+            "type": "line",
+            "yref": "paper",
+            "x0": prior,
+            "x1": prior,
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": _TRUTH.colour, "dash": "dot", "width": 2},
+        }
+    ]
+    best = [row.truth for row in rows if min(row.errors, key=row.errors.__getitem__) == "posterior"]
+    first = rows[0]
+    reading = (
+        f"K = {first.k}, ε = {first.epsilon:g}, N = {first.n:,}: with a prior of {prior:g} the posterior mean has the "
+        f"smallest mean squared error of the four where truths come from {_parameters(best)}."
+    )
+    xaxis = axis("Parameter a of the truths (large: equal shares)", type="log", dtick=1)
+    y = axis("Mean squared error (logarithmic)", type="log", exponentformat="power")
+    return figure(traces, xaxis, y, reading, height=400, shapes=shape)
+
+
+def _parameters(values: Sequence[float]) -> str:
+    if not values:
+        return "none of these"
+    return f"a = {listed([number(value) for value in values])}"

@@ -1,0 +1,60 @@
+"""The figures about the posterior, against the numbers they speak of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rr_core import Scenario, total_variation
+from rr_core.comparison import compare
+from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
+from rr_core.figures.style import percent, reading
+from rr_core.figures.view import bars, natural_order
+from rr_core.protocols import summarise_posterior
+from rr_core.protocols.prior_choice import distance_to_mle, prior_errors
+from tests.figures.test_every_figure import check
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000), (12, 20, 10**6)]
+)
+def test_intervals_and_who_holds_the_truth(k, epsilon, n):
+    draw = Scenario("zipf", k, 1.5, epsilon, n, 3).draw()
+    found = summarise_posterior(draw.counts, draw.mechanism, 0.5, 300, 1)
+    estimates = {name: compare(draw, "population").estimates[name] for name in ("inv_p", "mle_star")}
+    truth, view = draw.population.probabilities, bars(natural_order(k), None, "Category")
+    figure = posterior_intervals(found, estimates, truth, view)
+    check(figure)
+    text = reading(figure)
+    holds = int(((found.low <= truth) & (truth <= found.high)).sum())
+    assert f"{holds} of {k} intervals hold the truth" in text
+    for name, values in (("posterior mean is", found.mean), ("MLE*", estimates["mle_star"])):
+        assert name in text
+        assert percent(total_variation(values, truth)) in text
+    hidden = posterior_intervals(found, estimates, None, view)
+    check(hidden)
+    assert "truth" not in reading(hidden)
+
+
+def test_more_users_bring_the_posterior_mean_to_mle():
+    draw = Scenario("zipf", 6, 1.5, 1.0, 100, 3).draw()
+    sizes = (100, 10_000, 1_000_000, 10_000_000)
+    distances = distance_to_mle(draw.population.probabilities, draw.mechanism, sizes, (0.5, 1.0), 1)
+    assert distances.shape == (2, 4)
+    assert (distances[:, -1] < 0.1 * distances[:, 0]).all()
+    assert (distances[:, -1] < 2e-3).all()
+    figure = towards_mle(sizes, dict(zip(("½", "1"), distances, strict=True)))
+    check(figure)
+    assert percent(float(distances[0, -1])) in reading(figure)
+
+
+@pytest.mark.parametrize("prior", [0.5, 1.0])
+def test_wrong_priors_are_told(prior):
+    rows = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
+    figure = wrong_priors(rows)
+    check(figure)
+    best = [row.truth for row in rows if min(row.errors, key=row.errors.get) == "posterior"]
+    assert prior in best
+    for value in best:
+        assert f"{value:g}" in reading(figure).split("come from")[1]
+    np.testing.assert_allclose(figure.data[0].y, [row.errors["posterior"] for row in rows])
