@@ -34,9 +34,8 @@ class Stream(Enum):
     CHANNEL = (13,)  # reports of any channel
     UNARY = (14,)  # reports by unary encoding; then those of one person
     EACH = (15,)  # one collection by each of several protocols
-    POSTERIOR = (
-        16,
-    )  # draws from a posterior; then collections of growing size and draws from theirs (number)
+    POSTERIOR = (16,)  # draws from a posterior; then collections of growing size
+    BOUNDS = (17,)  # distributions over which the bounds of a channel are averaged
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

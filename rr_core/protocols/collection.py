@@ -25,6 +25,7 @@ from rr_core.protocols.information_bounds import InformationBounds, information_
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.streams import Stream, generator
 
 OTHERS = "all others"
 _ENTRIES_OF_BOUNDS = 1_000_000
@@ -77,7 +78,7 @@ class ChannelCollection:
         """How small the error of any estimate can be, where the channel identifies the truth: for the shares of the
         population, under Jeffreys' prior."""
         draws = max(200, min(2000, _ENTRIES_OF_BOUNDS // self.channel.k**2))
-        return information_bounds(self.channel, draws=draws, rng=0)
+        return information_bounds(self.channel, draws=draws, rng=generator(0, Stream.BOUNDS))
 
     @cached_property
     def ibu_gaps(self) -> tuple[NDArray[np.int64], Array]:
