@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED_UP_TO, TRUTH, hatched, hover
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.film import Frame, film
+from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import counted, times
+from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
+from rr_core.geometry.simplex import to_plane as triangle_plane
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, ChannelCollection, InformationBounds, MaximumLikelihood
+from rr_core.protocols.collection import IBURecord
 
 _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
@@ -25,6 +29,7 @@ _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the e
 _FLOOR = 1e-16  # of a logarithmic axis
 _LARGEST_EXPONENT = 700.0
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
+_GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
 
@@ -200,17 +205,15 @@ def _ticks(names: Sequence[str]) -> dict[str, Any]:
     return {"tickmode": "array", "tickvals": [i + 1 for i in shown], "ticktext": texts, "automargin": True}
 
 
-def channel_convergence(
-    iterations: NDArray[np.int64], gaps: Array, mle: MaximumLikelihood, tolerance: float
-) -> go.Figure:
+def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: float) -> go.Figure:
     """The certificate of IBU after some numbers of iterations, and that of MLE after its steps.
 
     Args:
-        iterations: (i,) increasing, from 1.
-        gaps: (i,) in nats per report.
+        record: of IBU.
         mle: found by another method.
-        tolerance: gap that counts as reached.
+        tolerance: gap that counts as reached, in nats per report.
     """
+    iterations, gaps = record.iterations[1:], record.gaps[1:]
     ibu, steps = QUANTITIES["ibu"], max(mle.iterations, 1)
     traces: list[dict[str, Any]] = [
         {
@@ -284,3 +287,131 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
     x = axis("Mean squared error, summed over categories (logarithmic)", type="log", exponentformat="power")
     y = axis("What", autorange="reversed", automargin=True)
     return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)
+
+
+def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> go.Figure:
+    """IBU on its way to MLE, iteration by iteration, as a film.
+
+    Args:
+        collected: with at most GROUPED_UP_TO categories.
+        labels: names of the k categories.
+    """
+    record, best = collected.ibu, collected.mle.theta
+    view, ibu = bars(natural_order(best.size), labels, "Category"), QUANTITIES["ibu"]
+    common = {"x": view.x, "customdata": view.names}
+    traces = [
+        {
+            "type": "bar",
+            "name": "IBU",
+            "y": record.thetas[0].astype(np.float32),
+            "marker": {"color": ibu.colour},
+            "hovertemplate": hover("IBU", record.thetas),
+            **common,
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "MLE",
+            "y": best,
+            "marker": {"color": _MLE["colour"], "symbol": QUANTITIES["mle_star"].symbol, "size": 11},
+            "hovertemplate": hover("MLE", best),
+            **common,
+        },
+    ]
+    frames = [
+        Frame(
+            f"{n:,}",
+            f"iteration <b>{n:,}</b><br>certificate: {number(max(float(gap), 0.0))}",
+            [{"type": "bar", "y": theta.astype(np.float32)}],
+        )
+        for n, theta, gap in zip(record.iterations.tolist(), record.thetas, record.gaps, strict=True)
+    ]
+    away = percent(total_variation(record.thetas[-1], best))
+    reading = f"Bars: IBU, from equal shares on; dots: MLE. After {frames[-1].name} iterations they differ by {away}."
+    y = axis(
+        "Share of users", tickformat=SHARE, range=[0, 1.45 * float(max(best.max(), record.thetas.max()))]
+    )
+    return film(traces, view.axis(), y, reading, frames, [0], bargap=0.3)
+
+
+def channel_triangle(collected: ChannelCollection, truth: Array | None, names: Sequence[str]) -> go.Figure:
+    """Three categories: IBU's way across the curves of equal likelihood, with Inv, MLE and the truth.
+
+    Args:
+        collected: of a channel with k = 3.
+        truth: (3,) shares; None is left out.
+        names: of the three categories, as they may stand in a chart.
+    """
+    names = [name.replace("%{", "%\u2060{") for name in names]
+    record, inv = collected.ibu, collected.inv
+    path = triangle_plane(record.thetas)
+    points = [("MLE", collected.mle.theta, _MLE["colour"], QUANTITIES["mle_star"].symbol)]
+    if truth is not None:
+        points.append(("Truth", truth, TRUTH.colour, "diamond"))
+    if inv is not None and FRAME.contains(triangle_plane(inv)):
+        points.append(("Inv", inv, QUANTITIES["inv"].colour, QUANTITIES["inv"].symbol))
+    traces: list[dict[str, Any]] = [
+        _likelihood(collected),
+        triangle_outline(),
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": "IBU",
+            "x": path[:, 0],
+            "y": path[:, 1],
+            "customdata": record.iterations,
+            "line": {"color": QUANTITIES["ibu"].colour, "width": 2.5},
+            "marker": {"color": QUANTITIES["ibu"].colour, "size": 5},
+            "hovertemplate": "iteration %{customdata:,}<extra></extra>",
+        },
+    ]
+    for name, shares, colour, symbol in points:
+        x, y = triangle_plane(shares)
+        listed = "<br>".join(
+            f"{of}: {percent(float(share))}" for of, share in zip(names, shares, strict=True)
+        )
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "x": [x],
+                "y": [y],
+                "marker": {"color": colour, "symbol": symbol, "size": 15, "line": {"width": 2, "color": RIM}},
+                "hovertemplate": f"{name}<br>{listed}<extra></extra>",
+            }
+        )
+    outside = inv is not None and not FRAME.contains(triangle_plane(inv))
+    away = number(float(np.linalg.norm(path[-1] - triangle_plane(collected.mle.theta))))
+    reading = (
+        f"IBU starts in the middle and climbs across the curves of equal likelihood: after {record.iterations[-1]:,} "
+        f"iterations it is {away} away from MLE.{' Inv lies outside the picture.' if outside else ''}"
+    )
+    horizontal, vertical = triangle_axes(names, FRAME)
+    return figure(traces, horizontal, vertical, reading, annotations=corner_labels(names), **TRIANGLE_LAYOUT)
+
+
+def _likelihood(collected: ChannelCollection) -> dict[str, Any]:
+    """Curves of equal likelihood within the triangle."""
+    (left, bottom), (right, top) = CORNERS.min(axis=0), CORNERS.max(axis=0)
+    x, y = np.linspace(left, right, _GRID_POINTS), np.linspace(bottom, top, _GRID_POINTS)
+    shares = from_plane(np.stack(np.meshgrid(x, y), axis=-1))
+    inside = shares.min(axis=-1) >= -1e-9
+    seen = np.maximum(shares, 0.0) @ collected.channel.matrix
+    phi = collected.phi
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fit = np.where(phi > 0, phi * np.log(seen), 0.0).sum(axis=-1)
+    short = np.sqrt(np.maximum(fit[inside].max(initial=-np.inf) - fit, 0.0))
+    short = np.where(inside & np.isfinite(short), short, np.nan)
+    return {
+        "type": "contour",
+        "name": "Same likelihood",
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "z": short.astype(np.float32),
+        "ncontours": 14,
+        "contours": {"coloring": "none"},
+        "line": {"color": QUANTITIES["mle_star"].faded(0.6), "width": 1},
+        "showscale": False,
+        "hoverinfo": "skip",
+    }

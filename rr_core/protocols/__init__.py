@@ -18,7 +18,7 @@ from rr_core.protocols.chains import effective_sample_size, split_r_hat
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
-    ibu_gaps_channel,
+    ibu_path_channel,
     inv_covariance_channel,
     optimality_gap_channel,
     update_factors_channel,
@@ -51,7 +51,7 @@ __all__ = [
     "collect",
     "effective_sample_size",
     "gibbs_chain",
-    "ibu_gaps_channel",
+    "ibu_path_channel",
     "information_bounds",
     "inv",
     "inv_covariance_channel",

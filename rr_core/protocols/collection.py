@@ -16,9 +16,10 @@ from rr_core.plan.protocols import Key
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
-    ibu_gaps_channel,
+    ibu_path_channel,
     inv_channel,
     mle_channel,
+    optimality_gap_channel,
 )
 from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
@@ -31,7 +32,22 @@ OTHERS = "all others"
 _ENTRIES_OF_BOUNDS = 1_000_000
 MOST_BITS = 2_000_000  # of unary encoding that are made and held
 _UNARY_TOLERANCE = 1e-6  # nats per report
-_ITERATIONS = np.unique(np.geomspace(1, 10_000, 60).astype(np.int64))
+_ITERATIONS = np.append(0, np.unique(np.geomspace(1, 10_000, 60).astype(np.int64)))
+
+
+@dataclass(frozen=True, eq=False)
+class IBURecord:
+    """IBU after some numbers of iterations.
+
+    Attributes:
+        iterations: (i,) from 0.
+        thetas: (i, k) distributions.
+        gaps: (i,) their certificates, in nats per report.
+    """
+
+    iterations: NDArray[np.int64]
+    thetas: Array
+    gaps: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +97,11 @@ class ChannelCollection:
         return information_bounds(self.channel, draws=draws, rng=generator(0, Stream.BOUNDS))
 
     @cached_property
-    def ibu_gaps(self) -> tuple[NDArray[np.int64], Array]:
-        """Numbers of iterations up to 10,000, and the certificate of plain IBU after each."""
-        return _ITERATIONS, ibu_gaps_channel(self.counts, self.channel, _ITERATIONS.tolist())
+    def ibu(self) -> IBURecord:
+        """Plain IBU from the uniform start, up to 10,000 iterations."""
+        thetas = ibu_path_channel(self.counts, self.channel, _ITERATIONS.tolist())
+        gaps = np.asarray(optimality_gap_channel(self.counts, thetas, self.channel))
+        return IBURecord(_ITERATIONS, thetas, gaps)
 
 
 def collect(

@@ -12,11 +12,14 @@ from rr_core.figures.channel import (
     bounds_bars,
     channel_convergence,
     channel_estimates,
+    channel_film,
     channel_sentences,
     channel_table,
+    channel_triangle,
 )
 from rr_core.figures.style import number, percent, reading
-from rr_core.protocols import Channel, collect, ibu_gaps_channel
+from rr_core.geometry.simplex import to_plane
+from rr_core.protocols import Channel, collect, ibu_path_channel, optimality_gap_channel
 from tests.figures.test_every_figure import check
 
 CHANNELS = {
@@ -41,7 +44,7 @@ def test_figures_are_valid_and_say_themselves(name):
     check(channel_estimates(None, phi, found.inv, found.mle, None))
     reports = NAMES if phi is not None else [str(i) for i in range(7)]
     check(channel_table(found.channel, NAMES, reports))
-    check(channel_convergence(*found.ibu_gaps, found.mle, 1e-9))
+    check(channel_convergence(found.ibu, found.mle, 1e-9))
 
 
 def test_many_categories_are_marks():
@@ -90,15 +93,15 @@ def test_a_report_that_rules_a_truth_out_is_named():
 def test_how_long_ibu_takes_is_what_it_takes(seed):
     rng = np.random.default_rng(seed)
     found = collect(Channel(rng.dirichlet(np.ones(4), size=3)), [60, 30, 10], seed)
-    iterations, gaps = found.ibu_gaps
-    text = reading(channel_convergence(iterations, gaps, found.mle, 1e-9))
+    text = reading(channel_convergence(found.ibu, found.mle, 1e-9))
     if "IBU comes within" in text:
         first = int(text.split("after ")[1].split(" ")[0].replace(",", ""))
-        assert ibu_gaps_channel(found.counts, found.channel, [first])[0] <= 1e-9
+        path = ibu_path_channel(found.counts, found.channel, [first])
+        assert optimality_gap_channel(found.counts, path[0], found.channel) <= 1e-9
         assert ("or fewer" in text) == (first > 1)
     else:
         assert "After 10,000 iterations" in text
-        assert gaps[-1] > 1e-9
+        assert found.ibu.gaps[-1] > 1e-9
 
 
 @pytest.mark.parametrize("name", ["forced", "geometric", "errors", "wide"])
@@ -111,3 +114,27 @@ def test_bounds_are_drawn_and_told(name):
     assert ("Proved from ε alone" in bars) == np.isfinite(found.channel.epsilon)
     assert f"is about {number(found.bounds.exact / 1000)}." in reading(figure)
     assert f"proves {percent(min(found.bounds.entropy / found.bounds.exact, 1))} of it" in reading(figure)
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_the_film_ends_near_mle(name):
+    found = collected(name)
+    figure = channel_film(found, NAMES)
+    check(figure)
+    assert len(figure.frames) == len(found.ibu.iterations)
+    np.testing.assert_allclose(figure.frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
+    assert percent(total_variation(found.ibu.thetas[-1], found.mle.theta)) in reading(figure)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_triangle_of_three_categories(seed):
+    rng = np.random.default_rng(seed)
+    found = collect(Channel(rng.dirichlet(np.ones(3 + seed), size=3)), [60, 30, 10], seed)
+    figure = channel_triangle(found, found.theta, ["<a>", "b%{x}", "c"])
+    check(figure)
+    drawn = {trace.name: trace for trace in figure.data}
+    np.testing.assert_allclose([drawn["MLE"].x[0], drawn["MLE"].y[0]], to_plane(found.mle.theta))
+    far = np.linalg.norm(to_plane(found.ibu.thetas[-1]) - to_plane(found.mle.theta))
+    assert f"it is {number(far)} away from MLE" in reading(figure)
+    assert ("Inv" in drawn) != ("Inv lies outside" in reading(figure))
+    check(channel_triangle(found, None, ["a", "b", "c"]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, film, guidance, memory, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -20,11 +20,14 @@ from rr_core.figures.channel import (
     bounds_bars,
     channel_convergence,
     channel_estimates,
+    channel_film,
     channel_sentences,
     channel_table,
+    channel_triangle,
 )
+from rr_core.figures.estimators import GROUPED_UP_TO
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import plain_names
+from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.csv_files import csv_bytes, csv_cell
@@ -57,7 +60,7 @@ _WHAT = {
     "own": "One row for each truth: the chances of its reports. Each row sums to 1.",
 }
 _EXAMPLE = "0.7 0.2 0.1; 0.2 0.6 0.2; 0.1 0.2 0.7"
-_LONGEST_TEXT, _LONGEST_SENTENCE = 400, 600
+_LONGEST_TEXT, _LONGEST_SENTENCE, _LONGEST_CORNER = 400, 600, 14
 MOST_CATEGORIES = 100
 
 
@@ -386,7 +389,16 @@ def _details(shown: _Shown) -> None:
         chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
     with right:
         st.subheader("How long would IBU take?")
-        chart.show(channel_convergence(*collected.ibu_gaps, collected.mle, _TOLERANCE), "channel_convergence")
+        chart.show(channel_convergence(collected.ibu, collected.mle, _TOLERANCE), "channel_convergence")
+        st.caption(_CLOSED_FORM)
+    if collected.channel.k == 3:
+        three = [display(name, _LONGEST_CORNER) for name in _names(shown)[0]]
+        chart.show(
+            channel_triangle(collected, truth.unless_hidden(collected.theta), three), "channel_triangle"
+        )
+    if collected.channel.k <= GROUPED_UP_TO:
+        with st.expander("Watch IBU"):
+            film.show(channel_film(collected, shown.labels), "channel_film")
     if collected.channel.identified:
         with st.expander("How good could any estimate be?"):
             chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
@@ -401,6 +413,10 @@ def _data_csv(shown: _Shown) -> bytes:
     return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
 
 
+_CLOSED_FORM = (
+    "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the reports "
+    "tells which shares are zero. Another table has no such order, and MLE is found in steps."
+)
 _BOUNDS = r"""
 The truth here is thought of as drawn at random, every distribution over the categories being possible (Jeffreys' prior),
 and errors are averaged over it.
