@@ -101,6 +101,16 @@ def shares(population: str, k: int) -> Array:
     return theta
 
 
+def credible_coverage_of_large(prior: float) -> tuple[float, float]:
+    """The lowest and the highest percentage, over the settings of COVERAGE, of large shares that 95% credible intervals
+    held under a Dirichlet prior of 0.5 or 1 (tests/benchmarks/credible.py)."""
+    rows = read_csv("reports_credible_coverage.csv")
+    percents = [
+        float(row["percent"]) for row in rows if row["categories"] == "large" and float(row["prior"]) == prior
+    ]
+    return min(percents), max(percents)
+
+
 def coverage_range() -> tuple[float, float]:
     """The lowest and the highest number of COVERAGE, in percent."""
     percents = [row.percent for row in COVERAGE]

@@ -36,6 +36,7 @@ from rr_core.reports.measured import (
     SIZE_COLLECTIONS,
     Coverage,
     coverage_range,
+    credible_coverage_of_large,
 )
 
 _LEVELS = (0.9, 0.95, 0.99)
@@ -316,6 +317,7 @@ def measured_section() -> None:
     """Fold away two tables: coverage of the intervals, and size and power of the test."""
     with st.expander("Do the intervals and the test keep their word? Measured"):
         st.markdown(_coverage_table())
+        st.markdown(_credible_sentence())
         st.markdown(_rejection_table())
 
 
@@ -333,6 +335,17 @@ def _coverage_table() -> str:
         f"**Intervals of 95%: in how many of {COVERAGE_COLLECTIONS:,} simulated collections did they hold the truth?** "
         f"Those of Inv held it in {low:.1f}% to {high:.1f}% of them; cut at 0 they hold a share of 0 more often. Small "
         f"means below three standard deviations of the noise.\n\n{_markdown_table(heads, body)}"
+    )
+
+
+def _credible_sentence() -> str:
+    """Why the page offers no credible intervals: how often they held one given truth."""
+    (low, high), (low_uniform, high_uniform) = map(credible_coverage_of_large, (0.5, 1.0))
+    return (
+        "**Why no credible intervals?** In the same settings 95% credible intervals held the large shares in "
+        f"{low:.1f}% to {high:.1f}% of the cases under Jeffreys' prior, and in {low_uniform:.1f}% to "
+        f"{high_uniform:.1f}% under the uniform one. Their 95% is meant on average over truths drawn from the prior, not "
+        "for the one truth that there is."
     )
 
 
