@@ -20,6 +20,7 @@ _LETTERS = "22px"  # the smallest that are read from the back of a room
 STYLE = f"""<style>
 [data-testid="stMain"] {{overflow: hidden;}}
 [data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {{display: none;}}
+[data-testid="stMainBlockContainer"] [role="tablist"] {{display: none;}}
 [data-testid="stMainBlockContainer"] :is([data-testid="stElementContainer"], [data-testid="stPopover"]):not(
   .st-key-lead *, :has(h1), :has([data-testid="stAlert"])) {{display: none;}}
 [data-testid="stMainBlockContainer"] h1 {{

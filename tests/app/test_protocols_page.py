@@ -191,12 +191,12 @@ def test_protocols_side_by_side_at_the_ends_of_every_control(scenario):
 
 
 @pytest.mark.parametrize("prior", ["jeffreys", "uniform", "own&alpha=0.01", "own&alpha=1000"])
-@pytest.mark.parametrize("scenario", [*ENDS, "k=12&eps=1&n=2000&truth=hidden"])
+@pytest.mark.parametrize("scenario", [*ENDS, "k=2&eps=20&n=1000000", "k=12&eps=1&n=2000&truth=hidden"])
 def test_the_posterior_at_the_ends_of_every_control(prior, scenario):
     page = opened("protocols", f"part=posterior&dist=zipf&{scenario}&prior={prior}")
     assert not page.error
-    if "1500000" in scenario:
-        assert "up to 2,000 categories" in page.info[0].value
+    if "1500000" in scenario or "n=1000000000" in scenario:
+        assert "up to 2,000 categories and 1,000,000 users" in page.info[0].value
         assert not charts(page)
         return
     lead, sizes, wrong = charts(page)

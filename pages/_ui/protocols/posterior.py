@@ -25,7 +25,7 @@ from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 
-MOST_CATEGORIES, _MOST_DRAWN = 2000, 60
+MOST_CATEGORIES, MOST_USERS, _MOST_DRAWN = 2000, 1_000_000, 60
 _DRAWS, _DRAWS_MOVING = 2000, 300
 _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
@@ -75,9 +75,10 @@ def section(page: Page) -> None:
         "the prior is believed.\n\n"
         "**Try:** choose **My own** and make it large. Which way do the estimates move?"
     )
-    if draw.scenario.k > MOST_CATEGORIES:
+    if draw.scenario.k > MOST_CATEGORIES or draw.scenario.n > MOST_USERS:
         st.info(
-            f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories: lower **Categories K**.",
+            f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories and {MOST_USERS:,} users: lower "
+            "**Categories K** or **Users N**.",
             icon=":material/info:",
         )
         page.controls()
