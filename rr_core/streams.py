@@ -33,6 +33,9 @@ class Stream(Enum):
     ARRIVALS = (12,)  # the order in which the reports of a collection arrive
     CHANNEL = (13,)  # reports of any channel
     UNARY = (14,)  # reports by unary encoding; then those of one person
+    OVER_TIME = (
+        16,
+    )  # reports on many days: who is watched, one person, the errors (and number of the scheme)
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

@@ -8,6 +8,7 @@ collection          one collection through a channel, with its estimates
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
 unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
 estimation          `inv` and `mle`, one call for every protocol
+over_time           the same people every day: budgets, errors and exposure under six schemes, and their reports
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
 """
@@ -24,6 +25,7 @@ from rr_core.protocols.channel_estimation import (
 from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.hadamard import HadamardResponse
+from rr_core.protocols.over_time import Longitudinal, guesses
 from rr_core.protocols.posterior import gibbs_chain, posterior, posterior_mean
 from rr_core.protocols.subset import SubsetSelection
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary
@@ -33,6 +35,7 @@ __all__ = [
     "Channel",
     "ChannelCollection",
     "HadamardResponse",
+    "Longitudinal",
     "MaximumLikelihood",
     "Protocol",
     "SubsetSelection",
@@ -40,6 +43,7 @@ __all__ = [
     "collect",
     "effective_sample_size",
     "gibbs_chain",
+    "guesses",
     "ibu_gaps_channel",
     "inv",
     "inv_covariance_channel",

@@ -33,6 +33,9 @@ FOLLOW = {
     Stream.START: (0, 0),
     Stream.MISPRINTS: (0, 0),
     Stream.ARRIVALS: (0, 0),
+    Stream.CHANNEL: (0, 0),
+    Stream.UNARY: (1, 0),
+    Stream.OVER_TIME: (2, 0),
 }
 SEEDS = (0, 1, 2, 3, 5, 7, 2**32 - 1)
 NUMBERS = (0, 1, 2, 3, 7, 63, 1_499_999)
@@ -74,7 +77,8 @@ def test_the_streams_themselves_are_all_unlike():
 def test_nobody_else_makes_a_stream():
     """Only the table, and what takes a seed from its caller. (A sweep
     shuffles the order of its work by other means; no number depends on it.)"""
-    allowed = {"streams.py", "mechanism.py", "privacy.py", "protocols/channel.py", "protocols/posterior.py"}
+    protocols = ("channel", "collection", "hadamard", "over_time", "posterior", "subset", "unary")
+    allowed = {"streams.py", "mechanism.py", "privacy.py", *(f"protocols/{name}.py" for name in protocols)}
     made = re.compile(r"default_rng\(|SeedSequence\(|RandomState\(")
     sources = [ROOT / "app.py", *(ROOT / "rr_core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     makers = {path for path in sources if made.search(path.read_text(encoding="utf-8"))}
