@@ -444,6 +444,38 @@ def guesses(
     return Guesses(right, error)
 
 
+def simulated_rmse(
+    scheme: Longitudinal,
+    true_counts: ArrayLike,
+    days: ArrayLike,
+    repeats: int,
+    rng: np.random.Generator | int | None = None,
+) -> Array:
+    """(d,) root mean squared error per category of the estimates averaged over some numbers of days, simulated.
+
+    Args:
+        scheme: how people report.
+        true_counts: (k,) fixed users, whose values stay.
+        days: (d,) numbers of days, whole numbers >= 1 in increasing order.
+        repeats: collections over all days, an integer >= 1; the error of the result is about 1/sqrt(2 repeats k) of it.
+        rng: a NumPy Generator (or a seed for one).
+
+    >>> simulated_rmse(Longitudinal("memoised", 2, 20.0), [70, 30], [1, 30], 5, 1).round(6).tolist()
+    [0.0, 0.0]
+    """
+    grid = np.atleast_1d(_days(days, least=1))
+    if grid.ndim != 1 or not grid.size or (np.diff(grid) < 0).any():
+        raise ValueError("days must be whole numbers in increasing order, at least one")
+    counts = sampling.whole_counts("true_counts", true_counts, scheme.k)
+    repeats, n = _validate.integer("repeats", repeats, 1), int(counts.sum())
+    batch = np.broadcast_to(counts, (repeats, scheme.k))
+    supports = scheme.randomize_supports(batch, int(grid[-1]), rng)
+    means = np.cumsum(supports, axis=0)[grid.astype(np.intp) - 1] / grid[:, None, None]
+    squares = (scheme.estimate(means, n) - counts / n) ** 2
+    found: Array = np.sqrt(squares.mean(axis=(1, 2)))
+    return found
+
+
 def reports_of(
     scheme: Longitudinal, value: int, days: int, rng: np.random.Generator | int | None = None
 ) -> NDArray[np.int64]:
