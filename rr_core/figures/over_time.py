@@ -32,6 +32,7 @@ _LOOKS = {
 SCHEME_LOOKS = {key: Quantity(NAMES[key], *look) for key, look in _LOOKS.items()}
 _WITH, _MIDDLE = {"fresh": "fresh noise", "memoised": "memoised noise"}, {"memoised": "memoised"}
 _ALL = 0.9995  # a simulated share above it is not told to more digits
+_ABOVE = 0.12  # a lower line has its name above it
 _LOW, _HIGH = 0.05, 0.04  # room beside the ends of the axis of days, in powers of ten
 _TICKS = (1, 2, 3, 5, 7, 10, 20, 30, 60, 100, 200, 365)
 _FINE, _MOST_TICKS = 1.8, 6  # powers of ten below which ticks are at 2 and 5, too; ticks of a longer axis
@@ -49,17 +50,28 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
     """
     x = np.asarray(days)
     traces = [_line(key, x, values, "%{y:.3~p} guessed right") for key, values in right.items()]
+    wide = x if x.size > 1 else np.array([0.9, 1.1])
     traces.append(
         {
             "type": "scatter",
             "mode": "lines",
             "name": "Without reports",
-            "x": x if x.size > 1 else np.array([0.9, 1.1]),
-            "y": np.full(max(x.size, 2), without),
+            "showlegend": False,
+            "x": wide,
+            "y": np.full(wide.size, without),
             "line": {"color": "#8A8A8A", "dash": "dot", "width": 2},
             "hovertemplate": "Without reports: %{y:.3~p}<extra></extra>",
         }
     )
+    note = {
+        "text": "without reports",
+        "x": float(np.log10(wide[0])),
+        "y": without,
+        "xanchor": "left",
+        "yanchor": "top" if without > _ABOVE else "bottom",
+        "showarrow": False,
+        "font": {"size": 14},
+    }
     (first, *others), last = [(key, float(values[-1])) for key, values in right.items()], int(x[-1])
     listed = "".join(
         f"{', ' if i else '; '}{_MIDDLE.get(key, NAMES[key])} {_share(share)}"
@@ -71,7 +83,7 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
         f"right{listed}. Without reports: {percent(without)}."
     )
     y = axis("People guessed right", tickformat=SHARE, range=[0, 1.03])
-    return figure(traces, _axis_of_days(x), y, reading)
+    return figure(traces, _axis_of_days(x), y, reading, annotations=[note])
 
 
 def _share(value: float) -> str:
@@ -88,7 +100,7 @@ def budget(days: ArrayLike, spent: Mapping[str, Array], every: int) -> go.Figure
         every: days that a value lasts; 0 where it stays.
     """
     x = np.asarray(days)
-    traces = [_line(key, x, values, "ε = %{y:.4~g}") for key, values in spent.items()]
+    traces = [_line(key, x, values, "ε = %{y:.4~g}", markers=False) for key, values in spent.items()]
     last = int(x[-1])
     listed = ", ".join(f"{NAMES[key]} {number(float(values[-1]))}" for key, values in spent.items())
     value = (

@@ -83,6 +83,16 @@ def test_of_many_categories_the_hundred_most_common_are_shown():
     )
 
 
+def test_while_the_truth_is_hidden_nothing_depends_on_the_population():
+    texts = [
+        [chart["alt"] for chart in charts(opened("protocols", f"part=time&dist={dist}&truth=hidden"))]
+        for dist in ("exam", "zipf&k=12&s=3")
+    ]
+    assert texts[0] == texts[1]
+    page = opened("protocols", "part=time&dist=zipf&k=1000&truth=hidden")
+    assert "100 of 1,000 categories are shown, as if they were equally common" in said(page)
+
+
 def test_the_sentence_about_one_person():
     assert "rose by the factor **20.1**" in over_time._in_words(("a", "b"), (7, 4), 30, 1.0)
     assert "fell by the factor **2.72**" in over_time._in_words(("a", "b"), (1, 2), 3, 1.0)

@@ -83,10 +83,11 @@ SETTINGS: Binding[TimeSettings] = Binding("_time_settings", TimeSettings(), _rea
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """Whose reports are shown: the most common categories, as if there were no others.
+    """Whose reports are shown: the most common categories, as if there were no others. While the truth is hidden all
+    categories are equally common, for the population has nearly the same shares.
 
     Attributes:
-        prior: (k,) shares in the population; sum one.
+        prior: (k,) shares; sum one.
         names: of the k categories.
     """
 
@@ -156,7 +157,7 @@ def _controls(settings: TimeSettings) -> None:
         "Days",
         1,
         _MOST_DAYS,
-        width=165,
+        width=180,
         **SETTINGS.widget_arguments(
             "time_days", settings.days, lambda days: replace(SETTINGS.current(), days=days)
         ),
@@ -169,7 +170,7 @@ def _controls(settings: TimeSettings) -> None:
             95.0,
             step=1.0,
             format="%.4g",
-            width=165,
+            width=180,
             help="For the schemes with two steps: ε of a single report, as a share of the sidebar's ε, which all reports "
             "together come up to.",
             **SETTINGS.widget_arguments(
@@ -179,14 +180,16 @@ def _controls(settings: TimeSettings) -> None:
 
 
 def _cached(work: Work, name: str, settings: TimeSettings, make: Callable[[], Any]) -> Any:
-    draw = work.draw
+    draw, hidden = work.draw, truth.hidden()
     if work.is_shared:
-        return _shared(name, draw.scenario, settings, make)
-    return state.cached(f"time_{name}", (draw.scenario, draw.population.key, settings), make)
+        return _shared(name, draw.scenario, settings, hidden, make)
+    return state.cached(f"time_{name}", (draw.scenario, draw.population.key, settings, hidden), make)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _shared(name: str, scenario: Scenario, settings: TimeSettings, _make: Callable[[], Any]) -> Any:
+def _shared(
+    name: str, scenario: Scenario, settings: TimeSettings, hidden: bool, _make: Callable[[], Any]
+) -> Any:
     return _make()
 
 
@@ -197,6 +200,8 @@ def _people(work: Work) -> _People:
     """The most common categories of the population, in their own order."""
     population = work.draw.population
     shares = population.probabilities
+    if truth.hidden():
+        shares = np.full(shares.size, 1 / shares.size)
     if shares.size > _MOST_CATEGORIES:
         chosen = np.sort(np.argsort(-shares, kind="stable")[:_MOST_CATEGORIES])
     else:
@@ -239,7 +244,12 @@ def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) ->
         "The **onlooker** sees who sent which report, knows how common each category is, and guesses the category with "
         "the largest probability. A person's category stays the same here."
     ]
-    if people.k < scenario.k:
+    if truth.hidden():
+        few = f"{people.k} of {scenario.k:,}" if people.k < scenario.k else "all"
+        lines.append(
+            f"While the truth is hidden, {few} categories are shown, as if they were equally common."
+        )
+    elif people.k < scenario.k:
         lines.append(
             f"Shown for the {people.k} most common of {scenario.k:,} categories, as if there were no others."
         )
@@ -261,8 +271,12 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
             "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
         ),
     )
-    spent = {key: _spent(key, shown, settings, scenario) for key in settings.schemes}
-    chart.show(budget(shown.days, spent, settings.every), "time_budget")
+    days = np.arange(1, settings.days + 1)
+    spent = {
+        key: _spent(_scheme(key, shown.people.k, settings, scenario.epsilon), days, settings.every)
+        for key in settings.schemes
+    }
+    chart.show(budget(days, spent, settings.every), "time_budget")
     hashed = _scheme("loloha", shown.people.k, settings, scenario.epsilon).cells
     st.caption(
         "Noise is remembered for each value, so every new value spends ε again: "
@@ -271,11 +285,8 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
     )
 
 
-def _spent(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
-    scheme = _scheme(key, shown.people.k, settings, scenario.epsilon)
-    if settings.every:
-        return scheme.epsilon_changing(shown.days, settings.every)
-    return scheme.epsilon_after(shown.days)
+def _spent(scheme: Longitudinal, days: NDArray[np.int64], every: int) -> Array:
+    return scheme.epsilon_changing(days, every) if every else scheme.epsilon_after(days)
 
 
 def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
@@ -347,7 +358,8 @@ def _in_words(names: tuple[str, str], named: tuple[int, int], days: int, epsilon
         f"This person's truth is **{truth_name}**. In {days:,} day{'s' if days > 1 else ''} they reported it "
         f"**{named[0]:,}** time{'s' if named[0] != 1 else ''}, and **{rival}**, the next by number of reports, "
         f"**{named[1]:,}** time{'s' if named[1] != 1 else ''}. For an onlooker the odds of {truth_name} against {rival} "
-        f"{odds}: eᵋ for each report more."
+        f"{odds}: eᵋ for each report more.\n\n"
+        f"With **memoised** noise that factor is at most eᵋ = {_power(epsilon)}, on any number of days."
     )
 
 
@@ -380,7 +392,8 @@ def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> byte
     columns: dict[str, Any] = {"days": shown.days}
     for key in settings.schemes:
         columns[f"{key}_guessed_right"] = shown.right[key]
-        columns[f"{key}_epsilon"] = _spent(key, shown, settings, scenario)
+        scheme = _scheme(key, shown.people.k, settings, scenario.epsilon)
+        columns[f"{key}_epsilon"] = _spent(scheme, shown.days, settings.every)
         columns[f"{key}_rmse"] = _rmse(key, shown, settings, scenario)
     return csv_bytes(columns)
 
@@ -388,13 +401,16 @@ def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> byte
 def _script(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
     return _SCRIPT.format(
         k=people.k,
-        prior="" if people.k == scenario.k else _MOST_COMMON,
+        prior=_EQUAL.format(k=people.k)
+        if truth.hidden()
+        else _ALL + ("" if people.k == scenario.k else _MOST_COMMON),
         schemes=list(settings.schemes),
         days=settings.days,
         first=_first(settings, scenario.epsilon),
     )
 
 
+_EQUAL, _ALL = "np.ones({k})", "draw.population.probabilities"
 _MOST_COMMON = "[np.sort(np.argsort(-draw.population.probabilities, kind='stable')[:100])]"
 _SCRIPT = """
 import numpy as np
@@ -402,7 +418,7 @@ from rr_core.ibu import log_spaced
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses
 from rr_core.streams import Stream
 
-prior = draw.population.probabilities{prior}
+prior = {prior}
 prior = prior / prior.sum()
 days = log_spaced({days}, 8)[1:]
 people = int(np.clip(250_000 // ({k} * days.size), 100, 2000))
