@@ -69,6 +69,7 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
         "y": without,
         "xanchor": "left",
         "yanchor": "top" if without > _ABOVE else "bottom",
+        "yshift": 0 if without > _ABOVE else 8,
         "showarrow": False,
         "font": {"size": 14},
     }

@@ -324,20 +324,26 @@ class Longitudinal:
         rng = np.random.default_rng(rng)
         counts = sampling.whole_counts("true_counts", true_counts, self.k)
         days = _validate.integer("days", days, 1, _MOST_DAYS)
-        second = self.second
+        return self._sums(counts, np.ones(days, dtype=np.int64), rng)
+
+    def _sums(self, counts: Counts, lengths: NDArray[np.int64], rng: np.random.Generator) -> Counts:
+        """(len(lengths), ..., k) supports, each added over so many days. Given what is remembered, the reports of several
+        days are as many reports of one day."""
+        second, law = self.second, self.permanent
+        days = lengths.reshape(-1, *(1,) * counts.ndim)
         if self.unary or self.g is not None:
             total = counts.sum(axis=-1, keepdims=True)
-            law = self.permanent
             ones = rng.binomial(counts, law.p_star) + rng.binomial(total - counts, law.q_star)
-            shape = (days, *counts.shape)
-            drawn: Counts = rng.binomial(ones, second.p, shape) + rng.binomial(total - ones, second.q, shape)
+            drawn: Counts = rng.binomial(days * ones, second.p) + rng.binomial(
+                days * (total - ones), second.q
+            )
             return drawn
         if self.scheme == "fresh":
-            return sampling.noisy_histogram(_repeated(counts, days), self.daily.keep, rng)
-        remembered = sampling.noisy_histogram(counts, self.permanent.keep, rng)
+            return sampling.noisy_histogram(days * counts, self.daily.keep, rng)
+        remembered = sampling.noisy_histogram(counts, law.keep, rng)
         if self.scheme == "memoised":
-            return np.array(_repeated(remembered, days))
-        return sampling.noisy_histogram(_repeated(remembered, days), second.keep, rng)
+            return days * remembered
+        return sampling.noisy_histogram(days * remembered, second.keep, rng)
 
     def log_likelihood(self, counts: ArrayLike, t: ArrayLike) -> Array:
         """Log-likelihood of each value given one person's t reports, up to a constant: differences are exact log-odds.
@@ -468,9 +474,14 @@ def simulated_rmse(
         raise ValueError("days must be whole numbers in increasing order, at least one")
     counts = sampling.whole_counts("true_counts", true_counts, scheme.k)
     repeats, n = _validate.integer("repeats", repeats, 1), int(counts.sum())
+    if counts.ndim != 1 or not 0 < n * float(grid[-1]) < 2.0**61:
+        raise ValueError(
+            f"true_counts must be (k,) with 1 to 2^61 reports over all days, got {_validate.short(counts)}"
+        )
     batch = np.broadcast_to(counts, (repeats, scheme.k))
-    supports = scheme.randomize_supports(batch, int(grid[-1]), rng)
-    means = np.cumsum(supports, axis=0)[grid.astype(np.intp) - 1] / grid[:, None, None]
+    lengths = np.concatenate([grid[:1], grid[1:] - grid[:-1]]).astype(np.int64)
+    sums = scheme._sums(batch, lengths, np.random.default_rng(rng))
+    means = np.cumsum(sums, axis=0) / grid[:, None, None]
     squares = (scheme.estimate(means, n) - counts / n) ** 2
     found: Array = np.sqrt(squares.mean(axis=(1, 2)))
     return found
@@ -541,7 +552,3 @@ def _days(t: ArrayLike, least: int = 0) -> Array:
             f"t must be whole numbers from {least} to 10^9, got {days.min():.9g} to {days.max():.9g}"
         )
     return np.asarray(days, dtype=np.float64)
-
-
-def _repeated(counts: Counts, days: int) -> Counts:
-    return np.broadcast_to(counts, (days, *counts.shape))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core.plan.protocols import hash_range
-from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
 
 TWO_STEPS = ("l_grr", "rappor", "l_osue", "loloha")
 SETTINGS = [(2, 0.3, 0.1, 2), (3, 1.0, 0.5, 2), (3, 2.0, 1.7, 3), (4, 1.5, 0.2, 3)]
@@ -150,12 +150,26 @@ def test_simulated_days_have_the_mean_and_the_variance_of_the_formula(key):
     truth = np.array([250, 150, 80, 20])
     supports = scheme.randomize_supports(np.tile(truth, (batches, 1)), days, 7)
     assert supports.shape == (days, batches, 4)
-    for t in (1, 3, 6):
+    sums = scheme._sums(np.tile(truth, (batches, 1)), np.array([1, 5]), np.random.default_rng(8))
+    for t, days_together in ((1, sums[0]), (3, None), (6, sums.sum(axis=0))):
+        if days_together is not None:
+            variance = scheme.variance(truth / n, n, t)
+            found = scheme.estimate(days_together / t, n).var(axis=0)
+            assert np.abs(found / variance - 1).max() < 5 * math.sqrt(2 / batches)
         means = scheme.estimate(supports[:t].mean(axis=0), n)
         variance = scheme.variance(truth / n, n, t)
         # Thresholds of normal estimates: five standard errors.
         assert (np.abs(means.mean(axis=0) - truth / n) < 5 * np.sqrt(variance / batches)).all()
         assert np.abs(means.var(axis=0) / variance - 1).max() < 5 * math.sqrt(2 / batches)
+
+
+@pytest.mark.parametrize("key", SCHEMES)
+def test_simulated_errors_agree_with_the_formula(key):
+    scheme, truth, days, repeats = made(key, 4, 1.5, 0.6, 3), [250, 150, 80, 20], np.array([1, 2, 30]), 3000
+    found = simulated_rmse(scheme, truth, days, repeats, 11)
+    mean = np.mean([scheme.variance(count / 500, 500, days) for count in truth], axis=0)
+    # The categories' errors may agree fully: five standard errors of the mean of `repeats` squares.
+    assert np.abs(found**2 / mean - 1).max() < 5 * math.sqrt(2 / repeats)
 
 
 @pytest.mark.parametrize("key", SCHEMES)

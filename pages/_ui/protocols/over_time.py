@@ -34,9 +34,8 @@ _MOST_CATEGORIES, _MOST_DAYS = 100, 365
 _PER_DECADE, _DOTS_PER_DECADE = 8, 2
 _APART = 0.7  # of the last simulated day: the day before it at the latest
 _PEOPLE = (100, 2000)  # simulated, at least and at most
-_CELLS = 250_000  # people times categories times days of the picture
-_ENTRIES = 200_000  # repeats times categories times days of the simulated errors
-_REPEATS = (2, 40)
+_CELLS = 150_000  # people times categories times days of the picture
+_REPEATS = 40  # of the simulated errors
 _PERCENT = 100.0
 _WRITTEN_OUT = 13.8  # exponents of e up to a million
 
@@ -312,14 +311,13 @@ def _simulated(
     people = shown.people
     dots = log_spaced(settings.days, _DOTS_PER_DECADE)[1:]
     dots = dots[(dots < _APART * settings.days) | (dots == settings.days)]
-    repeats = int(np.clip(_ENTRIES // (people.k * settings.days), *_REPEATS))
     users = whole_users(people.prior, scenario.n)
     return dots, {
         key: simulated_rmse(
             _scheme(key, people.k, settings, scenario.epsilon),
             users,
             dots,
-            repeats,
+            _REPEATS,
             _stream(scenario, 1, key),
         )
         for key in settings.schemes
@@ -421,7 +419,7 @@ from rr_core.streams import Stream
 prior = {prior}
 prior = prior / prior.sum()
 days = log_spaced({days}, 8)[1:]
-people = int(np.clip(250_000 // ({k} * days.size), 100, 2000))
+people = int(np.clip(150_000 // ({k} * days.size), 100, 2000))
 for key in {schemes}:
     scheme = Longitudinal(key, {k}, scenario.epsilon, None if key in ("fresh", "memoised") else {first!r})
     found = guesses(scheme, prior, days, people, scenario.stream(Stream.OVER_TIME, 0, SCHEMES.index(key)))
