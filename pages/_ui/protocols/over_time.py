@@ -279,8 +279,8 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
     hashed = _scheme("loloha", shown.people.k, settings, scenario.epsilon).cells
     st.caption(
         "Noise is remembered for each value, so every new value spends ε again: "
-        f"{shown.people.k:,} times if a person goes through all {shown.people.k:,}, with LOLOHA {hashed:,} times (its "
-        "hash values). Plain memoised reports also show on which days a value changed."
+        f"{shown.people.k:,} times if a person goes through all {shown.people.k:,}, with LOLOHA up to {hashed:,} times "
+        "(its hash values). Plain memoised reports can also show on which days a value changed."
     )
 
 
