@@ -3,7 +3,7 @@
 from pages._ui import guidance, memory, messages
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.protocols import channel, posterior, side_by_side, unary
+from pages._ui.protocols import channel, over_time, posterior, side_by_side, unary
 
 PARTS = Parts(
     "protocols",
@@ -12,6 +12,7 @@ PARTS = Parts(
         "unary": "Unary encoding, RAPPOR",
         "compare": "Side by side",
         "posterior": "Prior and posterior",
+        "time": "Day after day",
     },
 )
 SECTIONS = {
@@ -19,6 +20,7 @@ SECTIONS = {
     "unary": unary.section,
     "compare": side_by_side.section,
     "posterior": posterior.section,
+    "time": over_time.section,
 }
 page = open_page(
     "protocols",
@@ -26,6 +28,7 @@ page = open_page(
     channel.SETTINGS,
     unary.ENCODING,
     posterior.PRIOR,
+    over_time.SETTINGS,
     PARTS.binding,
 )
 for key, part in PARTS.tabs().items():

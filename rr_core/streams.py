@@ -35,6 +35,7 @@ class Stream(Enum):
     UNARY = (14,)  # reports by unary encoding; then those of one person
     EACH = (15,)  # one collection by each of several protocols
     POSTERIOR = (16,)  # draws from a posterior; then collections of growing size
+    OVER_TIME = (18,)  # reports on many days (who is watched, one person, the errors; the scheme)
     BOUNDS = (17,)  # distributions over which the bounds of a channel are averaged
 
 

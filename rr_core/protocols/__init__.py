@@ -10,6 +10,7 @@ unary_estimation    maximum likelihood from the bits of unary encoding, and its 
 measured            what maximum likelihood gains over InvP under unary encoding, as measured
 estimation          `inv` and `mle`, one call for every protocol
 information_bounds  how small the mean squared error can be, from entropy to epsilon
+over_time           the same people every day: budgets, errors and exposure under six schemes, and their reports
 posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
 chains              effective sample size and R-hat
 """
@@ -27,6 +28,7 @@ from rr_core.protocols.collection import ChannelCollection, collect, merge_last
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.hadamard import HadamardResponse
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
+from rr_core.protocols.over_time import Longitudinal, guesses
 from rr_core.protocols.posterior import (
     PosteriorSummary,
     gibbs_chain,
@@ -43,6 +45,7 @@ __all__ = [
     "ChannelCollection",
     "HadamardResponse",
     "InformationBounds",
+    "Longitudinal",
     "MaximumLikelihood",
     "PosteriorSummary",
     "Protocol",
@@ -51,6 +54,7 @@ __all__ = [
     "collect",
     "effective_sample_size",
     "gibbs_chain",
+    "guesses",
     "ibu_path_channel",
     "information_bounds",
     "inv",

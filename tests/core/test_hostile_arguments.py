@@ -47,6 +47,7 @@ from rr_core.protocols import (
     posterior_mean,
     split_r_hat,
 )
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulated_rmse
 from rr_core.reports import above_zero, analyse, fit_test, inv_interval, nearest, plausible_epsilon
 from rr_core.reports.intervals import extremes
 from rr_core.reports.low_counts import floor, strays
@@ -66,6 +67,7 @@ MECHANISMS = [
 
 UNARY = UnaryEncoding(K, 1.0)
 CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
+OVER_TIME = [Longitudinal(key, K, 1.0) for key in SCHEMES]
 SUBSET, HADAMARD = SubsetSelection(K, 1.0, 2), HadamardResponse(K, 1.0)
 
 numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
@@ -123,6 +125,30 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[st.SearchStrategy[Any], ...]]] 
         name: (getattr(rr_core, name), (shares, shares))
         for name in ("squared_error", "total_variation", "max_error")
     },
+    "Longitudinal": (
+        lambda key, k, epsilon, first, g: Longitudinal(key, k, epsilon, first, g).variance(0.5, 10, [1, 9]),
+        (st.sampled_from(SCHEMES), *(numbers,) * 4),
+    ),
+    **{
+        f"{name} of {one.scheme}": (getattr(one, name), given)
+        for one in OVER_TIME
+        for name, given in (
+            ("epsilon_after", (st.one_of(numbers, arrays),)),
+            ("epsilon_changing", (numbers, numbers)),
+            ("variance", (shares, numbers, numbers)),
+            ("estimate", (arrays, numbers)),
+            ("log_likelihood", (arrays, numbers)),
+            ("randomize_supports", (arrays, few)),
+        )
+    },
+    "guesses": (
+        lambda key, prior, days, people: guesses(Longitudinal(key, K, 1.0), prior, days, people, 1).right,
+        (st.sampled_from(SCHEMES), shares, numbers, few),
+    ),
+    "simulated_rmse": (
+        lambda counts, days, repeats: simulated_rmse(Longitudinal("l_grr", K, 1.0), counts, days, repeats, 1),
+        (usual, few, few),
+    ),
     "ibu": (rr_core.ibu, (arrays, mechanisms, few)),
     "ibu from a start": (lambda h, m, start: rr_core.ibu(h, m, 3, start), (arrays, mechanisms, shares)),
     "ibu_channel": (rr_core.ibu_channel, (arrays, st.one_of(st.just(np.eye(K)), arrays), few)),

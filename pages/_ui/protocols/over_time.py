@@ -1,0 +1,427 @@
+"""The same people report every day: what an onlooker learns, the budget spent, and the error of the average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth
+from pages._ui.figure_controls import widget
+from pages._ui.frame import Page
+from pages._ui.link import Binding
+from pages._ui.safe_text import markdown
+from pages._ui.work import Work
+from rr_core import parameters, streams
+from rr_core._validate import Array
+from rr_core.figures.over_time import NAMES, budget, errors, exposure
+from rr_core.figures.style import number, raised
+from rr_core.figures.wording import plain_names
+from rr_core.ibu import log_spaced
+from rr_core.io.csv_files import csv_bytes
+from rr_core.parameters import Number, Several
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
+from rr_core.sampling import whole_users
+from rr_core.scenario import Scenario
+from rr_core.streams import Stream
+
+_MOST_CATEGORIES, _MOST_DAYS = 100, 365
+_PER_DECADE, _DOTS_PER_DECADE = 8, 2
+_APART = 0.7  # of the last simulated day: the day before it at the latest
+_PEOPLE = (100, 2000)  # simulated, at least and at most
+_CELLS = 150_000  # people times categories times days of the picture
+_REPEATS = 40  # of the simulated errors
+_PERCENT = 100.0
+_WRITTEN_OUT = 13.8  # exponents of e up to a million
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """What is compared.
+
+    Attributes:
+        schemes: keys of `SCHEMES`, in the order of NAMES.
+        days: how many.
+        day: share of the budget that one report of the two-step schemes has, in percent.
+        every: days that a value lasts; 0 where it stays.
+    """
+
+    schemes: tuple[str, ...] = ("fresh", "memoised", "rappor", "loloha")
+    days: int = 30
+    day: float = 50.0
+    every: int = 0
+
+
+_SCHEMES = Several("schemes", "schemes", "schemes", tuple(NAMES))
+_PARAMETERS = (
+    _SCHEMES,
+    Number("days", "days", "number of days", 1, _MOST_DAYS, True),
+    Number("day", "day", "share of ε in one report in %", 5, 95, False),
+    Number("every", "change", "days until a value changes", 0, _MOST_DAYS, True),
+)
+
+
+def _read(query: Mapping[str, str]) -> tuple[TimeSettings, tuple[str, ...]] | None:
+    if query.keys().isdisjoint(one.parameter for one in _PARAMETERS):
+        return None
+    return parameters.read(_PARAMETERS, query, TimeSettings())
+
+
+def _write(settings: TimeSettings) -> dict[str, str | None]:
+    written, first = parameters.write(_PARAMETERS, settings), parameters.write(_PARAMETERS, TimeSettings())
+    return {name: None if text == first[name] else text for name, text in written.items()}
+
+
+SETTINGS: Binding[TimeSettings] = Binding("_time_settings", TimeSettings(), _read, _write)
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Whose reports are shown: the most common categories, as if there were no others. While the truth is hidden all
+    categories are equally common, for the population has nearly the same shares.
+
+    Attributes:
+        prior: (k,) shares; sum one.
+        names: of the k categories.
+    """
+
+    prior: Array
+    names: list[str]
+
+    @property
+    def k(self) -> int:
+        return self.prior.size
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What the main figure shows: (d,) numbers of days, and (d,) shares guessed right by scheme."""
+
+    people: _People
+    days: NDArray[np.int64]
+    right: dict[str, Array]
+
+
+def section(page: Page) -> None:
+    """People guessed right as main figure; then budgets and errors, and one person by themselves."""
+    work, settings = page.work, SETTINGS.current()
+    scenario = work.draw.scenario
+    st.markdown(
+        "The same people answer the same question **every day**. **Fresh** noise can be averaged away. **Memoised** "
+        "noise is drawn once and sent again. The other schemes remember a noisy answer, too, and add new noise each "
+        "day.\n\n"
+        "**Try:** raise **Days**. Which lines keep rising, and which stop?"
+    )
+    place = page.place()
+    with figure_controls.row():
+        _controls(settings)
+        guidance.words("Memoisation", "Two-step schemes", "Local hashing", "Unary encoding", "Privacy budget")
+    settings = SETTINGS.current()
+    shown = _cached(work, "exposure", settings, lambda: _exposure(work, settings))
+    figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
+    page.lead(figure, "protocols", place=place)
+    st.markdown(_explanation(settings, scenario, shown.people))
+    if not dials.moving():
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _budgets(settings, scenario, shown)
+        with right:
+            _errors(work, settings, shown)
+        _one_person(work, settings, shown.people)
+        _formulas(settings, scenario, shown.people.k)
+    more = _script(settings, scenario, shown.people)
+    downloads.row(work, figure, "over_time", partial(_data_csv, settings, scenario, shown), more, alone=True)
+
+
+def _controls(settings: TimeSettings) -> None:
+    widget(
+        st.pills,
+        "Schemes",
+        list(NAMES),
+        selection_mode="multi",
+        format_func=NAMES.__getitem__,
+        **SETTINGS.widget_arguments(
+            "time_schemes",
+            list(settings.schemes),
+            lambda chosen: replace(SETTINGS.current(), schemes=_SCHEMES.chosen(chosen) or settings.schemes),
+        ),
+    )
+    widget(
+        st.slider,
+        "Days",
+        1,
+        _MOST_DAYS,
+        width=180,
+        **SETTINGS.widget_arguments(
+            "time_days", settings.days, lambda days: replace(SETTINGS.current(), days=days)
+        ),
+    )
+    if set(settings.schemes) - {"fresh", "memoised"}:
+        widget(
+            st.slider,
+            "One report's share of ε, %",
+            5.0,
+            95.0,
+            step=1.0,
+            format="%.4g",
+            width=180,
+            help="For the schemes with two steps: ε of a single report, as a share of the sidebar's ε, which all reports "
+            "together come up to.",
+            **SETTINGS.widget_arguments(
+                "time_day", float(settings.day), lambda day: replace(SETTINGS.current(), day=day)
+            ),
+        )
+
+
+def _cached(work: Work, name: str, settings: TimeSettings, make: Callable[[], Any]) -> Any:
+    draw, hidden = work.draw, truth.hidden()
+    if work.is_shared:
+        return _shared(name, draw.scenario, settings, hidden, make)
+    return state.cached(f"time_{name}", (draw.scenario, draw.population.key, settings, hidden), make)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shared(
+    name: str, scenario: Scenario, settings: TimeSettings, hidden: bool, _make: Callable[[], Any]
+) -> Any:
+    return _make()
+
+
+memory.shared(_shared.clear)
+
+
+def _people(work: Work) -> _People:
+    """The most common categories of the population, in their own order."""
+    population = work.draw.population
+    shares = population.probabilities
+    if truth.hidden():
+        shares = np.full(shares.size, 1 / shares.size)
+    if shares.size > _MOST_CATEGORIES:
+        chosen = np.sort(np.argsort(-shares, kind="stable")[:_MOST_CATEGORIES])
+    else:
+        chosen = np.arange(shares.size)
+    return _People(shares[chosen] / shares[chosen].sum(), plain_names(population.labels, chosen))
+
+
+def _first(settings: TimeSettings, epsilon: float) -> float:
+    return epsilon * settings.day / _PERCENT
+
+
+def _scheme(key: str, k: int, settings: TimeSettings, epsilon: float) -> Longitudinal:
+    first = None if key in ("fresh", "memoised") else _first(settings, epsilon)
+    return Longitudinal(key, k, epsilon, first)  # type: ignore[arg-type]  # keys of NAMES are those of SCHEMES
+
+
+def _stream(scenario: Scenario, what: int, key: str) -> np.random.Generator:
+    return streams.generator(scenario.seed, Stream.OVER_TIME, what, SCHEMES.index(key))
+
+
+def _exposure(work: Work, settings: TimeSettings) -> _Shown:
+    people, scenario = _people(work), work.draw.scenario
+    days = log_spaced(settings.days, _PER_DECADE)[1:]
+    count = int(np.clip(_CELLS // (people.k * days.size), *_PEOPLE))
+    right = {
+        key: guesses(
+            _scheme(key, people.k, settings, scenario.epsilon),
+            people.prior,
+            days,
+            count,
+            _stream(scenario, 0, key),
+        ).right
+        for key in settings.schemes
+    }
+    return _Shown(people, days, right)
+
+
+def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
+    lines = [
+        "The **onlooker** sees who sent which report, knows how common each category is, and guesses the category with "
+        "the largest probability. A person's category stays the same here."
+    ]
+    if truth.hidden():
+        few = f"{people.k} of {scenario.k:,}" if people.k < scenario.k else "all"
+        lines.append(
+            f"While the truth is hidden, {few} categories are shown, as if they were equally common."
+        )
+    elif people.k < scenario.k:
+        lines.append(
+            f"Shown for the {people.k} most common of {scenario.k:,} categories, as if there were no others."
+        )
+    if set(settings.schemes) - {"fresh", "memoised"}:
+        lines.append(
+            f"ε = {number(scenario.epsilon)} is that of each fresh report, and of all remembered noise. A single report "
+            f"of the schemes with two steps has ε = {number(_first(settings, scenario.epsilon))}."
+        )
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
+    st.subheader("How much privacy is spent?")
+    st.number_input(
+        "A new value every … days (0: it stays)",
+        0,
+        _MOST_DAYS,
+        **SETTINGS.widget_arguments(
+            "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
+        ),
+    )
+    days = np.arange(1, settings.days + 1)
+    spent = {
+        key: _spent(_scheme(key, shown.people.k, settings, scenario.epsilon), days, settings.every)
+        for key in settings.schemes
+    }
+    chart.show(budget(days, spent, settings.every), "time_budget")
+    hashed = _scheme("loloha", shown.people.k, settings, scenario.epsilon).cells
+    st.caption(
+        "Noise is remembered for each value, so every new value spends ε again: "
+        f"{shown.people.k:,} times if a person goes through all {shown.people.k:,}, with LOLOHA up to {hashed:,} times "
+        "(its hash values). Plain memoised reports can also show on which days a value changed."
+    )
+
+
+def _spent(scheme: Longitudinal, days: NDArray[np.int64], every: int) -> Array:
+    return scheme.epsilon_changing(days, every) if every else scheme.epsilon_after(days)
+
+
+def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
+    scheme, k = _scheme(key, shown.people.k, settings, scenario.epsilon), shown.people.k
+    return np.sqrt(scheme.variance(1 / k, scenario.n, shown.days))
+
+
+def _errors(work: Work, settings: TimeSettings, shown: _Shown) -> None:
+    scenario = work.draw.scenario
+    st.subheader("How exact is the average over the days?")
+    st.caption(
+        "Lines: formulas. Marks: simulated, for N people whose values stay. The noise of one day averages out; "
+        "remembered noise does not."
+    )
+    dots, simulated = _cached(work, "errors", settings, lambda: _simulated(settings, scenario, shown))
+    formulas = {key: _rmse(key, shown, settings, scenario) for key in settings.schemes}
+    chart.show(errors(shown.days, formulas, dots, simulated), "time_errors")
+
+
+def _simulated(
+    settings: TimeSettings, scenario: Scenario, shown: _Shown
+) -> tuple[NDArray[np.int64], dict[str, Array]]:
+    people = shown.people
+    dots = log_spaced(settings.days, _DOTS_PER_DECADE)[1:]
+    dots = dots[(dots < _APART * settings.days) | (dots == settings.days)]
+    users = whole_users(people.prior, scenario.n)
+    return dots, {
+        key: simulated_rmse(
+            _scheme(key, people.k, settings, scenario.epsilon),
+            users,
+            dots,
+            _REPEATS,
+            _stream(scenario, 1, key),
+        )
+        for key in settings.schemes
+    }
+
+
+def _one_person(work: Work, settings: TimeSettings, people: _People) -> None:
+    st.subheader("One person, fresh noise each day")
+    if truth.hidden():
+        st.caption(truth.note("one person's truth and reports"))
+        return
+    scenario = work.draw.scenario
+    rng = _stream(scenario, 2, "fresh")
+    value = int(rng.choice(people.k, p=people.prior))
+    scheme = Longitudinal("fresh", people.k, scenario.epsilon)
+    counts = reports_of(scheme, value, settings.days, rng)
+    others = np.where(np.arange(people.k) == value, -1, counts)
+    rival = int(others.argmax())
+    st.markdown(
+        _in_words(
+            (people.names[value], people.names[rival]),
+            (int(counts[value]), int(counts[rival])),
+            settings.days,
+            scenario.epsilon,
+        )
+    )
+
+
+def _in_words(names: tuple[str, str], named: tuple[int, int], days: int, epsilon: float) -> str:
+    truth_name, rival = (markdown(name) for name in names)
+    more = named[0] - named[1]
+    odds = "are what they were before"
+    if more:
+        odds = f"{'rose' if more > 0 else 'fell'} by the factor {_power(abs(more) * epsilon)}"
+    return (
+        f"This person's truth is **{truth_name}**. In {days:,} day{'s' if days > 1 else ''} they reported it "
+        f"**{named[0]:,}** time{'s' if named[0] != 1 else ''}, and **{rival}**, the next by number of reports, "
+        f"**{named[1]:,}** time{'s' if named[1] != 1 else ''}. For an onlooker the odds of {truth_name} against {rival} "
+        f"{odds}: eᵋ for each report more.\n\n"
+        f"With **memoised** noise that factor is at most eᵋ = {_power(epsilon)}, on any number of days."
+    )
+
+
+def _power(exponent: float) -> str:
+    """e to the exponent, in words."""
+    if exponent < _WRITTEN_OUT:
+        return f"**{number(float(np.exp(exponent)))}**"
+    return f"**10{raised(round(exponent / float(np.log(10))))}** (about)"
+
+
+def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
+    first = _first(settings, scenario.epsilon)
+    hashed = _scheme("loloha", k, settings, scenario.epsilon).cells
+    with st.expander("The formulas, and where the printed ones differ"):
+        st.markdown(
+            r"$e = e^{\varepsilon}$ is of the remembered answer, $b = e^{\varepsilon_1}$ of one report, "
+            r"$f = p_2/q_2$ the odds of the daily noise, $D$ the number of values (K, or LOLOHA's hash values):"
+            "\n\n"
+            r"$$f = 1 + \frac{(b-1)(e+D-1)}{e-b},\qquad \varepsilon_t = \ln\frac{e f^t + D - 1}{f^t + e + D - 2}.$$"
+            "\n\n"
+            r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε). Arcolezi et al. print "
+            r"$f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two values one report then grants less than "
+            rf"$\varepsilon_1$, here {number(first)}; so the $f$ above is used. One day's reports are then k-RR, unary "
+            rf"encoding or local hashing at $\varepsilon_1$, and LOLOHA has {hashed:,} hash values."
+        )
+
+
+def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> bytes:
+    """By day: shares guessed right, budgets, and errors by the formula."""
+    columns: dict[str, Any] = {"days": shown.days}
+    for key in settings.schemes:
+        columns[f"{key}_guessed_right"] = shown.right[key]
+        scheme = _scheme(key, shown.people.k, settings, scenario.epsilon)
+        columns[f"{key}_epsilon"] = _spent(scheme, shown.days, settings.every)
+        columns[f"{key}_rmse"] = _rmse(key, shown, settings, scenario)
+    return csv_bytes(columns)
+
+
+def _script(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
+    return _SCRIPT.format(
+        k=people.k,
+        prior=_EQUAL.format(k=people.k)
+        if truth.hidden()
+        else _ALL + ("" if people.k == scenario.k else _MOST_COMMON),
+        schemes=list(settings.schemes),
+        days=settings.days,
+        first=_first(settings, scenario.epsilon),
+    )
+
+
+_EQUAL, _ALL = "np.ones({k})", "draw.population.probabilities"
+_MOST_COMMON = "[np.sort(np.argsort(-draw.population.probabilities, kind='stable')[:100])]"
+_SCRIPT = """
+import numpy as np
+from rr_core.ibu import log_spaced
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses
+from rr_core.streams import Stream
+
+prior = {prior}
+prior = prior / prior.sum()
+days = log_spaced({days}, 8)[1:]
+people = int(np.clip(150_000 // ({k} * days.size), 100, 2000))
+for key in {schemes}:
+    scheme = Longitudinal(key, {k}, scenario.epsilon, None if key in ("fresh", "memoised") else {first!r})
+    found = guesses(scheme, prior, days, people, scenario.stream(Stream.OVER_TIME, 0, SCHEMES.index(key)))
+    print(key, "guessed right:", found.right.tolist(), "epsilon:", scheme.epsilon_after(days).tolist())
+"""

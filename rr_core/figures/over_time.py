@@ -1,0 +1,205 @@
+"""The same people every day: how many an onlooker guesses right, the budget they spend, and the error, over the days."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from rr_core._validate import Array
+from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, number, percent
+from rr_core.figures.wording import counted
+
+NAMES = {
+    "fresh": "Fresh noise",
+    "memoised": "Memoised",
+    "rappor": "RAPPOR",
+    "l_osue": "L-OSUE",
+    "l_grr": "L-GRR",
+    "loloha": "LOLOHA",
+}
+_LOOKS = {
+    "fresh": ("#D6453D", "circle", "solid"),
+    "memoised": ("#2A9D8F", "square", "dash"),
+    "rappor": ("#B8862B", "diamond", "dashdot"),
+    "l_osue": ("#6C8EBF", "triangle-up", "dot"),
+    "l_grr": ("#9A6FCB", "cross", "longdash"),
+    "loloha": ("#C2559D", "x", "longdashdot"),
+}
+SCHEME_LOOKS = {key: Quantity(NAMES[key], *look) for key, look in _LOOKS.items()}
+_WITH, _MIDDLE = {"fresh": "fresh noise", "memoised": "memoised noise"}, {"memoised": "memoised"}
+_ALL = 0.9995  # a simulated share above it is not told to more digits
+_ABOVE = 0.12  # a lower line has its name above it
+_LOW, _HIGH = 0.05, 0.04  # room beside the ends of the axis of days, in powers of ten
+_TICKS = (1, 2, 3, 5, 7, 10, 20, 30, 60, 100, 200, 365)
+_FINE, _MOST_TICKS = 1.8, 6  # powers of ten below which ticks are at 2 and 5, too; ticks of a longer axis
+_ROOM = 0.41  # half of the shortest axis of errors or budgets: it has two ticks
+_CLOSEST = 0.12  # of two ticks, as a share of the axis
+
+
+def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.Figure:
+    """The share of the people whose value an onlooker guesses right, by day.
+
+    Args:
+        days: (d,) numbers of days, increasing, from 1.
+        right: (d,) shares by scheme.
+        without: the share that is right without any report.
+    """
+    x = np.asarray(days)
+    traces = [_line(key, x, values, "%{y:.3~p} guessed right") for key, values in right.items()]
+    wide = x if x.size > 1 else np.array([0.9, 1.1])
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "Without reports",
+            "showlegend": False,
+            "x": wide,
+            "y": np.full(wide.size, without),
+            "line": {"color": "#8A8A8A", "dash": "dot", "width": 2},
+            "hovertemplate": "Without reports: %{y:.3~p}<extra></extra>",
+        }
+    )
+    note = {
+        "text": "without reports",
+        "x": float(np.log10(wide[0])),
+        "y": without,
+        "xanchor": "left",
+        "yanchor": "top" if without > _ABOVE else "bottom",
+        "yshift": 0 if without > _ABOVE else 8,
+        "showarrow": False,
+        "font": {"size": 14},
+    }
+    (first, *others), last = [(key, float(values[-1])) for key, values in right.items()], int(x[-1])
+    listed = "".join(
+        f"{', ' if i else '; '}{_MIDDLE.get(key, NAMES[key])} {_share(share)}"
+        for i, (key, share) in enumerate(others)
+    )
+    scheme = _WITH.get(first[0], NAMES[first[0]])
+    reading = (
+        f"After {counted(last, 'day')} with {scheme}, an onlooker guesses {_share(first[1])} of the people "
+        f"right{listed}. Without reports: {percent(without)}."
+    )
+    y = axis("People guessed right", tickformat=SHARE, range=[0, 1.03])
+    return figure(traces, _axis_of_days(x), y, reading, annotations=[note])
+
+
+def _share(value: float) -> str:
+    """A simulated share, in words."""
+    return "over 99.9%" if value > _ALL else f"about {percent(value, 2)}"
+
+
+def budget(days: ArrayLike, spent: Mapping[str, Array], every: int) -> go.Figure:
+    """The budget that one person's reports have spent, by day.
+
+    Args:
+        days: (d,) numbers of days, increasing, from 1.
+        spent: (d,) in nats, by scheme.
+        every: days that a value lasts; 0 where it stays.
+    """
+    x = np.asarray(days)
+    traces = [_line(key, x, values, "ε = %{y:.4~g}", markers=False) for key, values in spent.items()]
+    last = int(x[-1])
+    listed = ", ".join(f"{NAMES[key]} {number(float(values[-1]))}" for key, values in spent.items())
+    value = (
+        "that stays" if every == 0 else f"that changes every {counted(every, 'day') if every > 1 else 'day'}"
+    )
+    reading = f"After {counted(last, 'day')} with a value {value}, ε spent is: {listed}."
+    y = _log_axis("Privacy spent, ε (logarithmic)", [*spent.values()], number)
+    return figure(traces, _axis_of_days(x), y, reading, height=380)
+
+
+def errors(
+    days: ArrayLike, formulas: Mapping[str, Array], dots: ArrayLike, simulated: Mapping[str, Array]
+) -> go.Figure:
+    """The typical error of a share, averaged over the days so far: formulas as lines, simulations as dots.
+
+    Args:
+        days: (d,) numbers of days, increasing, from 1.
+        formulas: (d,) root mean squared errors by scheme.
+        dots: (e,) numbers of days of the simulations.
+        simulated: (e,) by scheme.
+    """
+    x = np.asarray(days)
+    traces = [
+        _line(key, x, values, "%{y:.4~p} by the formula", markers=False) for key, values in formulas.items()
+    ]
+    for key, values in simulated.items():
+        look = SCHEME_LOOKS[key]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": look.name,
+                "legendgroup": key,
+                "showlegend": False,
+                "x": np.asarray(dots),
+                "y": values,
+                "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
+                "hovertemplate": f"{look.name}<br>%{{x:,}} days: %{{y:.4~p}} simulated<extra></extra>",
+            }
+        )
+    last = int(x[-1])
+    listed = ", ".join(f"{NAMES[key]} {_error(float(values[-1]))}" for key, values in formulas.items())
+    reading = f"Typical error of a share after {counted(last, 'day')}, averaged over the days: {listed}."
+    y = _log_axis("Typical error, RMSE (logarithmic)", [*formulas.values(), *simulated.values()], _error)
+    return figure(traces, _axis_of_days(x), y, reading, height=380)
+
+
+def _error(value: float) -> str:
+    return f"{100 * value:,.0f}%" if value > 0.995 else percent(value, 2)
+
+
+def _line(key: str, x: Any, values: Array, hover: str, markers: bool = True) -> dict[str, Any]:
+    look = SCHEME_LOOKS[key]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if markers or x.size == 1 else "lines",
+        "name": look.name,
+        "legendgroup": key,
+        "x": x,
+        "y": np.asarray(values, dtype=np.float64),
+        "line": {"color": look.colour, "dash": look.dash, "width": 3},
+        "marker": {"color": look.colour, "symbol": look.symbol, "size": 7},
+        "hovertemplate": f"{look.name}<br>%{{x:,}} days: {hover}<extra></extra>",
+    }
+
+
+def _log_axis(title: str, several: Sequence[Array], words: Callable[[float], str]) -> dict[str, Any]:
+    """A logarithmic axis with a handful of ticks at 1, 2, 5, 10, ... or at powers of ten."""
+    values = np.concatenate([np.ravel(one) for one in several])
+    values = values[values > 0]
+    low, high = (np.log10(values.min()), np.log10(values.max())) if values.size else (-1.0, 0.0)
+    room = max(0.06 * (high - low), _ROOM - (high - low) / 2)
+    low, high = low - room, high + room
+    whole = np.arange(np.floor(low), np.ceil(high) + 1)
+    if high - low < _FINE:
+        ticks = np.ravel(10.0 ** whole[:, None] * np.array([1, 2, 5]))
+    else:
+        ticks = 10.0 ** whole[whole % np.ceil((high - low) / _MOST_TICKS) == 0]
+    ticks = ticks[(np.log10(ticks) >= low) & (np.log10(ticks) <= high)]
+    texts = [words(tick) for tick in ticks.tolist()]
+    return axis(title, type="log", range=[float(low), float(high)], tickvals=ticks, ticktext=texts)
+
+
+def _axis_of_days(x: Any) -> dict[str, Any]:
+    """Logarithmic, with ticks at round numbers of days and at the last."""
+    last = int(x[-1])
+    width = float(np.log10(last))
+    ticks = [last]
+    for tick in reversed(_TICKS):
+        if tick < ticks[-1] and np.log10(ticks[-1] / tick) > _CLOSEST * width:
+            ticks.append(tick)
+    if ticks[-1] != 1:
+        ticks = [*(tick for tick in ticks if np.log10(tick) > _CLOSEST * width or tick == last), 1]
+    return axis(
+        "Days (logarithmic)",
+        type="log",
+        range=[-_LOW * max(width, 1), width + _HIGH * max(width, 1)],
+        tickvals=ticks[::-1],
+        ticktext=[f"{tick:,}" for tick in reversed(ticks)],
+        gridcolor=GRID,
+    )

@@ -1,0 +1,121 @@
+"""The part of the page of protocols about reports every day: the ends of every control, links, sentences, files."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pages._ui.downloads import joined, script_text
+from pages._ui.protocols import over_time
+from pages._ui.protocols.over_time import SETTINGS, TimeSettings
+from pages._ui.work import Work
+from rr_core import Scenario
+from rr_core.figures.over_time import NAMES
+from tests.app.opening import charts, checked, opened, widget
+from tests.app.test_protocols_page import said
+from tests.app.test_scripts import printed
+
+ALL = ",".join(NAMES)
+SCENARIOS = [
+    "k=2&eps=0.01&n=1",
+    "k=2&eps=20&n=1000000000",
+    "k=1500000&eps=0.01&n=1000",
+    "k=1500000&eps=20&n=1",
+    "k=12&eps=1&n=2000&truth=hidden",
+]
+CONTROLS = ["days=1", "days=365&day=5&change=1", "days=30&day=95&change=365", "days=2&day=50&change=3"]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_the_ends_of_every_control(scenario, controls):
+    page = opened("protocols", f"part=time&dist=zipf&{scenario}&{controls}&schemes={ALL}")
+    assert not page.error
+    assert len(charts(page)) == 3
+    text = said(page)
+    assert not re.search(r"\bnan\b|\binf\b", text)
+    days = int(re.search(r"days=(\d+)", controls)[1])
+    for chart in charts(page):
+        assert f"{days} day" in chart["alt"]
+    assert ("This person's truth" in text) == ("hidden" not in scenario)
+    assert set(NAMES.values()) <= {trace["name"] for trace in charts(page)[0]["data"]}
+
+
+@pytest.mark.parametrize("key", NAMES)
+def test_each_scheme_by_itself(key):
+    page = opened("protocols", f"part=time&dist=zipf&k=5&schemes={key}")
+    assert {trace["name"] for trace in charts(page)[0]["data"]} == {NAMES[key], "Without reports"}
+    steps = [one.label for one in page.slider if "One report" in one.label]
+    assert bool(steps) == (key not in ("fresh", "memoised"))
+
+
+def test_a_choice_is_in_the_link_and_the_default_is_not():
+    assert set(SETTINGS.write(TimeSettings()).values()) == {None}
+    written = SETTINGS.write(TimeSettings(("l_grr",), 90, 20.0, 7))
+    assert written == {"schemes": "l_grr", "days": "90", "day": "20", "change": "7"}
+    assert SETTINGS.read(written) == (TimeSettings(("l_grr",), 90, 20.0, 7), ())
+    settings, notes = SETTINGS.read({"days": "0", "day": "100", "schemes": "daily", "change": "-1"})
+    assert settings == TimeSettings(days=1, day=95)
+    assert len(notes) == 4
+    assert SETTINGS.read({"k": "5"}) is None
+
+
+def test_controls_move_the_figure_and_the_last_scheme_stays():
+    page = opened("protocols", "part=time&dist=zipf&k=5")
+    page = checked(widget(page, "Days").set_value(7).run())
+    assert "After 7 days" in charts(page)[0]["alt"]
+    pills = next(one for one in page.get("button_group") if one.label == "Schemes")
+    page = checked(pills.set_value([]).run())
+    assert charts(page)[0]["data"]
+    page = checked(widget(page, "A new value every … days (0: it stays)").set_value(1).run())
+    assert "changes every day" in charts(page)[1]["alt"]
+
+
+def test_of_many_categories_the_hundred_most_common_are_shown():
+    work = Work(Scenario("zipf", 1000, 1.0, 1.0, 500, 3).draw())
+    people, shares = over_time._people(work), np.sort(work.draw.population.probabilities)[::-1][:100]
+    np.testing.assert_allclose(np.sort(people.prior)[::-1], shares / shares.sum())
+    assert people.prior.sum() == pytest.approx(1)
+    assert "Shown for the 100 most common of 1,000 categories" in said(
+        opened("protocols", "part=time&dist=zipf&k=1000")
+    )
+
+
+def test_while_the_truth_is_hidden_nothing_depends_on_the_population():
+    texts = [
+        [chart["alt"] for chart in charts(opened("protocols", f"part=time&dist={dist}&truth=hidden"))]
+        for dist in ("exam", "zipf&k=12&s=3")
+    ]
+    assert texts[0] == texts[1]
+    page = opened("protocols", "part=time&dist=zipf&k=1000&truth=hidden")
+    assert "100 of 1,000 categories are shown, as if they were equally common" in said(page)
+
+
+def test_the_sentence_about_one_person():
+    assert "rose by the factor **20.1**" in over_time._in_words(("a", "b"), (7, 4), 30, 1.0)
+    assert "fell by the factor **2.72**" in over_time._in_words(("a", "b"), (1, 2), 3, 1.0)
+    assert "are what they were before" in over_time._in_words(("a", "b"), (0, 0), 1, 1.0)
+    assert "**10²⁶¹** (about)" in over_time._in_words(("a", "b"), (30, 0), 30, 20.0)
+    assert "<i>" not in over_time._in_words(("<i>a</i>", "b"), (1, 2), 3, 1.0).replace("\\<", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [8, 300])
+def test_the_script_prints_what_is_on_screen(k, tmp_path):
+    work = Work(Scenario("zipf", k, 1.0, 1.0, 500, 3).draw())
+    settings = TimeSettings(tuple(NAMES), 10)
+    shown = over_time._exposure(work, settings)
+    script = over_time._script(settings, work.draw.scenario, shown.people)
+    lines = printed(joined(script_text(work.draw.scenario), script, True), tmp_path)
+    for key, right in shown.right.items():
+        assert any(line.startswith(f"{key} guessed right: {right.tolist()}") for line in lines), key
+
+
+def test_the_file_has_a_row_for_each_day_on_the_axis():
+    work, settings = Work(Scenario("zipf", 4, 1.0, 1.0, 500, 3).draw()), TimeSettings(("fresh",), 10)
+    shown = over_time._exposure(work, settings)
+    head, *rows = over_time._data_csv(settings, work.draw.scenario, shown).decode().splitlines()
+    assert head == '"days","fresh_guessed_right","fresh_epsilon","fresh_rmse"'
+    assert len(rows) == shown.days.size
