@@ -34,14 +34,27 @@ def said(page) -> str:
 def test_every_channel_at_the_ends_of_every_control(design, scenario):
     page = opened("protocols", f"{scenario}&channel={design}")
     assert not page.error
-    k = int(re.search(r"k=(\d+)", scenario)[1])
-    table = 2 if "warner" in design else 3 if design == "own" else min(k, 100)
-    parts = ("tells all" in said(page)) + (table == 3) + (table <= 30)
-    assert len(charts(page)) == 3 + parts
+    assert len(charts(page)) == 2
     text = said(page)
     assert re.search(r"It grants (no )?ε", text)
     assert re.search(r"tells? all", text)
     assert not re.search(r"\bnan\b|\binf\b", text)
+
+
+@pytest.mark.parametrize("scenario", ["k=2&eps=0.01&n=1", "k=12&eps=20&n=1000000000", "k=100&eps=1&n=1000"])
+@pytest.mark.parametrize("design", ["forced", "warner&ask=50", "geometric", "errors&wrong=50", "own"])
+def test_every_closer_look_at_the_ends(design, scenario):
+    page = opened("protocols", f"dist=zipf&{scenario}&channel={design}")
+    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
+    for look in looks.options:
+        page = checked(look_closer(page, look))
+        assert len(charts(page)) == 3 if look == "IBU" and "k=100" not in scenario else 2
+    assert ("How good can it get?" in looks.options) == ("tells all" in said(page))
+
+
+def look_closer(page, look):
+    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
+    return looks.set_value(look).run()
 
 
 @pytest.mark.parametrize(

@@ -381,28 +381,33 @@ def _names(shown: _Shown) -> tuple[list[str], list[str]]:
 
 
 def _details(shown: _Shown) -> None:
-    """The table as a picture, and how long IBU takes to the same answer."""
+    """One closer look at a time: what IBU does takes longer than the rest of the page."""
+    collected = shown.collected
+    looks = ["The table", "IBU"] + (["How good can it get?"] if collected.channel.identified else [])
+    look = st.segmented_control("Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}")
+    if look == "IBU":
+        _ibu(shown)
+    elif look == looks[-1]:
+        chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
+        st.markdown(_BOUNDS)
+    else:
+        chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
+
+
+def _ibu(shown: _Shown) -> None:
+    """How long IBU takes to the same answer; its way as a film and, with three categories, in the triangle."""
     collected = shown.collected
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("The table")
-        chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
-    with right:
-        st.subheader("How long would IBU take?")
         chart.show(channel_convergence(collected.ibu, collected.mle, _TOLERANCE), "channel_convergence")
         st.caption(_CLOSED_FORM)
-    if collected.channel.k == 3:
-        three = [display(name, _LONGEST_CORNER) for name in _names(shown)[0]]
-        chart.show(
-            channel_triangle(collected, truth.unless_hidden(collected.theta), three), "channel_triangle"
-        )
-    if collected.channel.k <= GROUPED_UP_TO:
-        with st.expander("Watch IBU"):
+    with right:
+        if collected.channel.k == 3:
+            three = [display(name, _LONGEST_CORNER) for name in _names(shown)[0]]
+            theta = truth.unless_hidden(collected.theta)
+            chart.show(channel_triangle(collected, theta, three), "channel_triangle")
+        elif collected.channel.k <= GROUPED_UP_TO:
             film.show(channel_film(collected, shown.labels), "channel_film")
-    if collected.channel.identified:
-        with st.expander("How good could any estimate be?"):
-            chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
-            st.markdown(_BOUNDS)
 
 
 def _data_csv(shown: _Shown) -> bytes:
