@@ -371,7 +371,8 @@ class _Equations:
     def __init__(self, c: Array, theta: Array, slack: Array, mu: Array, y: Array) -> None:
         self._c, self._theta, self._slack, self._mu, self._y = c, theta, slack, mu, y
         self._by_theta = c.shape[0] <= c.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
+        # A frequency may be so small that its y is zero: then the equations cannot be solved.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if self._by_theta:
                 half = c * np.sqrt(y / mu)
                 matrix, diagonal = half @ half.T, slack / theta

@@ -199,6 +199,8 @@ def section(page: Page) -> None:
     _explain(settings, draw, shown)
     if not dials.moving():
         _details(shown)
+        with st.expander("Formulas"):
+            st.markdown(_FORMULAS)
     downloads.row(
         page.work, figure, "channel", partial(_data_csv, shown), _SCRIPT.format(code=shown.code), alone=True
     )
@@ -418,6 +420,15 @@ def _data_csv(shown: _Shown) -> bytes:
     return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
 
 
+_FORMULAS = r"""
+With $C$ the table, $\theta$ the shares of the truths and $\varphi$ those of the reports, the expected reports are
+$\mu = \theta C$.
+
+- **Inv** solves $\varphi = \theta C$, by least squares where there are more reports than truths.
+- **IBU** (paper, eq. 4): $\theta_i \leftarrow \theta_i\, g_i$ with $g_i = \sum_j \frac{\varphi_j C_{ij}}{\mu_j}$.
+- **Certificate:** no shares fit the reports better by more than $\max_i g_i - 1$ nats per report.
+- **ε** is the largest $\ln\frac{C_{xy}}{C_{x'y}}$.
+"""
 _CLOSED_FORM = (
     "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the reports "
     "tells which shares are zero. Another table has no such order, and MLE is found in steps."

@@ -12,6 +12,7 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
+from pages._ui.work import LARGE
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
@@ -96,6 +97,8 @@ def _collected(page: Page, protocol: UnaryEncoding) -> UnaryCollection:
     if draw.scenario.dist == UPLOAD:
         about = (draw.scenario, protocol, draw.population.key)
         return state.cached("unary", about, lambda: _collect(draw, protocol))
+    if draw.scenario.k > LARGE:
+        return _LARGE.get((draw.scenario, protocol), lambda: _collect(draw, protocol))
     return _shared(draw.scenario, protocol, draw)
 
 
@@ -104,6 +107,7 @@ def _shared(scenario: Scenario, protocol: UnaryEncoding, _draw: Draw) -> UnaryCo
     return _collect(_draw, protocol)
 
 
+_LARGE: memory.Shared[UnaryCollection] = memory.Shared(1)
 memory.shared(_shared.clear)
 
 
