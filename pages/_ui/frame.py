@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
@@ -133,7 +134,7 @@ class Page:
             link.write()
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
 def _prepare_server() -> None:
     """Once for all sessions: one thread for each product of matrices, and no garbage collection of what the imports made.
 

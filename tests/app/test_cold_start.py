@@ -58,11 +58,23 @@ def test_every_page_imports_the_package_that_pages_share_before_anything_else_of
         assert imports[0].module == "pages._ui", page.name
 
 
-def test_a_server_multiplies_matrices_in_one_thread():
-    code = (
-        "from streamlit.testing.v1 import AppTest; from threadpoolctl import threadpool_info; "
-        "AppTest.from_file(r'{}', default_timeout=60).run(); "
-        "print([one['num_threads'] for one in threadpool_info() if one['user_api'] == 'blas'])"
-    ).format(ROOT / "app.py")
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert set(json.loads(done.stdout)) == {1}
+OPENED = f"""
+import gc, json, streamlit as st
+from streamlit.testing.v1 import AppTest
+from threadpoolctl import threadpool_info
+page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=60).run()
+frozen = gc.get_freeze_count()
+st.cache_resource.clear()
+page.run()
+threads = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+print(json.dumps([threads, frozen, gc.get_freeze_count()]))
+"""
+
+
+def test_a_server_multiplies_matrices_in_one_thread_and_freezes_once_what_the_imports_made():
+    """Whoever sends clear_cache again and again would else have everything frozen that sessions hold: none of it would
+    ever be freed."""
+    run = subprocess.run([sys.executable, "-c", OPENED], cwd=ROOT, capture_output=True, text=True, check=True)
+    threads, before, after = json.loads(run.stdout)
+    assert set(threads) == {1}
+    assert 0 < after <= before
