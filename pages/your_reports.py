@@ -5,9 +5,19 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
-from pages._ui.reports import results, session, upload
+from pages._ui.reports import other_protocols, results, session, upload
 
-open_reading("your_reports", "What do my collected reports say, and how sure is it?", session.HERE)
+open_reading(
+    "your_reports",
+    "What do my collected reports say, and how sure is it?",
+    session.HERE,
+    other_protocols.MADE,
+)
+made = other_protocols.choose()
+if made != other_protocols.USUAL:
+    other_protocols.section(made)
+    guidance.next_page()
+    st.stop()
 upload.panel()
 used = session.in_use()
 if used is None:

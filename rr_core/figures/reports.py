@@ -39,7 +39,7 @@ def with_intervals(
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    others = [name for name in ESTIMATORS if name != chosen]
+    others = [name for name in ESTIMATORS if name != chosen and name in estimates]
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
     traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
     first = int(view.categories[0])
@@ -54,6 +54,33 @@ def with_intervals(
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
+
+
+def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None, view: Bars) -> go.Figure:
+    """The estimates from reports of another protocol than k-RR, with the intervals of Inv.
+
+    Args:
+        estimates: (k,) by name: "inv", "inv_n", "inv_p", "mle", as far as there are any.
+        interval: (k,) limits of Inv, cut to [0, 1]; None where there is none.
+        view: which categories.
+    """
+    named = {"mle_star" if name == "mle" else name: values for name, values in estimates.items()}
+    traces = [_points(name, view.pick(named[name]), view) for name in ESTIMATORS if name in named]
+    for trace in traces:
+        trace["name"] = trace["name"].replace("*", "")
+        trace["hovertemplate"] = trace["hovertemplate"].replace("MLE*", "MLE")
+    largest = int(view.categories[0])
+    shares = ", ".join(
+        f"{percent(float(named[name][largest]))} by {trace['name']}"
+        for name, trace in zip((one for one in ESTIMATORS if one in named), traces, strict=True)
+    )
+    reading = f"The first share of the picture is {shares}"
+    if interval is not None:
+        traces.insert(0, _segments("inv", interval, view))
+        low, high = percent(float(interval.low[largest])), percent(float(interval.high[largest]))
+        reading += f"; its interval, cut at 0 and 1, is {low} to {high}"
+    y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
+    return figure(traces, view.axis(), y, f"{reading}.", height=400)
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:

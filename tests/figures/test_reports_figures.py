@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
+from rr_core.figures.reports import is_dominated, of_other_protocol, reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import Analysis, analyse
 from rr_core.reports.low_counts import floor
+from rr_core.reports.other_protocols import analyse_channel, analyse_unary
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 
@@ -109,3 +111,28 @@ def test_no_number_is_called_too_few_where_none_is():
 
 def test_few_ranks_are_labelled_once_each():
     assert reports_floor(floor(np.array([300, 700]), RandomizedResponse(2, 1.0))).layout.xaxis.dtick == 1
+
+
+@pytest.mark.parametrize("bits", [False, True])
+def test_estimates_of_unary_encoding_are_drawn_where_they_lie(bits):
+    protocol = UnaryEncoding(5, 2.0)
+    reports = protocol.randomize(np.repeat(np.arange(5), [80, 40, 20, 8, 2]), 1)
+    known = (reports, np.ones(150)) if bits else None
+    found = analyse_unary(reports.sum(axis=0), protocol, 150, bits=known)
+    order = rank_order(found.estimates["inv_p"])
+    view = bars(order, ["<b>bus</b>", *"abcd"], "Largest first", 4)
+    figure = of_other_protocol(found.estimates, found.intervals[0].cut(), view)
+    check(figure)
+    for name, key in (("Inv", "inv"), ("InvN", "inv_n"), ("InvP", "inv_p"), ("MLE", "mle")):
+        if key in found.estimates:
+            np.testing.assert_array_equal(values(named(figure, name)), found.estimates[key][order][:4])
+    assert len(figure.data) == (5 if bits else 4)
+    assert f"{found.estimates['inv_p'][order[0]] * 100:.3g}% by InvP" in reading(figure)
+    assert "<b>" not in str(figure.to_json())
+
+
+def test_a_channel_without_inv_has_no_intervals():
+    found = analyse_channel([500, 500], Channel.warner(0.5))
+    figure = of_other_protocol(found.estimates, None, bars(np.arange(2), ["no", "yes"], "", 2))
+    check(figure)
+    assert [trace.name for trace in figure.data] == ["MLE"]

@@ -1,0 +1,149 @@
+"""Reports of unary encoding from a file: a column of 0 and 1 for each category, bit strings like 0110, or a table with
+the number of ones of each category."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.reports import Source, read_reports
+from rr_core.io.tables import AnyTable, open_table
+
+# Bits that are held, one byte each.
+MOST_BITS_HELD = 50_000_000
+_BITS = re.compile(r"[01]{2,}")
+_ONES, _ZEROS = {"1", "true"}, {"0", "false"}
+_FEWEST = 2  # categories
+
+
+@dataclass(frozen=True, eq=False)
+class UnaryReports:
+    """What a file holds.
+
+    Attributes:
+        labels: k names of the categories.
+        support: (k,) int64, number of reports with a one for each category.
+        n: number of reports; None where the file has only their ones.
+        bits: (r, k) uint8, the different reports or all of them; None where the file has only their ones.
+        times: (r,) int64, how often each of ``bits`` occurred.
+        notes: a plain sentence for each thing that was understood.
+    """
+
+    labels: tuple[str, ...]
+    support: npt.NDArray[np.int64]
+    n: int | None
+    bits: npt.NDArray[np.uint8] | None
+    times: npt.NDArray[np.int64] | None
+    notes: tuple[str, ...]
+
+
+def read_unary(source: Source) -> UnaryReports:
+    """Read reports of unary encoding, or the number of ones of each category.
+
+    Raises:
+        UnreadableFile: one plain sentence for the person whose file it is.
+
+    >>> read_unary(Source("phones.csv", b"bus,car\\n1,0\\n1,1\\n0,0\\n")).support.tolist()
+    [2, 1]
+    >>> read_unary(Source("bits.txt", b"010\\n110\\n010\\n")).support.tolist()
+    [1, 3, 0]
+    """
+    table = open_table(bytes(source.data), source.name, None).table
+    columns = [index for index in range(len(table.columns)) if _seems_bits(table, index)]
+    if len(columns) >= _FEWEST:
+        return _from_columns(table, columns)
+    reports = read_reports([source])
+    labels = reports.labels.tolist()
+    if all(map(_BITS.fullmatch, labels)):
+        return _from_strings(labels, reports.counts)
+    if reports.layout != "counts":
+        raise UnreadableFile(
+            "The file has neither columns of 0 and 1, nor bit strings like 0110, nor a category and its number of ones "
+            "in each row: save the reports in one of these forms."
+        )
+    if len(labels) < _FEWEST:
+        raise UnreadableFile("There is one category only: unary encoding has a bit for each of two or more.")
+    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes)
+
+
+def _seems_bits(table: AnyTable, index: int) -> bool:
+    """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
+    return (
+        table.hints[index].bits or {row[index].strip().casefold() for row in table.sample} <= _ONES | _ZEROS
+    )
+
+
+def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
+    names = [table.columns[index] for index in columns]
+    pieces: list[npt.NDArray[np.uint8]] = []
+    rows = 0
+    for piece in table.pieces(columns):
+        if not piece.arrays:
+            continue
+        block = np.empty((len(piece.arrays[0]), len(columns)), dtype=np.uint8)
+        for column, array in enumerate(piece.arrays):
+            block[:, column] = _bits(array, names[column], table, rows)
+        pieces.append(block)
+        rows += len(block)
+        if rows * len(columns) > MOST_BITS_HELD:
+            raise UnreadableFile(
+                f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one "
+                "row per category with its number of ones."
+            )
+    if not rows:
+        raise UnreadableFile(
+            "The file has names of columns, but no reports below them: add one row per report."
+        )
+    bits = np.concatenate(pieces)
+    others = [name for index, name in enumerate(table.columns) if index not in columns]
+    notes: tuple[str, ...] = ()
+    if others:
+        notes = (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
+    ones = bits.sum(axis=0, dtype=np.int64)
+    return UnaryReports(tuple(names), ones, rows, bits, np.ones(rows, dtype=np.int64), notes)
+
+
+def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:
+    """The bits of a piece of a column; ``before`` rows came before it."""
+    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    text = pc.cast(combined, pa.string())
+    text = pc.utf8_trim_whitespace(text)
+    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(_ONES))), False)
+    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(_ZEROS)))), False)
+    if not pc.all(known).as_py():
+        row = pc.index(known, False).as_py()
+        cell = text[row].as_py()
+        found = "nothing" if not cell else quote(cell)
+        raise UnreadableFile(
+            f"{table.unit.capitalize()} {table.place(before + row):,} has {found} in the column {quote(name)}, where the "
+            "others have 0 or 1: mend that report, or leave it out."
+        )
+    return np.asarray(ones.to_numpy(zero_copy_only=False), dtype=np.uint8)
+
+
+def _from_strings(labels: Sequence[str], counts: npt.NDArray[np.int64]) -> UnaryReports:
+    lengths = sorted({len(label) for label in labels})
+    if len(lengths) > 1:
+        odd = next(label for label in labels if len(label) != len(labels[0]))
+        raise UnreadableFile(
+            f"The report {quote(odd)} has {len(odd)} bits, the first one {len(labels[0])}: every report has one bit for "
+            "each category."
+        )
+    k = lengths[0]
+    if len(labels) * k > MOST_BITS_HELD:
+        raise UnreadableFile(
+            f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one row "
+            "per category with its number of ones."
+        )
+    bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
+    ones = counts @ bits.astype(np.int64)
+    names = tuple(str(i + 1) for i in range(k))
+    return UnaryReports(names, ones, int(counts.sum()), bits, counts, ())

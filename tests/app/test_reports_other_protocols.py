@@ -1,0 +1,217 @@
+"""Collected reports of other protocols on their page: every way of making them, files and typed numbers, broken ones, and
+the script that repeats the analysis."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages._ui.reports import other_protocols
+from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.reports.other_protocols import analyse_channel, analyse_unary
+from tests.app.opening import ROOT, charts, checked
+from tests.app.test_reports_page import one, said
+
+YES_NO = "yes, 640\nno, 360"
+PROTOCOL = UnaryEncoding(3, 1.5)
+BITS = PROTOCOL.randomize(np.repeat([0, 1, 2], [300, 150, 50]), 1)
+CSV = "bus,car,train\n" + "".join(",".join(map(str, row)) + "\n" for row in BITS.tolist())
+
+
+def opened(made: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60)
+    page.query_params["made"] = made
+    return checked(page.run())
+
+
+def typed(page: AppTest, **texts: str) -> AppTest:
+    for key, text in texts.items():
+        boxes = [*page.text_input, *page.text_area]
+        (box,) = [one for one in boxes if one.key == f"other_{key}"]
+        box.set_value(text)
+        checked(page.run())
+    return page
+
+
+def given(page: AppTest, text: str, name: str = "reports.csv") -> AppTest:
+    one(page.file_uploader, "Report files").set_value([(name, text.encode(), "text/csv")])
+    return checked(page.run())
+
+
+def shown(page: AppTest) -> dict[str, list[float]]:
+    return page.dataframe[0].value.to_dict("list")
+
+
+def test_the_way_of_making_them_is_in_the_link_and_the_usual_one_changes_nothing():
+    page = opened("k_rr")
+    assert page.selectbox[0].value == "k_rr"
+    assert "made" not in page.query_params
+    page.selectbox[0].set_value("warner")
+    checked(page.run())
+    assert page.query_params["made"] in ("warner", ["warner"])
+    assert "Warner" in page.selectbox[0].options[page.selectbox[0].index]
+
+
+def test_warner():
+    page = typed(opened("warner"), typed=YES_NO, p="0.2")
+    found = analyse_channel([360, 640], Channel.warner(0.2))
+    assert "**yes**, 26.7% of these people by MLE; 22.5% to 30.8% with 95% confidence" in said(page)
+    assert shown(page)["Inv %"] == pytest.approx([73.3333333, 26.6666667])
+    one(page.button_group, "Whose shares").set_value("population")
+    checked(page.run())
+    found = analyse_channel([360, 640], Channel.warner(0.2), users="sampled")
+    assert f"{100 * found.intervals[0].low[1]:.3g}% to {100 * found.intervals[0].high[1]:.3g}%" in said(page)
+    one(page.selectbox, "Which answer means yes?").set_value(0)  # "no", for somebody who exchanged them
+    checked(page.run())
+    assert "**no**" in said(page)
+
+
+def test_forced_answers():
+    page = typed(opened("forced"), typed=YES_NO, forced_0="1/6", forced_1="0")
+    channel = Channel.forced_response([1 / 6, 0.0])
+    assert shown(page)["MLE %"] == pytest.approx(
+        sorted(100 * analyse_channel([360, 640], channel).estimates["mle"], reverse=True)
+    )
+    assert "no ε: some reports rule truths out" in said(page)
+
+
+def test_another_table_with_an_answer_that_nobody_gave():
+    page = typed(opened("own"), typed=YES_NO, matrix="no yes maybe\n0.8 0.1 0.1\n0.1 0.7 0.2")
+    assert "These reports hardly come from what is stated" in said(page)  # nobody said maybe
+    found = analyse_channel([360, 640, 0], Channel([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2]]))
+    assert shown(page)["MLE %"] == pytest.approx(sorted(100 * found.estimates["mle"], reverse=True))
+
+
+def test_a_wrong_table_is_told_above_the_answer():
+    page = typed(opened("warner"), typed="yes, 995\nno, 5", p="1/4")
+    assert "hardly come from what is stated" in page.error[0].value
+    typed(page, p="1/400")
+    assert not page.error
+    assert "Nothing in these reports speaks against what is stated" in said(page)
+
+
+@pytest.mark.parametrize("encoding", ["rappor", "oue"])
+def test_bits_in_columns(encoding):
+    page = typed(given(opened("unary"), CSV), epsilon="1.5")
+    one(page.button_group, "Encoding").set_value(encoding)
+    checked(page.run())
+    protocol = UnaryEncoding(3, 1.5, encoding == "oue")
+    found = analyse_unary(BITS.sum(axis=0), protocol, 500, bits=(BITS, np.ones(500)))
+    order = np.argsort(-found.estimates["mle"])
+    for name, key in (("Inv %", "inv"), ("InvN %", "inv_n"), ("InvP %", "inv_p"), ("MLE %", "mle")):
+        assert shown(page)[name] == pytest.approx((100 * found.estimates[key][order]).tolist(), abs=1e-6)
+    assert len(charts(page)) == 1
+
+
+def test_bit_strings_and_the_number_of_ones_alone():
+    strings = "".join("".join(map(str, row)) + "\n" for row in BITS.tolist())
+    page = typed(given(opened("unary"), strings, "bits.txt"), epsilon="1.5")
+    mle = shown(page)["MLE %"]
+    ones = "category,ones\n" + "".join(f"{i + 1},{one}\n" for i, one in enumerate(BITS.sum(axis=0).tolist()))
+    page = typed(given(opened("unary"), ones), epsilon="1.5")
+    one(page.number_input, "Reports N").set_value(500)
+    checked(page.run())
+    assert "MLE %" not in shown(page)
+    assert "MLE needs the bits of every report" in said(page)
+    assert shown(page)["InvP %"] == pytest.approx(mle, abs=5)
+    one(page.number_input, "Reports N").set_value(10)
+    checked(page.run())
+    assert "more than there are reports: mend N. The last reports that could be read stay in use." in said(
+        page
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "texts", "sentence"),
+    [
+        (
+            "warner",
+            {"typed": "a, 1\nb, 2\nc, 3"},
+            "Warner's design has two answers, yes and no; these reports have 3.",
+        ),
+        ("warner", {"typed": YES_NO, "p": "1.5"}, "1.5 cannot be: a chance lies between 0 and 1."),
+        ("warner", {"typed": YES_NO, "p": "often"}, "“often” is not a number above 0"),
+        ("warner", {"typed": "yes\nno"}, "Write an answer and its number in each line"),
+        ("forced", {"typed": YES_NO, "forced_0": "1/2", "forced_1": "1/2"}, "The chances sum to 1"),
+        (
+            "forced",
+            {"typed": YES_NO, "forced_0": "1/2"},
+            "Say for each answer how often the die asked for it",
+        ),
+        ("own", {"typed": YES_NO}, "The table has 3 columns, the reports have 2 answers."),
+        (
+            "own",
+            {"typed": YES_NO, "matrix": "no maybe\n1 0\n0 1"},
+            "The answer “yes” has no column in the table",
+        ),
+        ("own", {"typed": YES_NO, "matrix": "0.9 0.2\n0.5 0.5"}, "Row 1 sums to 1.1, not to 1"),
+        (
+            "own",
+            {"typed": YES_NO, "matrix": "yes no\n1 0\n1 0"},
+            "of these reports cannot come from this table",
+        ),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
+    page = typed(opened(made), **texts)
+    (error,) = page.error
+    assert sentence in error.value.replace("\\", "")
+    assert "<" not in error.value.replace("\\<", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bus,car\n" + "1,0\n" * 300 + "1,2\n", "Line 302 has “2” in the column “car”"),
+        ("010\n01\n", "has 2 bits, the first one 3"),
+        ("bus\ncar\nbus\n", "neither columns of 0 and 1"),
+    ],
+)
+def test_broken_files_of_bits(text, sentence):
+    page = typed(given(opened("unary"), text), epsilon="1")
+    assert sentence in said(page)
+
+
+def test_a_table_that_tells_nothing_apart_has_no_inv():
+    page = typed(opened("warner"), typed="yes, 500\nno, 500", p="1/2")
+    assert "This table cannot tell the truths apart" in said(page)
+    assert "Inv %" not in shown(page)
+
+
+def test_names_from_a_file_are_shown_literally():
+    page = typed(opened("own"), typed="**<b>x</b>**, 70\n=1+1, 30", matrix="0.9 0.1\n0.2 0.8")
+    texts = "\n".join(box.value for box in (*page.markdown, *page.caption))
+    assert "<b>" not in texts.replace("\\<b\\>", "")
+
+
+@pytest.mark.parametrize("made", ["warner", "unary"])
+def test_the_script_repeats_the_analysis(made, tmp_path):
+    if made == "warner":
+        page = typed(opened(made), typed=YES_NO, p="1/6")
+        expected = (1000 * 0.64 / 1000 + 1 / 6 - 1) / (2 / 6 - 1)
+    else:
+        page = typed(given(opened(made), CSV), epsilon="1.5")
+        (tmp_path / "reports.csv").write_text(CSV)
+        expected = float(analyse_unary(BITS.sum(axis=0), PROTOCOL, 500).estimates["inv"][0])
+    script = page.session_state["_held"].get("other_reports")[1].script
+    (tmp_path / "repeat.py").write_text(script)
+    run = subprocess.run(
+        [sys.executable, "repeat.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert any(
+        float(found) == pytest.approx(expected) for found in re.findall(r"'inv': (-?[\d.e-]+)", run.stdout)
+    )
+
+
+def test_every_way_has_its_words():
+    assert set(other_protocols.DESIGNS) == {*other_protocols._WHAT, other_protocols.USUAL}

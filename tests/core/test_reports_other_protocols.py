@@ -1,0 +1,166 @@
+"""Estimates, intervals and tests of fit for reports of other protocols: against published numbers, exact enumeration, and
+simulation."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.protocols.channel_estimation import inv_covariance_channel
+from rr_core.reports.other_protocols import analyse_channel, analyse_unary
+
+CHANNELS = {
+    "warner": Channel.warner(1 / 6),
+    "forced": Channel.forced_response([1 / 6, 1 / 12, 1 / 4]),
+    "more reports": Channel([[0.6, 0.2, 0.1, 0.1], [0.1, 0.5, 0.3, 0.1], [0.2, 0.1, 0.2, 0.5]]),
+}
+
+
+def test_warner_as_the_manual_of_the_r_package_rrreg_prints_it():
+    """D. W. Heck, RRreg manual (2018): 1,000 people, p = 0.2: pi = 0.266667, standard error 0.025311, which divides by
+    n - 1."""
+    found = analyse_channel([360, 640], Channel.warner(0.2), users="sampled")
+    assert found.estimates["inv"][1] == pytest.approx(0.266667, abs=5e-7)
+    assert found.intervals is not None
+    interval = found.intervals[0]
+    half = (interval.high - interval.low)[1] / 2
+    error = half / stats.norm.ppf(0.975)
+    assert error * math.sqrt(1000 / 999) == pytest.approx(0.025311, abs=5e-7)
+
+
+@pytest.mark.parametrize("yes", range(0, 61, 6))
+def test_warner_in_closed_form_exactly(yes):
+    n, p = 60, Fraction(1, 6)
+    share = (Fraction(yes, n) - (1 - p)) / (2 * p - 1)
+    found = analyse_channel([n - yes, yes], Channel.warner(1 / 6), users="fixed")
+    assert found.estimates["inv"][1] == pytest.approx(float(share), abs=1e-12)
+    assert found.estimates["mle"][1] == pytest.approx(float(min(max(share, 0), 1)), abs=1e-8)
+    variance = float(p * (1 - p) / (n * (2 * p - 1) ** 2))
+    half = found.intervals[0].high - found.estimates["inv"]
+    np.testing.assert_allclose(half, stats.norm.ppf(0.975) * math.sqrt(variance), rtol=1e-9)
+    assert found.epsilon == pytest.approx(math.log(5))
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize("name", CHANNELS)
+def test_mean_and_variance_of_inv_by_enumeration(name, users):
+    """All reports of three people, in exact rational arithmetic."""
+    channel, n = CHANNELS[name], 3
+    matrix = [[Fraction(entry).limit_denominator(10**6) for entry in row] for row in channel.matrix.tolist()]
+    solve = np.linalg.pinv(channel.matrix) if channel.m == channel.k else None
+    people = [0, 1, 1] if channel.k == 2 else [0, 1, 2]
+    theta = np.bincount(people, minlength=channel.k) / n
+    first = np.zeros(channel.k)
+    second = np.zeros(channel.k)
+    for truths in itertools.product(range(channel.k), repeat=n) if users == "sampled" else [people]:
+        chance_of_people = math.prod(theta[i] for i in truths) if users == "sampled" else 1.0
+        if not chance_of_people:
+            continue
+        for reports in itertools.product(range(channel.m), repeat=n):
+            chance = float(math.prod(matrix[i][j] for i, j in zip(truths, reports, strict=True)))
+            counts = np.bincount(reports, minlength=channel.m)
+            inv = analyse_channel(counts, channel).estimates["inv"]
+            if solve is not None:
+                np.testing.assert_allclose(inv, counts / n @ solve, atol=1e-9)
+            first += chance_of_people * chance * inv
+            second += chance_of_people * chance * inv**2
+    np.testing.assert_allclose(first, theta, atol=1e-9)
+    covariance = inv_covariance_channel(theta, n, channel, users=users)
+    np.testing.assert_allclose(second - first**2, np.diag(covariance), atol=1e-9)
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize("name", CHANNELS)
+def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
+    channel, n, times = CHANNELS[name], 2000, 400
+    theta = np.array([0.7, 0.3]) if channel.k == 2 else np.array([0.6, 0.3, 0.1])
+    rng = np.random.default_rng(5)
+    held = np.zeros(channel.k)
+    together = 0
+    for _ in range(times):
+        counts = (n * theta).astype(int) if users == "fixed" else rng.multinomial(n, theta)
+        found = analyse_channel(channel.randomize_histogram(counts, rng), channel, users=users)
+        each, every = found.intervals
+        held += (each.low <= theta) & (theta <= each.high)
+        together += ((every.low <= theta) & (theta <= every.high)).all()
+    # Five standard errors of a share of 95% of 400.
+    assert (np.abs(held / times - 0.95) < 5 * math.sqrt(0.95 * 0.05 / times)).all()
+    assert together / times > 0.95 - 5 * math.sqrt(0.95 * 0.05 / times)
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+def test_intervals_of_unary_encoding_hold_the_truth_as_often_as_they_say(optimized, users):
+    protocol, n, times = UnaryEncoding(5, 1.5, optimized), 3000, 400
+    theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0])
+    rng = np.random.default_rng(6)
+    held = np.zeros(5)
+    for _ in range(times):
+        counts = (n * theta).astype(int) if users == "fixed" else rng.multinomial(n, theta)
+        found = analyse_unary(protocol.randomize_support(counts, rng), protocol, n, users=users)
+        interval = found.intervals[0]
+        held += (interval.low <= theta) & (theta <= interval.high)
+    assert (np.abs(held / times - 0.95) < 5 * math.sqrt(0.95 * 0.05 / times)).all()
+
+
+@pytest.mark.parametrize("theta", [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.4, 0.3, 0.3)])
+@pytest.mark.parametrize("name", ["forced", "more reports"])
+def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, theta):
+    channel, rng, times = CHANNELS[name], np.random.default_rng(7), 500
+    small = sum(
+        analyse_channel(channel.randomize_histogram(rng.multinomial(500, theta), rng), channel).fit <= 0.05
+        for _ in range(times)
+    )
+    assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
+
+
+def test_the_fit_of_a_channel_is_small_when_the_channel_is_wrong():
+    rng = np.random.default_rng(8)
+    counts = rng.multinomial(2000, [0.95, 0.05])  # nobody lied
+    assert analyse_channel(counts, Channel.warner(1 / 4)).fit < 1e-6
+    assert analyse_channel([100, 900, 900, 100], CHANNELS["more reports"]).fit < 1e-6  # outside all mixtures
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("counts", [(200, 0, 0), (100, 100, 0), (80, 70, 50)])
+def test_the_fit_of_unary_encoding(optimized, counts):
+    protocol, rng, times = UnaryEncoding(3, 1.0, optimized), np.random.default_rng(9), 1000
+    n = sum(counts)
+    small = sum(
+        analyse_unary(protocol.randomize_support(counts, rng), protocol, n).fit <= 0.05 for _ in range(times)
+    )
+    assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
+    other = UnaryEncoding(3, 1.0, not optimized)
+    many = other.randomize_support([20 * count for count in counts], rng)
+    assert analyse_unary(many, protocol, 20 * n).fit < 1e-6
+
+
+def test_the_bits_bring_the_mle_and_count_as_often_as_they_occurred():
+    protocol = UnaryEncoding(3, 2.0)
+    bits = protocol.randomize(np.repeat([0, 1, 2], [60, 30, 10]), 1)
+    once = analyse_unary(bits.sum(axis=0), protocol, 100, bits=(bits, np.ones(100, dtype=np.int64)))
+    kinds, times = np.unique(bits, axis=0, return_counts=True)
+    together = analyse_unary(bits.sum(axis=0), protocol, 100, bits=(kinds, times))
+    np.testing.assert_allclose(once.estimates["mle"], together.estimates["mle"], atol=1e-6)
+    assert once.certificate <= 1e-9
+    assert "mle" not in analyse_unary(bits.sum(axis=0), protocol, 100).estimates
+
+
+def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
+    found = analyse_channel([50, 50], Channel.warner(0.5))
+    assert "inv" not in found.estimates
+    assert found.intervals is None
+    assert found.fit > 0.9
+
+
+@pytest.mark.parametrize(
+    ("counts", "named"),
+    [([[1, 2]], "counts"), ([0, 0], "counts"), ([1.5, 2], "counts"), ([1, 2, 3], "counts")],
+)
+def test_wrong_counts_are_named(counts, named):
+    with pytest.raises(ValueError, match=named):
+        analyse_channel(counts, Channel.warner(0.2))

@@ -1,0 +1,90 @@
+"""Reports of unary encoding from files: all three forms give the same counts, and what cannot be read is told."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rr_core.io import Source, UnreadableFile
+from rr_core.io import unary_reports as module
+from rr_core.io.unary_reports import read_unary
+from rr_core.protocols import UnaryEncoding
+
+BITS = UnaryEncoding(4, 1.0).randomize(np.repeat([0, 1, 2], [20, 12, 5]), 1)
+NAMES = ["bus", "car", "train", "on foot"]
+
+
+def as_csv(bits, names=NAMES, separator=","):
+    rows = [separator.join(map(str, row)) for row in bits.tolist()]
+    return ("\n".join(([separator.join(names)] if names else []) + rows) + "\n").encode()
+
+
+def parquet(columns):
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("commas.csv", as_csv(BITS)),
+        ("semicolons.csv", as_csv(BITS, separator=";")),
+        ("without.csv", as_csv(BITS, names=None)),
+        ("numbers.parquet", parquet({name: BITS[:, i] for i, name in enumerate(NAMES)})),
+        ("booleans.parquet", parquet({name: BITS[:, i].astype(bool) for i, name in enumerate(NAMES)})),
+        ("strings.txt", "\n".join("".join(map(str, row)) for row in BITS.tolist()).encode()),
+    ],
+)
+def test_every_form_of_bits_gives_the_same_counts(name, data):
+    read = read_unary(Source(name, data))
+    assert read.n == len(BITS)
+    np.testing.assert_array_equal(read.support, BITS.sum(axis=0))
+    assert read.bits is not None
+    np.testing.assert_array_equal(read.times @ read.bits.astype(int), BITS.sum(axis=0))
+    assert read.labels == (
+        tuple(NAMES) if "commas" in name or "semi" in name or "parquet" in name else read.labels
+    )
+
+
+def test_a_column_of_other_things_is_left_out_and_told():
+    data = b"person,bus,car\nAnn,1,0\nBob,1,1\n"
+    read = read_unary(Source("people.csv", data))
+    assert read.labels == ("bus", "car")
+    assert "“person”" in read.notes[0]
+
+
+def test_bit_strings_with_their_number():
+    read = read_unary(Source("counted.csv", b"report,count\n010,30\n110,12\n000,5\n"))
+    assert (read.n, read.support.tolist()) == (47, [12, 42, 0])
+
+
+def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
+    read = read_unary(Source("ones.csv", b"category,ones\nbus,412\ncar,655\n"))
+    assert (read.labels, read.support.tolist(), read.n, read.bits) == (("bus", "car"), [412, 655], None, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,2\n"), "Line 2,002 has “2” in the column “car”"),
+        ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,\n"), "Line 2,002 has nothing in the column “car”"),
+        (b"010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
+        (b"bus\ncar\nbus\n", "neither columns of 0 and 1"),
+        (b"category,ones\nbus,412\n", "one category only"),
+        (b"", "empty"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_one_sentence(data, said):
+    with pytest.raises(UnreadableFile, match=said.replace("(", r"\(")) as caught:
+        read_unary(Source("reports.csv", data))
+    assert "Traceback" not in str(caught.value)
+
+
+def test_too_many_bits_are_refused(monkeypatch):
+    monkeypatch.setattr(module, "MOST_BITS_HELD", 100)
+    for data in (as_csv(BITS), "\n".join(f"{i:010b}" for i in range(20)).encode()):
+        with pytest.raises(UnreadableFile, match="more than 100 bits"):
+            read_unary(Source("reports.csv", data))
