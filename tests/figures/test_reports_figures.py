@@ -133,6 +133,6 @@ def test_estimates_of_unary_encoding_are_drawn_where_they_lie(bits):
 
 def test_a_channel_without_inv_has_no_intervals():
     found = analyse_channel([500, 500], Channel.warner(0.5))
-    figure = of_other_protocol(found.estimates, None, bars(np.arange(2), ["no", "yes"], "", 2))
+    figure = of_other_protocol(found.estimates, None, bars(np.arange(2), ["no", "yes"], "Answers", 2))
     check(figure)
     assert [trace.name for trace in figure.data] == ["MLE"]
