@@ -305,18 +305,18 @@ def stored() -> Mapping[FigureKey, tuple[Errors, ...]]:
 
 def _read(row: Mapping[str, str]) -> Errors:
     setting = Setting(
-        cast(ProtocolKey, row["protocol"]),
+        cast("ProtocolKey", row["protocol"]),
         row["population"],
         int(row["k"]),
         float(row["epsilon"]),
         int(row["n"]),
-        cast(Users, row["users"]),
+        cast("Users", row["users"]),
         float(row["s"]),
     )
     pairs = {pair: "_less_".join(pair) for pair in PAIRS}
     return Errors(
         setting,
-        cast(Users, row["truth"]),
+        cast("Users", row["truth"]),
         int(row["collections"]),
         {name: float(row[name]) for name in ESTIMATES},
         {name: float(row[f"{name}_error"]) for name in ESTIMATES},
