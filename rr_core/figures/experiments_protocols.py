@@ -45,6 +45,7 @@ _PAPER: Mapping[SentenceKey, str] = {
     "ue_real": "Real data, UE: MLE can give more accurate results than Norm-Sub. (Figure 5)",
 }
 _OF_SIMILAR, _OF_BOTH = ("rr_many", "ue_few", "rr_real"), ("both_better", "both_better_real")
+_EXISTS = " For each data set and encoding there is one where it is."
 _SHORT: Mapping[ProtocolKey, str] = {"k_rr": "k-RR", "oue": "OUE", "sue": "SUE"}
 _WHOSE: Mapping[Users, str] = {"fixed": "against these people", "sampled": "against their population"}
 _SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle": 6}
@@ -138,7 +139,8 @@ def evidence(sentence: Sentence) -> str:
     row = _furthest(sentence)
     at = f"{_in_words(row.setting)}, {_WHOSE[row.truth]}"
     worst = f"{_with_error(*_ratio(sentence, row))} for {at}"
-    return f"Of {counted(sentence.total, 'setting')}: {told}. {pair}: {ends}; {worst}."
+    exists = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
+    return f"Of {counted(sentence.total, 'setting')}: {told}.{exists} {pair}: {ends}; {worst}."
 
 
 def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -227,16 +229,26 @@ def _head(text: str, top: float) -> dict[str, Any]:
 
 
 def _reading(panels: Sequence[Sequence[Errors]]) -> str:
-    """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel."""
+    """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel, and which
+    estimate has the smallest mean in how many settings."""
     last = [panel[-1] for panel in panels]
-    name = look("mle", last[0].setting.protocol).name
     by_size = len({population_name(row.setting) for row in last}) == 1
     parts = [
         f"{number(row.ratio('mle', 'inv_p')[0])} times InvP’s"
         f" {f'with N = {row.setting.n:,}' if by_size else f'for {_lower(population_name(row.setting))}'}"
         for row in last
     ]
-    return f"At ε = {last[0].setting.epsilon:g} the squared error of {name} is {'; '.join(parts)}."
+    return (
+        f"At ε = {last[0].setting.epsilon:g} the squared error of {look('mle', last[0].setting.protocol).name} is "
+        f"{listed(parts)}. {_smallest([row for panel in panels for row in panel])}"
+    )
+
+
+def _smallest(rows: Sequence[Errors]) -> str:
+    first = [min(row.mean, key=row.mean.__getitem__) for row in rows]
+    counts = sorted(((first.count(name), name) for name in set(first)), reverse=True)
+    each = [f"{look(name, rows[0].setting.protocol).name} in {count}" for count, name in counts]
+    return f"Smallest by the means, of {counted(len(rows), 'setting')}: {listed(each)}."
 
 
 def _lower(text: str) -> str:

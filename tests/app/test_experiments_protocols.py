@@ -1,4 +1,4 @@
-"""The part of the page of experiments about other protocols: every figure and truth, links, verdicts, a new run, the file."""
+"""The part of the page of experiments about other protocols: figures and truths, links, verdicts, a new run, the file."""
 
 from __future__ import annotations
 

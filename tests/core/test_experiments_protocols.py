@@ -98,13 +98,13 @@ def test_a_bad_setting_is_refused(change, word):
 
 def test_people_are_needed_for_ages_alone():
     ages = Setting("k_rr", AGE, 3, 1.0, 60, "fixed")
-    with pytest.raises(ValueError, match="^people must be"):
+    with pytest.raises(ValueError, match=r"^people must be"):
         measure(ages, 2)
-    with pytest.raises(ValueError, match="^people must be"):
+    with pytest.raises(ValueError, match=r"^people must be"):
         measure(Setting("k_rr", JEFFREYS, 3, 1.0, 60), 2, people=[10, 20, 30])
     (found,) = measure(ages, 2, people=[10, 20, 30])
     assert found.mean["inv"] > 0
-    with pytest.raises(ValueError, match="^collections must be"):
+    with pytest.raises(ValueError, match=r"^collections must be"):
         measure(ages, 0, people=[10, 20, 30])
 
 

@@ -186,6 +186,7 @@ def _judged() -> tuple[Sentence, ...]:
 def _verdicts() -> None:
     """The paper's sentences, what the numbers say of each, and the numbers behind one click."""
     st.markdown(_table(""))
+    st.caption("The taxi data are not here: populations of that size, made up, stand in their place.")
     with st.expander("The numbers behind the verdicts"):
         st.markdown(f"{_table('. {}')}\n\n{_MEANING}")
 
@@ -205,9 +206,8 @@ _MEANING = (
     f"which they give no number: at most {SIMILAR:g} times the other error, either way. **±**: one standard error. "
     "From 100 to 400 collections for each setting; they have 100.\n\n"
     "**Chosen here**, where they are silent: n ≫ a is N = 1,000 K, n ≈ 10a is N = 10 K; UE is both the optimised and the "
-    "symmetric encoding. **Other data**: the taxi data are not here. As many users of made-up populations stand in their "
-    "place: 1,000 distances that halve in frequency every 100, and 5 payment types by Zipf's law with s = 2. Ages have "
-    "74 values (they count 75). Work class has 9 with “?” (they count 8)."
+    "symmetric encoding. **Made up**: 1,000 distances that halve in frequency every 100, and 5 payment types by Zipf's "
+    "law with s = 2. Ages have 74 values (they count 75). Work class has 9 with “?” (they count 8)."
 )
 
 
