@@ -74,6 +74,14 @@ def test_the_reading_tells_the_ratios_at_the_largest_epsilon(key, protocol, trut
             assert any(reads(number, ratio) for number in numbers(text)), (text, ratio)
 
 
+def test_the_reading_counts_who_has_the_smallest_mean():
+    rows = rows_of("5", "oue", "fixed")
+    first = [min(ESTIMATES, key=lambda name: row.mean[name]) for row in rows]
+    said = reading(error_curves(rows)).partition("Smallest by the means, of 20 settings: ")[2]
+    for name in ESTIMATES:
+        assert (f"{look(name, 'oue').name} in {first.count(name)}" in said) == (first.count(name) > 0)
+
+
 def test_estimates_look_as_everywhere():
     for name in ("inv", "inv_n", "inv_p"):
         assert look(name, "oue") is QUANTITIES[name]

@@ -123,12 +123,12 @@ def section() -> None:
 def _widgets() -> ProtocolSettings:
     """The settings, with one widget for each that offers a choice."""
     settings = SETTINGS.current()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             "Figure",
             list(FIGURE_NAMES),
             format_func=FIGURE_NAMES.__getitem__,
-            width=320,
+            width=270,
             **_bound("figure", settings.figure),
         )
         settings = SETTINGS.current()
