@@ -8,7 +8,7 @@ the paper gives no numbers, are here an error of at most `SIMILAR` times the oth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -37,6 +37,8 @@ class Sentence:
         yes, no, undecided: settings that agree with it, that contradict it, and that settle nothing.
         lowest, highest: settings with the smallest and the largest ratio of mean errors, MLE to InvP; for "both_better"
             and "both_better_real" of the worse of these two to Inv.
+        already_from: of "ue_many" alone, the smallest epsilon from which on maximum likelihood is surely better in all
+            settings of Figure 3 with many users, below `FROM_EPSILON` too; else None.
     """
 
     key: SentenceKey
@@ -46,6 +48,7 @@ class Sentence:
     undecided: int
     lowest: Errors
     highest: Errors
+    already_from: float | None = None
 
     @property
     def total(self) -> int:
@@ -59,8 +62,7 @@ def sentences(stored: Stored) -> tuple[Sentence, ...]:
     Args:
         stored: errors of all settings of the figures, as `protocols.stored` returns them.
     """
-    tests = 2 * len(PAIRS) * sum(len(rows) for rows in stored.values())
-    level = FAMILY_LEVEL / tests
+    level = _level(stored)
     few = {key: [row for row in rows if _is_few(row)] for key, rows in stored.items()}
     many = {key: [row for row in rows if not _is_few(row)] for key, rows in stored.items()}
     large_epsilon = [row for row in many["3"] if row.setting.epsilon > FROM_EPSILON]
@@ -68,12 +70,24 @@ def sentences(stored: Stored) -> tuple[Sentence, ...]:
         _judged("both_better", [*stored["2"], *stored["3"]], level, _both_better),
         _judged("rr_many", many["2"], level, _similar),
         _judged("rr_few", few["2"], level, _lower),
-        _judged("ue_many", large_epsilon, level, _lower),
+        replace(
+            _judged("ue_many", large_epsilon, level, _lower), already_from=_surely_from(many["3"], level)
+        ),
         _judged("ue_few", few["3"], level, _similar),
         _judged("both_better_real", [*stored["4"], *stored["5"]], level, _both_better),
         _judged("rr_real", stored["4"], level, _similar),
         _can_be_lower("ue_real", stored["5"], level),
     )
+
+
+def against_inv_p(rows: Sequence[Errors], stored: Stored) -> Count:
+    """In how many of these settings maximum likelihood is surely better than InvP (yes), and surely worse (no).
+
+    Args:
+        rows: settings of the figures.
+        stored: errors of all settings of the figures, over which the level of the tests is held.
+    """
+    return _count([_lower(row, _level(stored)) for row in rows])
 
 
 Question = Callable[[Errors, float], bool | None]
@@ -82,6 +96,15 @@ Question = Callable[[Errors, float], bool | None]
 def worse_of_both(row: Errors) -> float:
     """Mean error of InvP or of maximum likelihood, whichever is larger, divided by that of Inv."""
     return max(row.mean["inv_p"], row.mean["mle"]) / row.mean["inv"]
+
+
+def _level(stored: Stored) -> float:
+    """Of one test, one-sided."""
+    return FAMILY_LEVEL / (2 * len(PAIRS) * sum(len(rows) for rows in stored.values()))
+
+
+def _count(answers: Sequence[bool | None]) -> Count:
+    return Count(answers.count(True), answers.count(False), answers.count(None), 0, ())
 
 
 def _is_few(row: Errors) -> bool:
@@ -103,6 +126,13 @@ def _lower(row: Errors, level: float) -> bool | None:
     return _below(row, _MLE, level)
 
 
+def _surely_from(rows: Sequence[Errors], level: float) -> float | None:
+    """The smallest epsilon from which on maximum likelihood is surely better in all of these settings."""
+    missing = [row.setting.epsilon for row in rows if not _lower(row, level)]
+    beyond = [row.setting.epsilon for row in rows if row.setting.epsilon > max(missing, default=0.0)]
+    return min(beyond, default=None)
+
+
 def _both_better(row: Errors, level: float) -> bool | None:
     answers = [_below(row, (name, "inv"), level) for name in ("inv_p", "mle")]
     return False if False in answers else None if None in answers else True
@@ -117,8 +147,7 @@ def _similar(row: Errors, level: float) -> bool | None:
 
 
 def _judged(key: SentenceKey, rows: Sequence[Errors], level: float, question: Question) -> Sentence:
-    answers = [question(row, level) for row in rows]
-    count = Count(answers.count(True), answers.count(False), answers.count(None), 0, ())
+    count = _count([question(row, level) for row in rows])
     return _sentence(key, verdict_on(count), count, rows, question is _both_better)
 
 
@@ -127,9 +156,7 @@ def _can_be_lower(key: SentenceKey, rows: Sequence[Errors], level: float) -> Sen
     answers = [_lower(row, level) for row in rows]
     by_group = groupby(sorted(zip(map(_group, rows), answers, strict=True), key=lambda pair: pair[0]), _first)
     found = [any(answer is True for _, answer in group) for _, group in by_group]
-    existing = Count(sum(found), len(found) - sum(found), 0, 0, ())
-    count = Count(answers.count(True), answers.count(False), answers.count(None), 0, ())
-    return _sentence(key, verdict_on(existing), count, rows, False)
+    return _sentence(key, verdict_on(_count(found)), _count(answers), rows, False)
 
 
 def _group(row: Errors) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from rr_core.experiments.protocol_claims import Sentence, SentenceKey
 from rr_core.experiments.protocols import AGE, ESTIMATES, JEFFREYS, Errors, FigureKey, ProtocolKey, Setting
+from rr_core.experiments.ranking import Count
 from rr_core.figures.plan_curves import error_axis, log_range
 from rr_core.figures.style import QUANTITIES, Quantity, axis, figure, number
 from rr_core.figures.wording import counted, listed
@@ -30,8 +31,8 @@ FIGURE_NAMES: Mapping[FigureKey, str] = {
     "more": "Unary encoding with 100 categories",
 }
 _PEOPLE = {
-    "geometric": "Taxi-sized distances (made up)",
-    "zipf": "Taxi-sized payment types (made up)",
+    "geometric": "Distances (made up)",
+    "zipf": "Payment types (made up)",
     AGE: "Age (census)",
 }
 _PAPER: Mapping[SentenceKey, str] = {
@@ -51,6 +52,7 @@ _WHOSE: Mapping[Users, str] = {"fixed": "against these people", "sampled": "agai
 _SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle": 6}
 _WIDTHS = {"inv_p": 4.0}
 _PANEL, _GAP, _TOP, _BOTTOM = 220, 96, 84, 62  # pixels: height of a panel, between two, above and below
+_LEFT, _MARGIN_OF_HEADS = 84, 8  # of the axes, and of the names of panels: a phone needs the room
 _ROOM = 0.03  # beside the ends of the axis of epsilon, as a share of it
 _STANDARD_ERRORS = 2.0
 
@@ -63,11 +65,12 @@ def look(name: str, protocol: ProtocolKey) -> Quantity:
     return of if protocol == "k_rr" else Quantity("MLE", of.colour, of.symbol, of.dash)
 
 
-def error_curves(rows: Sequence[Errors], relative: bool = False) -> go.Figure:
+def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False) -> go.Figure:
     """Mean squared errors along epsilon, one panel for each population and number of users, below each other.
 
     Args:
         rows: of one protocol and one truth, at least one; those of a panel stand together, by rising epsilon.
+        against: in how many of them maximum likelihood is surely better than InvP, see `against_inv_p`.
         relative: whether to show only the error of maximum likelihood, divided by that of InvP.
     """
     panels = [list(group) for _, group in groupby(rows, lambda row: panel_name(row.setting))]
@@ -82,17 +85,17 @@ def error_curves(rows: Sequence[Errors], relative: bool = False) -> go.Figure:
         traces += [{**line, "xaxis": f"x{of}", "yaxis": f"y{of}", "showlegend": index == 0} for line in lines]
         axes[f"xaxis{of}"] = {**_epsilon_axis(rows), "anchor": f"y{of}"}
         axes[f"yaxis{of}"] = {**y, "domain": [max(top - _PANEL / inner, 0.0), top], "anchor": f"x{of}"}
-        heads.append(_head(panel_name(panel[0].setting), top))
+        heads.append(_head(panel[0].setting, top))
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1 + 26 / inner, "x": 0, "font": {"size": 14}}
     return figure(
         traces,
         axes.pop("xaxis"),
         axes.pop("yaxis"),
-        _reading(panels),
+        _reading(panels, against),
         **axes,
         annotations=heads,
         height=inner + _TOP + _BOTTOM,
-        margin={"l": 84, "r": 14, "t": _TOP, "b": _BOTTOM},
+        margin={"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
         legend=legend,
     )
 
@@ -139,8 +142,10 @@ def evidence(sentence: Sentence) -> str:
     row = _furthest(sentence)
     at = f"{_in_words(row.setting)}, {_WHOSE[row.truth]}"
     worst = f"{_with_error(*_ratio(sentence, row))} for {at}"
-    exists = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
-    return f"Of {counted(sentence.total, 'setting')}: {told}.{exists} {pair}: {ends}; {worst}."
+    more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
+    if sentence.already_from is not None:
+        more = f" It surely is from ε = {sentence.already_from:g} on."
+    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; {worst}."
 
 
 def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -213,9 +218,9 @@ def _epsilon_axis(rows: Sequence[Errors]) -> dict[str, Any]:
     return axis("Privacy ε", range=[low - room, high + room])
 
 
-def _head(text: str, top: float) -> dict[str, Any]:
+def _head(setting: Setting, top: float) -> dict[str, Any]:
     return {
-        "text": f"<b>{text}</b>",
+        "text": f"<b>{population_name(setting)}</b>, K = {setting.k:,}, N = {setting.n:,}",
         "showarrow": False,
         "xref": "paper",
         "yref": "paper",
@@ -223,12 +228,13 @@ def _head(text: str, top: float) -> dict[str, Any]:
         "y": top,
         "xanchor": "left",
         "yanchor": "bottom",
+        "xshift": _MARGIN_OF_HEADS - _LEFT,
         "yshift": 3,
         "font": {"size": 14},
     }
 
 
-def _reading(panels: Sequence[Sequence[Errors]]) -> str:
+def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
     """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel, and which
     estimate has the smallest mean in how many settings."""
     last = [panel[-1] for panel in panels]
@@ -238,9 +244,12 @@ def _reading(panels: Sequence[Sequence[Errors]]) -> str:
         f" {f'with N = {row.setting.n:,}' if by_size else f'for {_lower(population_name(row.setting))}'}"
         for row in last
     ]
+    name = look("mle", last[0].setting.protocol).name
+    worse = f", surely worse in {against.no}" if against.no else ""
     return (
-        f"At ε = {last[0].setting.epsilon:g} the squared error of {look('mle', last[0].setting.protocol).name} is "
-        f"{listed(parts)}. {_smallest([row for panel in panels for row in panel])}"
+        f"At ε = {last[0].setting.epsilon:g} the squared error of {name} is {listed(parts)}. "
+        f"Of {counted(against.total, 'setting')} {name} is surely better than InvP in {against.yes}{worse}. "
+        f"{_smallest([row for panel in panels for row in panel])}"
     )
 
 
@@ -248,7 +257,7 @@ def _smallest(rows: Sequence[Errors]) -> str:
     first = [min(row.mean, key=row.mean.__getitem__) for row in rows]
     counts = sorted(((first.count(name), name) for name in set(first)), reverse=True)
     each = [f"{look(name, rows[0].setting.protocol).name} in {count}" for count, name in counts]
-    return f"Smallest by the means, of {counted(len(rows), 'setting')}: {listed(each)}."
+    return f"Smallest mean error: {listed(each)}."
 
 
 def _lower(text: str) -> str:

@@ -11,10 +11,11 @@ from pages._ui.experiments import protocols
 from pages._ui.experiments.protocols import SETTINGS, ProtocolSettings
 from rr_core.experiments.protocol_claims import sentences
 from rr_core.experiments.protocols import columns, stored
-from rr_core.figures.experiments_protocols import FIGURE_NAMES, error_curves, evidence, paper_says
+from rr_core.figures.experiments_protocols import FIGURE_NAMES, evidence, paper_says
 from rr_core.figures.style import reading
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, open_part, opened, widget
+from tests.figures.test_experiments_protocols import curves_of
 
 PART = "part=protocols"
 
@@ -30,7 +31,7 @@ def drawn(page):
 def test_every_figure_with_every_truth(figure, bits, whose):
     page = opened("experiments", f"{PART}&fig={figure}&unary={bits}&against={whose}")
     rows = protocols._rows(ProtocolSettings(figure, whose, bits))
-    assert reading(error_curves(rows)) in drawn(page)
+    assert reading(curves_of(rows)) in drawn(page)
     assert len({(row.setting.protocol, row.truth) for row in rows}) == 1
     both = figure in ("2", "3", "more")
     assert {row.truth for row in rows} == {whose if both else "fixed"}
@@ -58,7 +59,7 @@ def test_the_tab_opens_and_every_sentence_has_its_verdict_and_numbers():
 
 def test_the_ratio_is_drawn_instead():
     page = opened("experiments", f"{PART}&fig=3&shown=ratio")
-    (figure,) = [one for one in charts(page) if one["alt"] == reading(error_curves(protocols._rows(
+    (figure,) = [one for one in charts(page) if one["alt"] == reading(curves_of(protocols._rows(
         ProtocolSettings("3", shown="ratio"))))]  # fmt: skip
     assert {trace["name"] for trace in figure["data"]} == {"InvP", "MLE ÷ InvP, ±2 standard errors"}
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from rr_core.experiments.protocol_claims import SIMILAR, sentences
+from rr_core.experiments.protocol_claims import SIMILAR, against_inv_p, sentences
 from rr_core.experiments.protocols import ESTIMATES, PAIRS, stored
 from rr_core.experiments.ranking import FAMILY_LEVEL
 
@@ -105,6 +105,31 @@ def test_each_count_by_tests_of_its_own():
         ratios = [row.ratio("mle", "inv_p")[0] for row in rows]
         assert FOUND[key].lowest.ratio("mle", "inv_p")[0] == min(ratios)
         assert FOUND[key].highest.ratio("mle", "inv_p")[0] == max(ratios)
+
+
+def test_from_which_epsilon_maximum_likelihood_is_better_with_many_users():
+    assert {one.key for one in FOUND.values() if one.already_from is not None} == {"ue_many"}
+    surely = {}
+    for row in ROWS["3"]:
+        if row.setting.n == 10_000:
+            far = stats.t.isf(FAMILY_LEVEL / N_TESTS, row.collections - 1)
+            lower = row.difference["mle", "inv_p"] < -far * row.difference_error["mle", "inv_p"]
+            surely.setdefault(row.setting.epsilon, []).append(lower)
+    start = FOUND["ue_many"].already_from
+    assert all(all(found) for epsilon, found in surely.items() if epsilon >= start)
+    assert not all(surely[round(start - 0.2, 1)])
+    rows = table(1.0, 0.9, 0.80, 0.82)
+    assert next(one for one in sentences(rows) if one.key == "ue_many").already_from is None
+
+
+def test_against_inv_p_every_setting_is_counted_once_by_the_same_tests():
+    for rows in ROWS.values():
+        count = against_inv_p(rows, ROWS)
+        scaled = [row.difference["mle", "inv_p"] / row.difference_error["mle", "inv_p"] for row in rows]
+        far = [stats.t.isf(FAMILY_LEVEL / N_TESTS, row.collections - 1) for row in rows]
+        assert count.yes == sum(one < -limit for one, limit in zip(scaled, far, strict=True))
+        assert count.no == sum(one > limit for one, limit in zip(scaled, far, strict=True))
+        assert count.total == len(rows)
 
 
 def test_ratios_of_the_table_are_consistent():

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rr_core.experiments.protocol_claims import sentences
+from rr_core.experiments.protocol_claims import against_inv_p, sentences
 from rr_core.experiments.protocols import ESTIMATES, JEFFREYS, Setting, measure, stored
 from rr_core.figures.experiments_protocols import (
     FIGURE_NAMES,
@@ -31,6 +31,10 @@ DRAWN = [
 ]
 
 
+def curves_of(rows, relative=False):
+    return error_curves(rows, against_inv_p(rows, stored()), relative)
+
+
 def rows_of(key, protocol, truth):
     return [row for row in stored()[key] if (row.setting.protocol, row.truth) == (protocol, truth)]
 
@@ -39,11 +43,12 @@ def rows_of(key, protocol, truth):
 @pytest.mark.parametrize(("key", "protocol", "truth"), DRAWN)
 def test_every_figure_is_valid_and_draws_its_numbers(key, protocol, truth, relative):
     rows = rows_of(key, protocol, truth)
-    drawn = error_curves(rows, relative)
+    drawn = curves_of(rows, relative)
     check(drawn)
     check(for_a_room(drawn))
     panels = list(dict.fromkeys(panel_name(row.setting) for row in rows))
-    assert [note.text for note in drawn.layout.annotations] == [f"<b>{name}</b>" for name in panels]
+    heads = [note.text.replace("<b>", "").replace("</b>", "") for note in drawn.layout.annotations]
+    assert heads == panels
     assert len([trace for trace in drawn.data if trace.showlegend]) == (2 if relative else len(ESTIMATES))
     for index, name in enumerate(panels):
         of = [row for row in rows if panel_name(row.setting) == name]
@@ -65,7 +70,7 @@ def test_every_figure_is_valid_and_draws_its_numbers(key, protocol, truth, relat
 @pytest.mark.parametrize(("key", "protocol", "truth"), DRAWN)
 def test_the_reading_tells_the_ratios_at_the_largest_epsilon(key, protocol, truth):
     rows = rows_of(key, protocol, truth)
-    text = reading(error_curves(rows))
+    text = reading(curves_of(rows))
     largest = max(row.setting.epsilon for row in rows)
     assert text.startswith(f"At ε = {largest:g} the squared error of MLE{'*' * (protocol == 'k_rr')} is ")
     for row in rows:
@@ -77,9 +82,19 @@ def test_the_reading_tells_the_ratios_at_the_largest_epsilon(key, protocol, trut
 def test_the_reading_counts_who_has_the_smallest_mean():
     rows = rows_of("5", "oue", "fixed")
     first = [min(ESTIMATES, key=lambda name: row.mean[name]) for row in rows]
-    said = reading(error_curves(rows)).partition("Smallest by the means, of 20 settings: ")[2]
+    said = reading(curves_of(rows)).partition("Smallest mean error: ")[2]
     for name in ESTIMATES:
         assert (f"{look(name, 'oue').name} in {first.count(name)}" in said) == (first.count(name) > 0)
+
+
+@pytest.mark.parametrize(("key", "protocol", "truth"), DRAWN)
+def test_the_reading_counts_where_maximum_likelihood_is_surely_better(key, protocol, truth):
+    rows = rows_of(key, protocol, truth)
+    found = against_inv_p(rows, stored())
+    said = reading(curves_of(rows))
+    assert f"Of {len(rows)} settings MLE" in said
+    assert f"is surely better than InvP in {found.yes}" in said
+    assert (f", surely worse in {found.no}. " in said) == (found.no > 0)
 
 
 def test_estimates_look_as_everywhere():

@@ -14,7 +14,7 @@ from pages._ui.experiments.results import with_symbol
 from pages._ui.link import Binding
 from pages._ui.safe_text import starred
 from rr_core import parameters
-from rr_core.experiments.protocol_claims import SIMILAR, Sentence, sentences
+from rr_core.experiments.protocol_claims import SIMILAR, Sentence, against_inv_p, sentences
 from rr_core.experiments.protocols import (
     JEFFREYS,
     Errors,
@@ -107,7 +107,7 @@ def section() -> None:
     )
     settings = _widgets()
     rows = _rows(settings)
-    chart.show(error_curves(rows, settings.shown == "ratio"), "exp_protocols")
+    chart.show(error_curves(rows, against_inv_p(rows, stored()), settings.shown == "ratio"), "exp_protocols")
     _verdicts()
     _run_anew()
     st.download_button(
