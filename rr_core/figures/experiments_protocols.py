@@ -145,7 +145,7 @@ def evidence(sentence: Sentence) -> str:
     more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
     if sentence.already_from is not None:
         more = f" It surely is from ε = {sentence.already_from:g} on."
-    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; {worst}."
+    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
 
 
 def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rr_core.experiments import grid
+from rr_core.experiments import grid, protocols
 from rr_core.experiments.cell import compute_cell
 from rr_core.experiments.protocols import (
     AGE,
@@ -22,6 +22,7 @@ from rr_core.experiments.protocols import (
     stored,
 )
 from rr_core.plan.protocols import support
+from rr_core.protocols import mle
 from tests.benchmarks.lopuhaa_figures import collections_of
 
 KEYS = {"k_rr": "rr", "sue": "sue", "oue": "oue"}
@@ -38,6 +39,21 @@ def test_the_error_of_inv_is_its_variance(protocol, k, epsilon, n):
     for row, users in ((fixed, "fixed"), (sampled, "sampled")):
         expected = k * float(law.mean_variance(k, n, users, squares if users == "sampled" else None))
         assert abs(row.mean["inv"] - expected) < 4.5 * row.standard_error["inv"]
+
+
+@pytest.mark.parametrize("protocol", ["sue", "oue"])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(10, 0.2, 100), (10, 2.0, 10_000), (100, 4.0, 10_000)])
+def test_the_maximum_of_the_likelihood_is_reached(monkeypatch, protocol, k, epsilon, n):
+    """The gap of every collection is at most what the module promises."""
+    found = []
+
+    def watched(*given):
+        found.append(mle(*given))
+        return found[-1]
+
+    monkeypatch.setattr(protocols, "mle", watched)
+    measure(Setting(protocol, JEFFREYS, k, epsilon, n), 5)
+    assert [one.gap <= 1e-8 for one in found] == [True] * 5
 
 
 def test_k_rr_errs_as_in_the_engine_of_sweeps():

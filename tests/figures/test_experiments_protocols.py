@@ -118,6 +118,9 @@ def test_evidence_tells_the_counts_and_the_worst_setting():
             ends = numbers(said.partition("MLE/InvP: ")[2])[:2]
             assert reads(ends[0], low)
             assert reads(ends[1], high)
+            worst = numbers(said.partition("; worst ")[2])[0]
+            similar = one.key in ("rr_many", "ue_few", "rr_real")
+            assert reads(worst, low if similar and 1 / low > high else high)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOL_NAMES)
