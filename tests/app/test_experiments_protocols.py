@@ -49,6 +49,14 @@ def test_a_closed_tab_costs_nothing(monkeypatch):
     opened("experiments", "part=claims")
 
 
+@pytest.mark.parametrize("query", ["present=on", "truth=hidden", "sweep=2a", "sweep=own"])
+def test_it_does_not_depend_on_the_rest_of_the_page(query):
+    page = opened("experiments", f"{PART}&{query}")
+    assert not page.error
+    tables = ["Lopuhaä-Zwakenberg et al. say" in one.value for one in page.markdown]
+    assert any(tables) == (query in ("truth=hidden", "sweep=2a"))
+
+
 def test_the_tab_opens_and_every_sentence_has_its_verdict_and_numbers():
     page = open_part(opened("experiments"), "experiments", "protocols")
     said = words(page)

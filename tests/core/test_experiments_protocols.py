@@ -87,6 +87,20 @@ def test_numbers_of_a_setting_by_hand():
     assert error == pytest.approx(np.std(rest, ddof=1) / math.sqrt(2) / both.mean["inv_p"], rel=1e-6)
 
 
+def test_the_same_users_at_every_epsilon_and_under_every_protocol(monkeypatch):
+    seen = []
+
+    def watched(setting, users, rng):
+        seen.append(users.tolist())
+        return np.zeros((len(ESTIMATES), setting.k))
+
+    monkeypatch.setattr(protocols, "_estimates", watched)
+    for protocol, epsilon in (("k_rr", 0.5), ("k_rr", 2.0), ("oue", 2.0)):
+        measure(Setting(protocol, JEFFREYS, 6, epsilon, 50), 2)
+    assert seen[:2] == seen[2:4] == seen[4:]
+    assert seen[0] != seen[1]
+
+
 def test_a_stop_keeps_what_was_done_and_fewer_are_the_first_of_more():
     setting = Setting("sue", JEFFREYS, 5, 1.0, 50)
     stopped = measure(setting, 50, progress=lambda done: done == 7)
