@@ -13,7 +13,7 @@ something open, it is chosen here:
 - work class keeps "?" as a ninth class: without it there are fewer people than the paper counts. Ages are the 74 of the
   data set.
 
-The table of results is a CSV file in `rr_core.data`, made by ``python -m tests.benchmarks.lopuhaa_figures``.
+The table of results is a CSV file in `rr_core.data`, made by ``python -m tests.benchmarks.lopuhaa_figures ages.csv``.
 """
 
 from __future__ import annotations

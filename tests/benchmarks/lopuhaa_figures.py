@@ -1,8 +1,8 @@
-"""Figures 2 to 5 of Lopuhaä-Zwakenberg et al. measured: ``python -m tests.benchmarks.lopuhaa_figures``.
+"""Figures 2 to 5 of Lopuhaä-Zwakenberg et al. measured: ``python -m tests.benchmarks.lopuhaa_figures ages.csv``.
 
 Writes `rr_core/data/lopuhaa_figures.csv`, see `rr_core.experiments.protocols`. The paper has 100 collections for each
-point; here there are 400 where they are cheap. The ages of Figure 4 are counted from ``adult_age.csv`` (see --ages),
-which is not part of the project: only the resulting errors are kept.
+point; here there are 400 where they are cheap. The ages of Figure 4 are those of the UCI Adult data set,
+counted in a CSV file with the columns category and count that the project does not hold: only the errors are kept.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import numpy as np
 
 from rr_core.experiments.protocols import AGE, FIGURES, Setting, as_row, columns, measure
 
-ROOT = Path(__file__).parents[2]
-PATH = ROOT / "rr_core" / "data" / "lopuhaa_figures.csv"
-AGES = ROOT / ".." / "shared" / "data" / "adult_age.csv"
+PATH = Path(__file__).parents[2] / "rr_core" / "data" / "lopuhaa_figures.csv"
 # Bits of one collection by unary encoding, and how many collections there are up to so many bits.
 COLLECTIONS = ((300_000, 400), (10_000_000, 100))
 
@@ -32,7 +30,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--ages", type=Path, default=AGES, help="CSV file with a column count")
+    parser.add_argument("ages", type=Path, help="CSV file with a row for each age and a column count")
     with parser.parse_args().ages.open(newline="") as file:
         ages = np.array([int(row["count"]) for row in csv.DictReader(file)])
     begin, rows = time.monotonic(), []
