@@ -1,7 +1,7 @@
 """Experiments: the map of who wins, the paper's evaluation run anew, and what is left of the claims."""
 
 from pages._ui import guidance, messages
-from pages._ui.experiments import controls, results, runs, winner_map
+from pages._ui.experiments import controls, protocols, results, runs, winner_map
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 
@@ -11,10 +11,18 @@ PARTS = Parts(
         "sweep": "What is simulated",
         "figure": "Another figure",
         "claims": "The paper's claims",
+        "protocols": "Other protocols",
         "files": "Other runs and files",
     },
 )
-SETTINGS = runs.SWEEP, controls.OWN_SWEEP, winner_map.SELECTIONS, PARTS.binding, runs.RUN
+SETTINGS = (
+    runs.SWEEP,
+    controls.OWN_SWEEP,
+    winner_map.SELECTIONS,
+    protocols.SETTINGS,
+    PARTS.binding,
+    runs.RUN,
+)
 page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
 
 scenario, key = page.work.draw.scenario, runs.SWEEP.current()
@@ -44,6 +52,9 @@ else:
         results.second_figure(view, scenario)
     with parts["claims"]:
         results.claims_table(view)
+    if parts["protocols"].open:
+        with parts["protocols"]:
+            protocols.section()
     with parts["files"]:
         results.compare_runs(view, runs.comparable_results(run))
         results.file_downloads(view)

@@ -37,6 +37,7 @@ class Stream(Enum):
     POSTERIOR = (16,)  # draws from a posterior; then collections of growing size
     OVER_TIME = (18,)  # reports on many days (who is watched, one person, the errors; the scheme)
     BOUNDS = (17,)  # distributions over which the bounds of a channel are averaged
+    BY_PROTOCOL = (19,)  # experiments with several protocols (number of the collection)
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:

@@ -7,7 +7,19 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth, view_picker
+from pages._ui import (
+    chart,
+    dials,
+    downloads,
+    figure_controls,
+    guidance,
+    link,
+    memory,
+    navigation,
+    state,
+    truth,
+    view_picker,
+)
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -209,6 +221,13 @@ def _gains(encoding: str) -> None:
             f"Measured beforehand, {min(gain.replicates for gain in gains):,} collections or more in each setting, from "
             "distributions drawn at random (Jeffreys' prior). Green: how much smaller MLE's mean squared error is than "
             "InvP's; blue: how much larger."
+        )
+        query = {**link.current().to_query(), "part": "protocols", "fig": "3"}
+        navigation.link_to(
+            "pages/experiments.py",
+            "Along ε, with a verdict on a paper's sentences",
+            ":material/arrow_forward:",
+            query,
         )
 
 

@@ -1,0 +1,276 @@
+"""Other protocols: the figures of Lopuhaä-Zwakenberg et al., their sentences with verdicts, and one setting run anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, cast
+
+import streamlit as st
+
+from pages._ui import chart, guidance, long_run
+from pages._ui.experiments.results import with_symbol
+from pages._ui.link import Binding
+from pages._ui.safe_text import starred
+from rr_core import parameters
+from rr_core.experiments.protocol_claims import SIMILAR, Sentence, against_inv_p, sentences
+from rr_core.experiments.protocols import (
+    JEFFREYS,
+    Errors,
+    FigureKey,
+    ProtocolKey,
+    Setting,
+    as_row,
+    columns,
+    measure,
+    stored,
+)
+from rr_core.experiments.ranking import FAMILY_LEVEL
+from rr_core.figures.experiments_protocols import (
+    FIGURE_NAMES,
+    PROTOCOL_NAMES,
+    error_curves,
+    errors_in_words,
+    evidence,
+    paper_says,
+)
+from rr_core.figures.wording import WHOSE
+from rr_core.io.csv_files import csv_bytes
+from rr_core.metrics import Users
+from rr_core.parameters import Choice, Number
+from rr_core.protocols.collection import MOST_BITS
+from rr_core.simulate import Progress
+
+_RUN = "exp_protocols_run"
+_COLLECTIONS = 100  # as in the paper
+_ENCODINGS: Mapping[str, ProtocolKey] = {"oue": "oue", "rappor": "sue"}
+_SHOWN = {"errors": "Errors", "ratio": "MLE ÷ InvP"}
+
+
+@dataclass(frozen=True)
+class ProtocolSettings:
+    """What is drawn, and the setting to run anew.
+
+    Attributes:
+        figure: a key of `FIGURE_NAMES`.
+        truth: whose shares the estimates are compared with.
+        encoding: "oue" or "rappor".
+        shown: a key of _SHOWN.
+        protocol, k, epsilon, n: of the new run.
+    """
+
+    figure: str = "2"
+    truth: str = "fixed"
+    encoding: str = "oue"
+    shown: str = "errors"
+    protocol: str = "oue"
+    k: int = 10
+    epsilon: float = 2.0
+    n: int = 1000
+
+
+_FIGURE = Choice("figure", "fig", "figure", dict(FIGURE_NAMES))
+_TRUTH = Choice("truth", "against", "truth", dict(WHOSE))
+_ENCODING = Choice(
+    "encoding", "unary", "encoding", {key: PROTOCOL_NAMES[_ENCODINGS[key]] for key in _ENCODINGS}
+)
+_VIEW = Choice("shown", "shown", "view", _SHOWN)
+_PROTOCOL = Choice("protocol", "by", "protocol", dict(PROTOCOL_NAMES))
+_K = Number("k", "run_k", "number of categories of the new run", 2, 1000, True)
+_EPSILON = Number("epsilon", "run_eps", "ε of the new run", 0.1, 8.0, False)
+_N = Number("n", "run_n", "number of users of the new run", 10, 1_000_000, True)
+_PARAMETERS = (_FIGURE, _TRUTH, _ENCODING, _VIEW, _PROTOCOL, _K, _EPSILON, _N)
+
+
+def _read(query: Mapping[str, str]) -> tuple[ProtocolSettings, tuple[str, ...]] | None:
+    if query.keys().isdisjoint(one.parameter for one in _PARAMETERS):
+        return None
+    return parameters.read(_PARAMETERS, query, ProtocolSettings())
+
+
+def _write(settings: ProtocolSettings) -> dict[str, str | None]:
+    written = parameters.write(_PARAMETERS, settings)
+    first = parameters.write(_PARAMETERS, ProtocolSettings())
+    return {name: None if text == first[name] else text for name, text in written.items()}
+
+
+SETTINGS: Binding[ProtocolSettings] = Binding("_exp_protocols", ProtocolSettings(), _read, _write)
+
+
+def section() -> None:
+    """The chosen figure with its widgets, the verdicts, a new run, and the file."""
+    st.markdown(
+        "Lopuhaä-Zwakenberg et al. (2020) compare Inv (their FO), InvP (their Norm-Sub) and maximum likelihood (MLE) "
+        "under k-RR and **unary encoding**. Here their experiments are measured anew.\n\n"
+        "**Try:** choose **Figure 3** and **MLE ÷ InvP**. From which ε on does MLE pay?"
+    )
+    settings = _widgets()
+    rows = _rows(settings)
+    chart.show(error_curves(rows, against_inv_p(rows, stored()), settings.shown == "ratio"), "exp_protocols")
+    _verdicts()
+    _run_anew()
+    st.download_button(
+        "Download data (CSV)",
+        partial(_csv, rows),
+        "protocols.csv",
+        "text/csv",
+        on_click="ignore",
+        key="exp_protocols_csv",
+    )
+
+
+def _widgets() -> ProtocolSettings:
+    """The settings, with one widget for each that offers a choice."""
+    settings = SETTINGS.current()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(
+            "Figure",
+            list(FIGURE_NAMES),
+            format_func=FIGURE_NAMES.__getitem__,
+            width=270,
+            **_bound("figure", settings.figure),
+        )
+        settings = SETTINGS.current()
+        rows = _stored(settings)
+        if len({row.setting.protocol for row in rows}) > 1:
+            st.segmented_control(
+                "Unary encoding",
+                list(_ENCODINGS),
+                format_func={"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}.__getitem__,
+                **_bound("encoding", settings.encoding),
+            )
+        if len({row.truth for row in rows}) > 1:
+            st.segmented_control(
+                "Compared with", list(WHOSE), format_func=_whose, **_bound("truth", settings.truth)
+            )
+        st.segmented_control(
+            "Shown", list(_SHOWN), format_func=_SHOWN.__getitem__, **_bound("shown", settings.shown)
+        )
+        guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
+    return SETTINGS.current()
+
+
+def _whose(truth: Users) -> str:
+    return WHOSE[truth]
+
+
+def _bound(field: str, value: object) -> dict[str, Any]:
+    """Arguments of the widget of a field; taking back a choice keeps it."""
+
+    def changed(chosen: object) -> ProtocolSettings:
+        settings = SETTINGS.current()
+        return settings if chosen is None else replace(settings, **{field: chosen})  # type: ignore[arg-type]
+
+    return SETTINGS.widget_arguments(f"exp_protocols_{field}", value, changed)
+
+
+def _stored(settings: ProtocolSettings) -> tuple[Errors, ...]:
+    return stored()[cast("FigureKey", settings.figure)]
+
+
+def _rows(settings: ProtocolSettings) -> list[Errors]:
+    """The stored errors that are drawn."""
+    rows = _stored(settings)
+    protocols, truths = {row.setting.protocol for row in rows}, {row.truth for row in rows}
+    protocol = _ENCODINGS[settings.encoding] if len(protocols) > 1 else min(protocols)
+    truth = settings.truth if settings.truth in truths else min(truths)
+    return [row for row in rows if row.setting.protocol == protocol and row.truth == truth]
+
+
+@cache
+def _judged() -> tuple[Sentence, ...]:
+    return sentences(stored())
+
+
+def _verdicts() -> None:
+    """The paper's sentences, what the numbers say of each, and the numbers behind one click."""
+    st.markdown(_table(""))
+    st.caption("The taxi data are not here: populations of that size, made up, stand in their place.")
+    with st.expander("The numbers behind the verdicts"):
+        st.markdown(f"{_table('. {}')}\n\n{_MEANING}")
+
+
+def _table(numbers: str) -> str:
+    lines = ["| Lopuhaä-Zwakenberg et al. say | Measured |", "|:--|:--|"]
+    lines += [
+        f"| {paper_says(one)} | **{with_symbol(one.verdict)}**{numbers.format(evidence(one))} |"
+        for one in _judged()
+    ]
+    return starred("\n".join(lines))
+
+
+_MEANING = (
+    "A **setting** is a protocol, a population, K, ε and N, with one of the two truths. **Surely**: by t tests with at "
+    f"most {FAMILY_LEVEL:.0%} chance of a single wrong call over all figures together. **Similar** and **the same**, "
+    f"which they give no number: at most {SIMILAR:g} times the other error, either way. **±**: one standard error. "
+    "From 100 to 400 collections for each setting; they have 100.\n\n"
+    "**Chosen here**, where they are silent: n ≫ a is N = 1,000 K, n ≈ 10a is N = 10 K; UE is both the optimised and the "
+    "symmetric encoding. **Made up**: 1,000 distances that halve in frequency every 100, and 5 payment types by Zipf's "
+    "law with s = 2. Ages have 74 values (they count 75). Work class has 9 with “?” (they count 8)."
+)
+
+
+def _run_anew() -> None:
+    """One setting of the visitor's choice, simulated."""
+    with st.expander("Run one setting anew"):
+        settings = SETTINGS.current()
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            st.selectbox(
+                "Protocol",
+                list(PROTOCOL_NAMES),
+                format_func=PROTOCOL_NAMES.__getitem__,
+                width=260,
+                **_bound("protocol", settings.protocol),
+            )
+            for number, label, step in (
+                (_K, "Categories", 1),
+                (_EPSILON, "Epsilon ε", 0.1),
+                (_N, "Users", 10),
+            ):
+                st.number_input(
+                    label,
+                    int(number.low) if number.whole else number.low,
+                    int(number.high) if number.whole else number.high,
+                    step=step,
+                    width=150,
+                    **_bound(number.name, getattr(settings, number.name)),
+                )
+        settings = SETTINGS.current()
+        bits = 0 if settings.protocol == "k_rr" else settings.k * settings.n
+        if bits > MOST_BITS:
+            st.info(
+                f"Unary encoding makes K × N = {bits:,} bits here, more than the {MOST_BITS:,} that this page simulates: "
+                "lower the categories or the users."
+            )
+            return
+        _simulated(
+            Setting(
+                cast("ProtocolKey", settings.protocol), JEFFREYS, settings.k, settings.epsilon, settings.n
+            )
+        )
+
+
+def _simulated(setting: Setting) -> None:
+    if long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting):
+        work = partial(_measured, setting)
+        long_run.run_with_progress(_RUN, setting, _COLLECTIONS, "collections", work, k=setting.k, shared=True)
+    found: tuple[Errors, ...] | None = long_run.result(_RUN, setting)
+    if found is None:
+        st.caption(
+            "A distribution from Jeffreys’ prior and new users for each collection, as in Figures 2 and 3."
+        )
+        return
+    if found[0].collections < _COLLECTIONS:
+        long_run.stopped(found[0].collections, _COLLECTIONS, "collections")
+    st.markdown(starred("\n".join(f"- **{WHOSE[row.truth]}.** {errors_in_words(row)}" for row in found)))
+
+
+def _measured(setting: Setting, progress: Progress) -> tuple[Errors, ...]:
+    return measure(setting, _COLLECTIONS, progress=progress)
+
+
+def _csv(rows: list[Errors]) -> bytes:
+    """The drawn errors: one row for each setting."""
+    values = zip(*(as_row(row) for row in rows), strict=True)
+    return csv_bytes(dict(zip(columns(), map(list, values), strict=True)))

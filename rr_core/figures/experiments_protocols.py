@@ -1,0 +1,286 @@
+"""Errors along epsilon under k-RR and unary encoding, the figures of Lopuhaä-Zwakenberg et al., and their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core.experiments.protocol_claims import Sentence, SentenceKey
+from rr_core.experiments.protocols import AGE, ESTIMATES, JEFFREYS, Errors, FigureKey, ProtocolKey, Setting
+from rr_core.experiments.ranking import Count
+from rr_core.figures.plan_curves import error_axis, log_range
+from rr_core.figures.style import QUANTITIES, Quantity, axis, figure, number
+from rr_core.figures.wording import counted, listed
+from rr_core.metrics import Users
+from rr_core.populations import SHAPES, TABLES
+
+PROTOCOL_NAMES: Mapping[ProtocolKey, str] = {
+    "k_rr": "k-RR",
+    "oue": "Optimised unary encoding",
+    "sue": "Symmetric unary encoding",
+}
+FIGURE_NAMES: Mapping[FigureKey, str] = {
+    "2": "Figure 2: k-RR",
+    "3": "Figure 3: unary encoding",
+    "4": "Figure 4: k-RR, real data",
+    "5": "Figure 5: unary encoding, real data",
+    "more": "Unary encoding with 100 categories",
+}
+_PEOPLE = {
+    "geometric": "Distances (made up)",
+    "zipf": "Payment types (made up)",
+    AGE: "Age (census)",
+}
+_PAPER: Mapping[SentenceKey, str] = {
+    "both_better": "Norm-Sub (InvP) and MLE are more accurate than FO (Inv). (Figures 2, 3)",
+    "rr_many": "RR: Norm-Sub and MLE give the same accuracy when n ≫ a. (Figure 2)",
+    "rr_few": "RR: when n ≈ 10a, MLE is better than Norm-Sub. (Figure 2)",
+    "ue_many": "UE: when n ≫ a and ε > 1.5, MLE is more accurate than Norm-Sub. (Figure 3)",
+    "ue_few": "UE: for a moderate number of samples MLE and Norm-Sub are similar. (Figure 3)",
+    "both_better_real": "Real data: both improve on FO. (Figures 4, 5)",
+    "rr_real": "Real data, RR: MLE and Norm-Sub give similar accuracy. (Figure 4)",
+    "ue_real": "Real data, UE: MLE can give more accurate results than Norm-Sub. (Figure 5)",
+}
+_OF_SIMILAR, _OF_BOTH = ("rr_many", "ue_few", "rr_real"), ("both_better", "both_better_real")
+_EXISTS = " For each data set and encoding there is one where it is."
+_SHORT: Mapping[ProtocolKey, str] = {"k_rr": "k-RR", "oue": "OUE", "sue": "SUE"}
+_WHOSE: Mapping[Users, str] = {"fixed": "against these people", "sampled": "against their population"}
+_SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle": 6}
+_WIDTHS = {"inv_p": 4.0}
+_PANEL, _GAP, _TOP, _BOTTOM = 220, 96, 84, 62  # pixels: height of a panel, between two, above and below
+_LEFT, _MARGIN_OF_HEADS = 84, 8  # of the axes, and of the names of panels: a phone needs the room
+_ROOM = 0.03  # beside the ends of the axis of epsilon, as a share of it
+_STANDARD_ERRORS = 2.0
+
+
+def look(name: str, protocol: ProtocolKey) -> Quantity:
+    """The appearance of an estimate; the maximum likelihood of unary encoding has no star."""
+    if name != "mle":
+        return QUANTITIES[name]
+    of = QUANTITIES["mle_star"]
+    return of if protocol == "k_rr" else Quantity("MLE", of.colour, of.symbol, of.dash)
+
+
+def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False) -> go.Figure:
+    """Mean squared errors along epsilon, one panel for each population and number of users, below each other.
+
+    Args:
+        rows: of one protocol and one truth, at least one; those of a panel stand together, by rising epsilon.
+        against: in how many of them maximum likelihood is surely better than InvP, see `against_inv_p`.
+        relative: whether to show only the error of maximum likelihood, divided by that of InvP.
+    """
+    panels = [list(group) for _, group in groupby(rows, lambda row: panel_name(row.setting))]
+    inner = _PANEL * len(panels) + _GAP * (len(panels) - 1)
+    traces: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    heads = []
+    for index, panel in enumerate(panels):
+        top = 1 - index * (_PANEL + _GAP) / inner
+        of = str(index + 1) if index else ""
+        lines, y = _ratios(panel) if relative else _errors(panel)
+        traces += [{**line, "xaxis": f"x{of}", "yaxis": f"y{of}", "showlegend": index == 0} for line in lines]
+        axes[f"xaxis{of}"] = {**_epsilon_axis(rows), "anchor": f"y{of}"}
+        axes[f"yaxis{of}"] = {**y, "domain": [max(top - _PANEL / inner, 0.0), top], "anchor": f"x{of}"}
+        heads.append(_head(panel[0].setting, top))
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1 + 26 / inner, "x": 0, "font": {"size": 14}}
+    return figure(
+        traces,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        _reading(panels, against),
+        **axes,
+        annotations=heads,
+        height=inner + _TOP + _BOTTOM,
+        margin={"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
+        legend=legend,
+    )
+
+
+def panel_name(setting: Setting) -> str:
+    """Population, K and N in a few words."""
+    return f"{population_name(setting)}, K = {setting.k:,}, N = {setting.n:,}"
+
+
+def population_name(setting: Setting) -> str:
+    """The population in a few words."""
+    if setting.population == JEFFREYS:
+        return "Jeffreys’ prior"
+    if setting.users == "fixed" and setting.population in _PEOPLE:
+        return _PEOPLE[setting.population]
+    return (
+        TABLES[setting.population].name if setting.population in TABLES else SHAPES[setting.population].name
+    )
+
+
+def errors_in_words(row: Errors) -> str:
+    """The errors of one setting, in one sentence."""
+    ratio, error = row.ratio("mle", "inv_p")
+    each = listed([f"{look(name, row.setting.protocol).name} {number(row.mean[name])}" for name in ESTIMATES])
+    return (
+        f"Mean squared errors, summed over categories, from {counted(row.collections, 'collection')}: {each}. "
+        f"{look('mle', row.setting.protocol).name} divided by InvP: {_with_error(ratio, error)}."
+    )
+
+
+def paper_says(sentence: Sentence) -> str:
+    """The sentence, in the words of the paper as far as they are short."""
+    return _PAPER[sentence.key]
+
+
+def evidence(sentence: Sentence) -> str:
+    """The numbers behind a verdict."""
+    parts = ((sentence.yes, "surely so"), (sentence.no, "surely not"), (sentence.undecided, "not settled"))
+    told = ", ".join(f"{words} in {count}" for count, words in parts if count)
+    ends = " to ".join(number(_ratio(sentence, row)[0]) for row in (sentence.lowest, sentence.highest))
+    pair = "MLE/InvP"
+    if sentence.key in _OF_BOTH:
+        pair = "The larger of InvP and MLE, divided by Inv"
+    row = _furthest(sentence)
+    at = f"{_in_words(row.setting)}, {_WHOSE[row.truth]}"
+    worst = f"{_with_error(*_ratio(sentence, row))} for {at}"
+    more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
+    if sentence.already_from is not None:
+        more = f" It surely is from ε = {sentence.already_from:g} on."
+    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
+
+
+def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The curves of all estimates, and their axis."""
+    x = np.array([row.setting.epsilon for row in panel])
+    lines = []
+    for name in ESTIMATES:
+        shown = look(name, panel[0].setting.protocol)
+        spread = np.array([_STANDARD_ERRORS * row.standard_error[name] for row in panel])
+        lines.append(
+            {
+                **_line(shown, _WIDTHS.get(name, 2.2), _SIZES[name]),
+                "x": x,
+                "y": np.array([row.mean[name] for row in panel]),
+                "customdata": spread,
+                "hovertemplate": f"<b>{shown.name}</b>, ε = %{{x:.3~g}}"
+                "<br>%{y:.4~g} ± %{customdata:.2~g}<extra></extra>",
+            }
+        )
+    return lines, error_axis("Squared error", log_range([line["y"] for line in lines]), "~g")
+
+
+def _ratios(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The error of maximum likelihood divided by that of InvP, with two standard errors, and its axis."""
+    shown = look("mle", panel[0].setting.protocol)
+    found = np.array([row.ratio("mle", "inv_p") for row in panel])
+    ratio, spread = found[:, 0], _STANDARD_ERRORS * found[:, 1]
+    name, x = f"{shown.name} ÷ InvP, ±2 standard errors", np.array([row.setting.epsilon for row in panel])
+    ends = float((ratio - spread).min()), float((ratio + spread).max())
+    low, high = min(ends[0], 1.0), max(ends[1], 1.0)
+    room = 0.06 * max(high - low, 0.02)
+    lines = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "InvP",
+            "x": x,
+            "y": np.ones(x.size),
+            "line": {"color": QUANTITIES["inv_p"].colour, "dash": QUANTITIES["inv_p"].dash, "width": 3},
+            "hoverinfo": "skip",
+        },
+        {
+            **_line(shown, 2.2, 8),
+            "name": name,
+            "x": x,
+            "y": ratio,
+            "error_y": {"array": spread, "color": shown.colour, "thickness": 1.5, "width": 4},
+            "customdata": spread,
+            "hovertemplate": "ε = %{x:.3~g}<br>%{y:.3~f} ± %{customdata:.2~g}<extra></extra>",
+        },
+    ]
+    return lines, axis("Error ÷ InvP’s", range=[low - room, high + room], tickformat=".2~f")
+
+
+def _line(shown: Quantity, width: float, size: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": shown.name,
+        "legendgroup": shown.name,
+        "line": {"color": shown.colour, "dash": shown.dash, "width": width},
+        "marker": {"symbol": shown.symbol, "color": shown.colour, "size": size},
+    }
+
+
+def _epsilon_axis(rows: Sequence[Errors]) -> dict[str, Any]:
+    budgets = [row.setting.epsilon for row in rows]
+    low, high = min(budgets), max(budgets)
+    room = _ROOM * max(high - low, high)
+    return axis("Privacy ε", range=[low - room, high + room])
+
+
+def _head(setting: Setting, top: float) -> dict[str, Any]:
+    return {
+        "text": f"<b>{population_name(setting)}</b>, K = {setting.k:,}, N = {setting.n:,}",
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": top,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "xshift": _MARGIN_OF_HEADS - _LEFT,
+        "yshift": 3,
+        "font": {"size": 14},
+    }
+
+
+def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
+    """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel, and which
+    estimate has the smallest mean in how many settings."""
+    last = [panel[-1] for panel in panels]
+    by_size = len({population_name(row.setting) for row in last}) == 1
+    parts = [
+        f"{number(row.ratio('mle', 'inv_p')[0])} times InvP’s"
+        f" {f'with N = {row.setting.n:,}' if by_size else f'for {_lower(population_name(row.setting))}'}"
+        for row in last
+    ]
+    name = look("mle", last[0].setting.protocol).name
+    worse = f", surely worse in {against.no}" if against.no else ""
+    return (
+        f"At ε = {last[0].setting.epsilon:g} the squared error of {name} is {listed(parts)}. "
+        f"Of {counted(against.total, 'setting')} {name} is surely better than InvP in {against.yes}{worse}. "
+        f"{_smallest([row for panel in panels for row in panel])}"
+    )
+
+
+def _smallest(rows: Sequence[Errors]) -> str:
+    first = [min(row.mean, key=row.mean.__getitem__) for row in rows]
+    counts = sorted(((first.count(name), name) for name in set(first)), reverse=True)
+    each = [f"{look(name, rows[0].setting.protocol).name} in {count}" for count, name in counts]
+    return f"Smallest mean error: {listed(each)}."
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+def _ratio(sentence: Sentence, row: Errors) -> tuple[float, float]:
+    if sentence.key not in _OF_BOTH:
+        return row.ratio("mle", "inv_p")
+    return max(row.ratio("inv_p", "inv"), row.ratio("mle", "inv"))
+
+
+def _furthest(sentence: Sentence) -> Errors:
+    """The setting that is worst for the sentence."""
+    if sentence.key not in _OF_SIMILAR:
+        return sentence.highest
+    low, high = (row.ratio("mle", "inv_p")[0] for row in (sentence.lowest, sentence.highest))
+    return sentence.lowest if 1 / low > high else sentence.highest
+
+
+def _in_words(setting: Setting) -> str:
+    return f"{_SHORT[setting.protocol]}, {panel_name(setting)}, ε = {setting.epsilon:g}"
+
+
+def _with_error(ratio: float, error: float) -> str:
+    return f"{number(ratio)} (± {number(error, 1)})"

@@ -1,0 +1,187 @@
+"""Errors by protocol: against theory, against the engine of sweeps, and the stored table measured again in part."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rr_core.experiments import grid, protocols
+from rr_core.experiments.cell import compute_cell
+from rr_core.experiments.protocols import (
+    AGE,
+    ESTIMATES,
+    FIGURES,
+    JEFFREYS,
+    PAIRS,
+    Setting,
+    as_row,
+    columns,
+    measure,
+    stored,
+)
+from rr_core.plan.protocols import support
+from rr_core.protocols import mle
+from tests.benchmarks.lopuhaa_figures import collections_of
+
+KEYS = {"k_rr": "rr", "sue": "sue", "oue": "oue"}
+ROWS = [row for rows in stored().values() for row in rows]
+
+
+@pytest.mark.parametrize("protocol", KEYS)
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 0.3, 40), (12, 1.0, 500), (40, 3.0, 200)])
+def test_the_error_of_inv_is_its_variance(protocol, k, epsilon, n):
+    """For the users themselves whatever they are, for their population (1 - E sum of squares)/n more."""
+    fixed, sampled = measure(Setting(protocol, JEFFREYS, k, epsilon, n), 400, 3)
+    law = support(KEYS[protocol], k, epsilon)
+    squares = k * ((1 / k) * (1 - 1 / k) / (k / 2 + 1) + 1 / k**2)
+    for row, users in ((fixed, "fixed"), (sampled, "sampled")):
+        expected = k * float(law.mean_variance(k, n, users, squares if users == "sampled" else None))
+        assert abs(row.mean["inv"] - expected) < 4.5 * row.standard_error["inv"]
+
+
+@pytest.mark.parametrize("protocol", ["sue", "oue"])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(10, 0.2, 100), (10, 2.0, 10_000), (100, 4.0, 10_000)])
+def test_the_maximum_of_the_likelihood_is_reached(monkeypatch, protocol, k, epsilon, n):
+    """The gap of every collection is at most what the module promises."""
+    found = []
+
+    def watched(*given):
+        found.append(mle(*given))
+        return found[-1]
+
+    monkeypatch.setattr(protocols, "mle", watched)
+    measure(Setting(protocol, JEFFREYS, k, epsilon, n), 5)
+    assert [one.gap <= 1e-8 for one in found] == [True] * 5
+
+
+def test_k_rr_errs_as_in_the_engine_of_sweeps():
+    """The same population of the same fixed users, other random numbers: within five standard errors."""
+    (cell,) = grid.over(dist="geometric", k=20, epsilon=1.0, n=1000)
+    settings = grid.Settings(
+        400, estimators=("inv", "inv_n", "inv_p", "mle_star"), metrics=("mse",), users="sampled"
+    )
+    swept = compute_cell(cell, settings)
+    here = measure(Setting("k_rr", "geometric", 20, 1.0, 1000, "sampled"), 400)[1]
+    for place, name in enumerate(ESTIMATES):
+        error = math.hypot(swept.standard_error[0, place], here.standard_error[name])
+        assert abs(swept.mean[0, place] - here.mean[name]) < 5 * error
+
+
+def test_numbers_of_a_setting_by_hand():
+    """Means, differences and standard errors are those of the single collections."""
+    setting = Setting("oue", "zipf", 6, 2.0, 80, "fixed", 1.0)
+    first, both = measure(setting, 1, 9)[0], measure(setting, 2, 9)[0]
+    second = {name: 2 * both.mean[name] - first.mean[name] for name in ESTIMATES}
+    for name in ESTIMATES:
+        assert both.standard_error[name] == pytest.approx(abs(first.mean[name] - second[name]) / 2)
+        assert math.isnan(first.standard_error[name])
+    for one, other in PAIRS:
+        apart = [first.mean[one] - first.mean[other], second[one] - second[other]]
+        assert both.difference[one, other] == pytest.approx(np.mean(apart))
+        assert both.difference_error[one, other] == pytest.approx(np.std(apart, ddof=1) / math.sqrt(2))
+    ratio, error = both.ratio("mle", "inv_p")
+    assert ratio == pytest.approx(both.mean["mle"] / both.mean["inv_p"])
+    rest = [one["mle"] - ratio * one["inv_p"] for one in (first.mean, second)]
+    assert error == pytest.approx(np.std(rest, ddof=1) / math.sqrt(2) / both.mean["inv_p"], rel=1e-6)
+
+
+def test_the_same_users_at_every_epsilon_and_under_every_protocol(monkeypatch):
+    seen = []
+
+    def watched(setting, users, rng):
+        seen.append(users.tolist())
+        return np.zeros((len(ESTIMATES), setting.k))
+
+    monkeypatch.setattr(protocols, "_estimates", watched)
+    for protocol, epsilon in (("k_rr", 0.5), ("k_rr", 2.0), ("oue", 2.0)):
+        measure(Setting(protocol, JEFFREYS, 6, epsilon, 50), 2)
+    assert seen[:2] == seen[2:4] == seen[4:]
+    assert seen[0] != seen[1]
+
+
+def test_a_stop_keeps_what_was_done_and_fewer_are_the_first_of_more():
+    setting = Setting("sue", JEFFREYS, 5, 1.0, 50)
+    stopped = measure(setting, 50, progress=lambda done: done == 7)
+    assert stopped == measure(setting, 7)
+    assert stopped[0].collections == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"protocol": "olh"}, "protocol"),
+        ({"population": "taxi"}, "population"),
+        ({"users": "fixed"}, "users"),
+        ({"n": 0}, "n"),
+        ({"k": 1}, "k"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"population": "work", "users": "fixed"}, "k"),
+    ],
+)
+def test_a_bad_setting_is_refused(change, word):
+    good = {"protocol": "oue", "population": JEFFREYS, "k": 5, "epsilon": 1.0, "n": 50}
+    with pytest.raises(ValueError, match=f"^{word} must be"):
+        Setting(**{**good, **change})
+
+
+def test_people_are_needed_for_ages_alone():
+    ages = Setting("k_rr", AGE, 3, 1.0, 60, "fixed")
+    with pytest.raises(ValueError, match=r"^people must be"):
+        measure(ages, 2)
+    with pytest.raises(ValueError, match=r"^people must be"):
+        measure(Setting("k_rr", JEFFREYS, 3, 1.0, 60), 2, people=[10, 20, 30])
+    (found,) = measure(ages, 2, people=[10, 20, 30])
+    assert found.mean["inv"] > 0
+    with pytest.raises(ValueError, match=r"^collections must be"):
+        measure(ages, 0, people=[10, 20, 30])
+
+
+def test_every_setting_is_in_the_table_once_for_each_truth():
+    for key, settings in FIGURES.items():
+        expected = [(setting, truth) for setting in settings for truth in setting.truths]
+        assert [(row.setting, row.truth) for row in stored()[key]] == expected
+    assert len({setting for settings in FIGURES.values() for setting in settings}) == sum(
+        map(len, FIGURES.values())
+    )
+    assert all(row.collections == collections_of(row.setting) >= 100 for row in ROWS)
+
+
+def test_the_paper_s_numbers_of_people_and_categories():
+    seen = {key: {(one.protocol, one.k, one.n) for one in settings} for key, settings in FIGURES.items()}
+    assert seen["2"] == {("k_rr", 1024, 10_240), ("k_rr", 1024, 1_024_000)}
+    assert {k for _, k, _ in seen["3"]} == {10}
+    assert seen["4"] == {("k_rr", 1000, 434_195), ("k_rr", 74, 32_561)}
+    assert {(k, n) for _, k, n in seen["5"]} == {(5, 359_902), (9, 32_561)}
+    for key in "2345":
+        assert {one.epsilon for one in FIGURES[key]} == set(np.linspace(0.2, 2, 10).round(1))
+
+
+CHEAP = [
+    row
+    for row in ROWS
+    if row.truth == "fixed" and row.setting.population != AGE and row.setting.epsilon in (0.2, 1.0, 2.0, 4.0)
+    and (row.setting.protocol == "k_rr" or row.setting.n <= 1000)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row", CHEAP, ids=lambda row: f"{row.setting.protocol} {row.setting.n} {row.setting.epsilon}"
+)
+def test_measured_again(row):
+    """Other collections, fewer: within five standard errors."""
+    again = measure(row.setting, 40, 77)[0]
+    for name in ESTIMATES:
+        error = math.hypot(again.standard_error[name], row.standard_error[name])
+        assert abs(again.mean[name] - row.mean[name]) < 5 * error
+
+
+@pytest.mark.parametrize("setting", [FIGURES["3"][0], FIGURES["3"][29]], ids=str)
+def test_the_same_seeds_give_the_stored_numbers(setting):
+    found = measure(setting, collections_of(setting))
+    written = [row for row in ROWS if row.setting == setting]
+    for row, one in zip(found, written, strict=True):
+        numbers = zip(as_row(row), as_row(one), strict=True)
+        assert [one for one in columns() if not one] == []
+        assert all(a == b if isinstance(a, str) else a == pytest.approx(b, rel=1e-7) for a, b in numbers)
