@@ -150,6 +150,20 @@ def test_the_bits_bring_the_mle_and_count_as_often_as_they_occurred():
     assert "mle" not in analyse_unary(bits.sum(axis=0), protocol, 100).estimates
 
 
+def test_invariant_pram_leaves_the_expected_table_as_it_is_and_its_estimate_too():
+    """The matrix that the R package sdcMicro documents: P with large diagonal entries, then the way back by Bayes' rule,
+    mixed with doing nothing (P.-P. de Wolf, J. Gouweleeuw, P. Kooiman and L. Willenborg, 1998)."""
+    people, alpha = np.array([5000, 3000, 2000]), 0.5
+    first = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.075, 0.075, 0.85]])
+    back = (first * people[:, None] / (people @ first)).T
+    matrix = alpha * first @ back + (1 - alpha) * np.eye(3)
+    np.testing.assert_allclose(people @ matrix, people)
+    found = analyse_channel(people, Channel(matrix))
+    np.testing.assert_allclose(found.estimates["inv"], people / 10_000, atol=1e-12)
+    np.testing.assert_allclose(found.estimates["mle"], people / 10_000, atol=1e-7)
+    assert found.fit == pytest.approx(1.0)
+
+
 def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
     found = analyse_channel([50, 50], Channel.warner(0.5))
     assert "inv" not in found.estimates
