@@ -20,6 +20,7 @@ from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
 from rr_core.ibu.starts import parse_weights
 from rr_core.scenario import FIELDS
+from tests import FEW_EXAMPLES, MANY_EXAMPLES
 
 _SECONDS = 2.0
 _LINKS: dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], Any]]] = {
@@ -76,7 +77,7 @@ def no_link_raises(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", _LINKS)
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=FEW_EXAMPLES, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name, data):
     no_link_raises(name, data)
@@ -84,7 +85,7 @@ def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _LINKS)
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=MANY_EXAMPLES, deadline=None)
 @given(data=st.data())
 def test_many_links(name, data):
     no_link_raises(name, data)
@@ -93,7 +94,7 @@ def test_many_links(name, data):
 @pytest.mark.parametrize("name", _BOXES)
 def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
     # A search for names takes 30 ms, as its pattern may have 32,000 letters; every other box takes 1 ms.
-    @settings(max_examples=60 if name == "names" else 500, deadline=None, derandomize=True)
+    @settings(max_examples=60 if name == "names" else FEW_EXAMPLES, deadline=None, derandomize=True)
     @given(text=_TEXTS)
     def some(text):
         answers(_BOXES[name], text)
@@ -103,7 +104,7 @@ def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _BOXES)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=MANY_EXAMPLES, deadline=None)
 @given(text=_TEXTS)
 def test_much_is_typed(name, text):
     answers(_BOXES[name], text)

@@ -62,7 +62,6 @@ def press_at(lab, name: str, key: str) -> None:
         lab.page.keyboard.press(key)
 
 
-@pytest.mark.journey
 def test_a_lecture_by_keyboard_alone(open_lab):
     lab = open_lab(f"/noisy_histogram?{SCENARIO}", viewport=PROJECTOR)
     with lab.rerun():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import PROJECTOR
 
@@ -18,7 +16,6 @@ def legend(lab, key):
     return names
 
 
-@pytest.mark.journey
 def test_a_hidden_truth_stays_hidden_until_it_is_revealed(open_lab):
     lab = open_lab(f"/noisy_histogram?{SCENARIO}")
     whole, numbers = lab.figure("noisy_histogram"), lab.metrics()

@@ -95,6 +95,7 @@ def test_the_reports_of_fixed_users_have_their_exact_law(truth, epsilon):
         assert chi_square_p(reports[:, category], law) > 1e-6
 
 
+@pytest.mark.slow
 def test_the_noise_is_independent_of_who_the_users_are():
     """The joint law of true counts and reports of four users in two categories, at the second of two epsilons."""
     n, share = 4, 0.6
@@ -113,6 +114,7 @@ def test_the_noise_is_independent_of_who_the_users_are():
     check_law(draws, joint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "s", "epsilon", "n"),
     [(2, 0.0, 1.0, 10**9), (5, 1.0, 0.05, 3000), (5, 1.0, 4.0, 10**9), (6, 2.5, 20.0, 40), (12, 1.5, 1.0, 2000),

@@ -51,6 +51,7 @@ from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulate
 from rr_core.reports import above_zero, analyse, fit_test, inv_interval, nearest, plausible_epsilon
 from rr_core.reports.intervals import extremes
 from rr_core.reports.low_counts import floor, strays
+from tests import FEW_EXAMPLES, MANY_EXAMPLES
 
 SECONDS = 2.0
 NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-320, 1e-12,
@@ -317,14 +318,14 @@ def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:
     assert time.process_time() - began < SECONDS
 
 
-@settings(max_examples=500)
+@settings(max_examples=FEW_EXAMPLES)
 @given(data=st.data())
 def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
     all_answer(data)
 
 
 @pytest.mark.slow
-@settings(max_examples=2000)
+@settings(max_examples=MANY_EXAMPLES)
 @given(data=st.data())
 def test_many_answers_or_sentences(data: st.DataObject) -> None:
     all_answer(data)

@@ -161,6 +161,7 @@ def test_truncated_geometric_noise(k, step):
         np.testing.assert_allclose(made.matrix, RandomizedResponse(2, step).matrix(), rtol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(rational_rows(), st.data())
 def test_randomize_histogram_has_its_exact_law(rows, data):

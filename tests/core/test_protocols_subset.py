@@ -108,6 +108,7 @@ def support_law(k, d, power, counts):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "d", "counts"),
     [

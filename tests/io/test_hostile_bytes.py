@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import time
 import unicodedata
 from collections.abc import Callable
@@ -33,6 +32,7 @@ from rr_core.io import (
     read_reports,
     within,
 )
+from tests import FEW_EXAMPLES, MANY_EXAMPLES
 from tests.io.hostile_files import READERS, parquet
 
 SECONDS, MEGABYTES = 2.0, 300
@@ -193,10 +193,6 @@ def any_list(data: st.DataObject) -> None:
 
 
 PROPERTIES = {"bytes": any_bytes, "change": any_change, "options": any_options, "list": any_list}
-QUICK = 500
-# As many as fit into the slow tests: one takes 2 to 10 ms. RR_EXAMPLES=20000 for a night.
-MANY = {"bytes": 4000, "change": 2000, "options": 2000, "list": 4000}
-EXAMPLES = dict.fromkeys(MANY, int(os.environ["RR_EXAMPLES"])) if "RR_EXAMPLES" in os.environ else MANY
 
 
 def peak() -> int:
@@ -207,7 +203,7 @@ def peak() -> int:
 def test_every_reader_answers(name: str) -> None:
     before = peak()
 
-    @settings(max_examples=QUICK, deadline=None, derandomize=True)
+    @settings(max_examples=FEW_EXAMPLES, deadline=None, derandomize=True)
     @given(data=st.data())
     def some(data: st.DataObject) -> None:
         PROPERTIES[name](data)
@@ -221,7 +217,7 @@ def test_every_reader_answers(name: str) -> None:
 def test_every_reader_answers_many_times(name: str) -> None:
     before = peak()
 
-    @settings(max_examples=EXAMPLES[name], deadline=None, derandomize=True)
+    @settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=True)
     @given(data=st.data())
     def many(data: st.DataObject) -> None:
         PROPERTIES[name](data)
