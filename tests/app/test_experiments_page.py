@@ -330,6 +330,25 @@ def test_figure_3_runs_on_ones_own_histogram_and_stays_there(house):
     assert not kept(stranger)
 
 
+@pytest.mark.slow
+def test_figure_3_runs_on_a_table_of_the_app_without_a_file(house):
+    page = opened("experiments", "sweep=3&dist=exam")
+    assert "No file at hand?" in words(page)
+    assert "Run" not in [one.label for one in page.button]  # that table is made up
+    page = opened("experiments", "sweep=3&dist=work")
+    assert "About Work class (census), chosen in the sidebar: 10 cells, 20 collections in each" in words(page)
+    press(page, "Run")
+    house.gate(0, 10)
+    house.finish(0, seen(page, "3").job)
+    checked(page.run())
+    sweep = Sweep(
+        over(dist="work", k=9, epsilon=range(1, 11), n=32_561),
+        Settings(20, people="rounded", estimators=SETTINGS.estimators, bias=False),
+    )
+    assert seen(page, "3").result.same(run(sweep))
+    assert charts(page)
+
+
 def shares_drawn(page):
     """The histogram beside the curves, as people of 79."""
     (one,) = [trace for trace in charts(page)[0]["data"] if trace["name"] == "Population"]

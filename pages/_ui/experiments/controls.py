@@ -33,7 +33,7 @@ from rr_core.figures.style import QUANTITIES, duration
 from rr_core.figures.wording import METRIC_NAMES, WHOSE, counted, population_name
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
-from rr_core.populations import UPLOAD, Population
+from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
 
@@ -336,12 +336,15 @@ def expected_time(sweep: Sweep, done: SweepResult | None = None) -> str:
     return f"{work}: about {seconds} in {processes}."
 
 
+# Tables of this app that are not made up.
+_REAL = tuple(key for key in TABLES if key != "exam")
 _HISTOGRAMS = (
     "**Figure 3 is about real histograms: give it yours.** The paper's are "
     "[Kosarak](http://fimi.uantwerpen.be/data/), the first page of each visitor of a news site (41,270 categories), and "
     "the columns PUMA and PINCP of "
     "[ACSIncome](https://github.com/socialfoundations/folktables), a census sample. Make a table with a **category** "
-    "and a **count** per row, or with one person per row, and choose it here. It is run at its full K."
+    "and a **count** per row, or with one person per row, and choose it here. It is run at its full K. No file at hand? "
+    f"Choose one of these as **Distribution** in the sidebar: {', '.join(TABLES[key].name for key in _REAL)}."
 )
 
 
@@ -383,6 +386,10 @@ def _own_sweep(scenario: Scenario) -> Sweep | None:
 
 def _histogram_sweep(scenario: Scenario) -> Sweep | None:
     held = state.uploaded()
+    if held is None and scenario.dist in _REAL:
+        sweep = figure3(build(scenario.dist, scenario.k, scenario.s))
+        st.caption(f"About **{TABLES[scenario.dist].name}**, chosen in the sidebar: {expected_time(sweep)}")
+        return sweep
     if held is None:
         if not state.upload_open():
             st.markdown(_HISTOGRAMS)

@@ -39,7 +39,7 @@ CELLS: Mapping[str, tuple[Cell, ...]] = {
 TITLES: Mapping[str, str] = {
     MAIN: f"Main grid: {len(MAIN_GRID)} settings",
     **{key: PAPER_FIGURES[key].title for key in ("1a", "1b", "2a", "2b")},
-    HISTOGRAM: "Figure 3: your own histogram",
+    HISTOGRAM: "Figure 3: a real histogram",
     **{key: PAPER_FIGURES[key].title for key in ("5", "6", "7", "8", "9", "10")},
     OWN: "Your own sweep",
 }
@@ -60,7 +60,9 @@ def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTIN
 def sweep_key(sweep: Sweep) -> str:
     """The key of the offered sweep that has exactly these cells; OWN when none has."""
     first = sweep.cells[0]
-    if first.uploaded and sweep.cells == over(dist=first.dist, k=first.k, epsilon=EPSILONS, n=first.n):
+    if (first.uploaded or first.dist in TABLES) and sweep.cells == over(
+        dist=first.dist, k=first.k, epsilon=EPSILONS, n=first.n
+    ):
         return HISTOGRAM
     return next((key for key, cells in CELLS.items() if cells == sweep.cells), OWN)
 
@@ -241,7 +243,8 @@ def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -
 
 
 def figure3(population: Population, n: int = 10**6) -> Sweep:
-    """The paper's Figure 3 on a person's own histogram, at its full K: epsilon 1 to 10, the people of the table.
+    """The paper's Figure 3 on a person's own histogram, or on a table of this app, at its full K: epsilon 1 to 10, the
+    people of the table.
 
     Args:
         population: the histogram.
