@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
 from rr_core.io.decoding import MAX_UNPACKED_BYTES, UnreadableFile, megabytes, quote
-from rr_core.io.parquet_pages import pages
+from rr_core.io.parquet_pages import Chunk, chunks, pages
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from rr_core.limits import BATCH_BYTES_MAX
 
@@ -23,7 +23,7 @@ MAX_ROWS = 100_000_000
 
 _PIECE_ROWS = 1 << 18
 # What the file says of its columns and parts takes ten times as much when it is read.
-_MOST_ABOUT = 32 << 20
+_MOST_ABOUT = 2 << 20
 # The encodings of pages that Arrow can read as a dictionary: plain, and positions in a dictionary (two names).
 _WITH_DICTIONARY = frozenset({0, 2, 8})
 _SAMPLE_LETTERS = 1000
@@ -31,6 +31,9 @@ _DAMAGED = (
     "The Parquet file is damaged or uses something that cannot be read here. Export it again, or save"
     " the table as CSV."
 )
+
+
+_Groups = tuple[tuple[Chunk, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class ParquetTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
+    groups: _Groups = field(repr=False)
     budget: Budget = field(default_factory=Budget, repr=False)
     unit: Literal["line", "row"] = "row"
 
@@ -55,7 +59,7 @@ class ParquetTable:
         """
         with _faults_as_damage():
             file = _open(self.data)
-            looks = [_look(self.data, file, index, self.budget) for index in indices]
+            looks = [_look(self.data, file, self.groups, index, self.budget) for index in indices]
             names = [look.name for look in looks]
             size = min((look.batch for look in looks), default=_PIECE_ROWS)
             file, rows = (
@@ -98,7 +102,8 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
     with _faults_as_damage():
         file = _open(data)
         _check_shape(file)
-        sample = _sample(data, file, budget)
+        groups = chunks(data, budget.spend)
+        sample = _sample(data, file, groups, budget)
     schema = file.schema_arrow
     # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
@@ -107,7 +112,7 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
         for i, kind in enumerate(schema.types)
     )
     looks = hints(sample, len(schema))
-    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, budget)
+    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, groups, budget)
 
 
 def is_number(kind: Any) -> bool:
@@ -137,6 +142,7 @@ def _faults_as_damage() -> Iterator[None]:
         ArithmeticError,
         MemoryError,
         StopIteration,
+        TypeError,
     ) as error:
         raise UnreadableFile(_DAMAGED) from error
 
@@ -175,7 +181,9 @@ class _Look:
     batch: int
 
 
-def _look(data: bytes, file: pq.ParquetFile, index: int, budget: Budget, rows: int | None = None) -> _Look:
+def _look(
+    data: bytes, file: pq.ParquetFile, groups: _Groups, index: int, budget: Budget, rows: int | None = None
+) -> _Look:
     """What the pages of a column say, all of them or those of its first rows.
 
     A value is at most as long as a page unpacked, but some encodings write a long value again in a few bytes:
@@ -190,9 +198,9 @@ def _look(data: bytes, file: pq.ParquetFile, index: int, budget: Budget, rows: i
     leaf = next(i for i in range(file.metadata.num_columns) if file.schema.column(i).path == name)
     size = largest = values = 0
     encodings: set[int] = set()
-    for group in range(file.metadata.num_row_groups):
+    for group in groups:
         budget.spend()
-        for page in pages(data, file.metadata.row_group(group).column(leaf)):
+        for page in pages(data, group[leaf]):
             budget.spend()
             size, largest, values = size + page.size, max(largest, page.size), values + page.values
             encodings.add(page.encoding)
@@ -211,14 +219,16 @@ def _look(data: bytes, file: pq.ParquetFile, index: int, budget: Budget, rows: i
     return _Look(name, as_dictionary, batch)
 
 
-def _sample(data: bytes, file: pq.ParquetFile, budget: Budget) -> tuple[tuple[str, ...], ...]:
+def _sample(
+    data: bytes, file: pq.ParquetFile, groups: _Groups, budget: Budget
+) -> tuple[tuple[str, ...], ...]:
     """The first rows as text, read column by column; a column of lists or records shows "…"."""
     schema = file.schema_arrow
     cells: dict[str, list[str]] = {}
     for index, column in enumerate(schema):
         if pa.types.is_nested(_storage(column.type)):
             continue
-        look = _look(data, file, index, budget, DETECT_ROWS)
+        look = _look(data, file, groups, index, budget, DETECT_ROWS)
         one = _open(data, [look.name] if look.as_dictionary else [], file.metadata)
         batch = next(one.iter_batches(min(look.batch, DETECT_ROWS), columns=[look.name], use_threads=False))
         budget.spend(batch.nbytes)
