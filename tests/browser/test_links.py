@@ -164,8 +164,13 @@ def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
             ("Which come last?", "last", "Within this part of an average share"),
             ("At other ε", "epsilon", "Does more privacy make it slower?"),
         ),
+        (
+            "/protocols?dist=zipf&k=8&s=1.2&eps=1&n=5000&seed=3",
+            ("Unary encoding, RAPPOR", "unary", "a report is one bit for each category"),
+            ("Side by side", "compare", "All of these grant the same ε"),
+        ),
     ],
-    ids=["geometry", "ibu"],
+    ids=["geometry", "ibu", "protocols"],
 )
 def test_the_chosen_tab_is_in_the_address_outlives_a_reload_and_back_returns(
     open_lab, address, first, second
