@@ -99,6 +99,18 @@ class Binding(Generic[T]):
         return held
 
 
+def binding_of_choice(key: str, choice: Choice[str], first: str) -> Binding[str]:
+    """A setting that is one choice, in the link except for ``first``; ``key`` is that of the session's state."""
+
+    def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+        if choice.parameter not in query:
+            return None
+        chosen, note = choice.parse(query[choice.parameter], first)
+        return chosen, (note,) if note else ()
+
+    return Binding(key, first, read, lambda chosen: {choice.parameter: None if chosen == first else chosen})
+
+
 @dataclass(frozen=True)
 class _Carried:
     """What the links to all pages carry."""

@@ -93,11 +93,7 @@ def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
             block[:, column] = _bits(array, names[column], table, rows)
         pieces.append(block)
         rows += len(block)
-        if rows * len(columns) > MOST_BITS_HELD:
-            raise UnreadableFile(
-                f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one "
-                "row per category with its number of ones."
-            )
+        _check_bits(rows * len(columns))
     if not rows:
         raise UnreadableFile(
             "The file has names of columns, but no reports below them: add one row per report."
@@ -129,6 +125,14 @@ def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np
     return np.asarray(ones.to_numpy(zero_copy_only=False), dtype=np.uint8)
 
 
+def _check_bits(bits: int) -> None:
+    if bits > MOST_BITS_HELD:
+        raise UnreadableFile(
+            f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one row "
+            "per category with its number of ones."
+        )
+
+
 def _from_strings(labels: Sequence[str], counts: npt.NDArray[np.int64]) -> UnaryReports:
     lengths = sorted({len(label) for label in labels})
     if len(lengths) > 1:
@@ -138,11 +142,7 @@ def _from_strings(labels: Sequence[str], counts: npt.NDArray[np.int64]) -> Unary
             "each category."
         )
     k = lengths[0]
-    if len(labels) * k > MOST_BITS_HELD:
-        raise UnreadableFile(
-            f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one row "
-            "per category with its number of ones."
-        )
+    _check_bits(len(labels) * k)
     bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
     ones = counts @ bits.astype(np.int64)
     names = tuple(str(i + 1) for i in range(k))

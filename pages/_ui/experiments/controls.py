@@ -386,18 +386,19 @@ def _own_sweep(scenario: Scenario) -> Sweep | None:
 
 def _histogram_sweep(scenario: Scenario) -> Sweep | None:
     held = state.uploaded()
-    if held is None and scenario.dist in _REAL:
-        sweep = figure3(build(scenario.dist, scenario.k, scenario.s))
-        st.caption(f"About **{TABLES[scenario.dist].name}**, chosen in the sidebar: {expected_time(sweep)}")
-        return sweep
-    if held is None:
+    if held is not None:
+        population, about = held.population, f"your file **{markdown(held.file_name)}**"
+    elif scenario.dist in _REAL:
+        population = build(scenario.dist, scenario.k, scenario.s)
+        about = f"**{TABLES[scenario.dist].name}**, chosen in the sidebar"
+    else:
         if not state.upload_open():
             st.markdown(_HISTOGRAMS)
             st.button("Choose a file", on_click=state.open_upload, key="exp_file")
         return None
-    sweep = figure3(held.population, scenario.n)
+    sweep = figure3(population, scenario.n)
     if problem := why_too_large(sweep, queue.worker_count()):
         st.error(markdown(problem))
         return None
-    st.caption(f"About your file **{markdown(held.file_name)}**: {expected_time(sweep)}")
+    st.caption(f"About {about}: {expected_time(sweep)}")
     return sweep

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -22,7 +21,7 @@ from pages._ui import (
 )
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
 from pages._ui.work import LARGE
 from rr_core.figures.style import number, percent
@@ -40,22 +39,12 @@ from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 
 ENCODINGS = {"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}
-_CHOICE = Choice("encoding", "bits", "encoding", ENCODINGS)
 _MOST_DRAWN = 60  # categories
 _FIRST = "rappor"
 _LONGEST_NAME = 18
 
 
-def _read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
-    if _CHOICE.parameter not in query:
-        return None
-    encoding, note = _CHOICE.parse(query[_CHOICE.parameter], _FIRST)
-    return encoding, (note,) if note else ()
-
-
-ENCODING: Binding[str] = Binding(
-    "_unary_encoding", _FIRST, _read, lambda key: {_CHOICE.parameter: None if key == _FIRST else key}
-)
+ENCODING = binding_of_choice("_unary_encoding", Choice("encoding", "bits", "encoding", ENCODINGS), _FIRST)
 
 
 def section(page: Page) -> None:

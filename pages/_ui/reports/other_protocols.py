@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._ui import guidance, memory, state
 from pages._ui.figure_controls import row
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_choice
 from pages._ui.reports import other_results
 from pages._ui.reports.other_results import Analysed
 from pages._ui.reports.results import level_and_target
@@ -43,22 +43,12 @@ _WHAT = {
     "forced": "A die told some people to give a fixed answer, whatever the truth. The others told the truth.",
     "own": "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
 }
-_CHOICE = Choice("made", "made", "way of making reports", DESIGNS)
 _MOST_FORCED = 12
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
 
 
-def _read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
-    if _CHOICE.parameter not in query:
-        return None
-    made, note = _CHOICE.parse(query[_CHOICE.parameter], USUAL)
-    return made, (note,) if note else ()
-
-
-MADE: Binding[str] = Binding(
-    "_reports_made", USUAL, _read, lambda key: {_CHOICE.parameter: None if key == USUAL else key}
-)
+MADE = binding_of_choice("_reports_made", Choice("made", "made", "way of making reports", DESIGNS), USUAL)
 
 
 class _Unclear(ValueError):

@@ -17,12 +17,12 @@ from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
 from rr_core.figures.reports import of_other_protocol
 from rr_core.figures.style import number, percent, whole
+from rr_core.figures.unary import ESTIMATE_NAMES
 from rr_core.figures.view import Order, bars
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.plain_text import plain
 from rr_core.reports.other_protocols import OtherAnalysis
 
-_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 _MOST_DRAWN, _LONGEST_SENTENCE = 20, 800
 # Of reports of the stated protocol, whatever the truth: below this the protocol is doubted.
 _DOUBTED = 0.01
@@ -84,8 +84,8 @@ def answer(analysed: Analysed, target: Target) -> go.Figure:
         named, share = markdown(analysed.labels[first], 60), percent(float(leading[first]))
         whose = "these people" if target == "users" else "their population"
         lines.append(
-            f"{'Most frequent: ' if analysed.asked is None else ''}**{named}**, {share} of {whose} by {_NAMES[name]}; "
-            f"{low} to {high} with {each.level:.0%} confidence (the interval of Inv)."
+            f"{'Most frequent: ' if analysed.asked is None else ''}**{named}**, {share} of {whose} by "
+            f"{ESTIMATE_NAMES[name]}; {low} to {high} with {each.level:.0%} confidence (the interval of Inv)."
         )
     if result.few:
         lines.append("Few reports of some kind are expected: intervals and the test of fit are rough.")
@@ -117,7 +117,7 @@ def table(analysed: Analysed) -> None:
     columns: dict[str, Any] = {"Category": [plain(analysed.labels[i], 80) for i in rows]}
     if analysed.counts is not None:
         columns[analysed.counted] = np.asarray(analysed.counts)[rows]
-    columns |= {f"{_NAMES[name]} %": 100 * values[rows] for name, values in result.estimates.items()}
+    columns |= {f"{ESTIMATE_NAMES[name]} %": 100 * values[rows] for name, values in result.estimates.items()}
     if result.intervals is not None:
         cut = result.intervals[0].cut()
         columns["interval of Inv from %"], columns["to %"] = 100 * cut.low[rows], 100 * cut.high[rows]
