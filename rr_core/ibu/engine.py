@@ -196,20 +196,25 @@ class _Batch:
 
     def advance(self, steps: int, states: Array | None = None) -> None:
         """Iterate so many times; ``states`` (steps, rows, levels) is filled with v after every iteration."""
-        v, gain, weights = self._v, self._gain, self._weights
-        factor, one, redraws = np.empty_like(v), np.array(1.0), np.empty(len(v))
+        v, gain, weights, redraws = self._v, self._gain, self._weights, np.empty(len(self._v))
         column = redraws[:, None]
-        pieces = [slice(first, first + _DOT_LENGTH) for first in range(0, v.shape[1], _DOT_LENGTH)]
-        dots = [(factor[:, piece], weights[:, piece], np.empty(len(v))) for piece in pieces[1:]]
-        head, head_weights = factor[:, pieces[0]], weights[:, pieces[0]]
-        add, divide, multiply, vecdot = np.add, np.divide, np.multiply, np.vecdot
+        if len(v) == 1:  # half the time: for short rows the calls cost more than the arithmetic
+            v, gain, weights = v[0], gain[0], weights[0]
+            redraws = column = redraws.reshape(())
+            states = None if states is None else states[:, 0]
+        factor, one = np.empty_like(v), np.array(1.0)
+        dot_product = np.ndarray.dot if v.ndim == 1 else np.vecdot
+        pieces = [slice(first, first + _DOT_LENGTH) for first in range(0, v.shape[-1], _DOT_LENGTH)]
+        dots = [(factor[..., piece], weights[..., piece], np.empty_like(redraws)) for piece in pieces[1:]]
+        head, head_weights = factor[..., pieces[0]], weights[..., pieces[0]]
+        add, divide, multiply = np.add, np.divide, np.multiply
         for first in range(0, steps, _SWEEP_EVERY):
             for step in range(first, min(first + _SWEEP_EVERY, steps)):
                 add(v, one, factor)
                 divide(gain, factor, factor)
-                vecdot(head, head_weights, redraws)
+                dot_product(head, head_weights, redraws)
                 for part, part_weights, dot in dots:
-                    vecdot(part, part_weights, dot)
+                    dot_product(part, part_weights, dot)
                     add(redraws, dot, redraws)
                 add(factor, column, factor)
                 multiply(v, factor, v)
