@@ -14,15 +14,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def named(lines: list[str]) -> dict[str, str]:
-    """Package to version in lines as `name==1.2` or `name>=1.2`."""
-    return dict(re.findall(r"^([\w-]+)[=>]=([\d.]+)$", "\n".join(lines), flags=re.M))
+    """Package to version in lines as `name==1.2` or `name>=1.2`, perhaps for some systems alone."""
+    return dict(re.findall(r"^([\w-]+)[=>]=([\d.]+)(?:;.*)?$", "\n".join(lines), flags=re.M))
 
 
 def test_the_app_pins_what_the_package_asks_for() -> None:
     pins = named((ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines())
     extras = PROJECT["optional-dependencies"]
     asked = named([*PROJECT["dependencies"], *extras["figures"], *extras["io"], *extras["sweeps"]])
-    assert set(pins) == {*asked, "jinja2", "markupsafe", "segno", "streamlit", "threadpoolctl"}
+    assert set(pins) == {*asked, "jinja2", "markupsafe", "segno", "streamlit", "threadpoolctl", "uvloop"}
     for name, least in asked.items():
         assert [*map(int, pins[name].split("."))] >= [*map(int, least.split("."))]
 

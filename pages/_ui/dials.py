@@ -150,7 +150,12 @@ def wait_for_the_hand() -> None:
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         time.sleep(_LOOK)
-        _hand()  # reading the session's state is where Streamlit ends a run that has been overtaken
+        look()
+
+
+def look() -> None:
+    """End this run if it has been overtaken: Streamlit does that where the session's state is read."""
+    _hand()
 
 
 def _told(key: str, what: str) -> Any:

@@ -27,6 +27,7 @@ from pages._ui import (
     upload,
 )
 from pages._ui.link import Binding
+from pages._ui.priority import FIGURE, GO_ON, REST, TURNS
 from pages._ui.work import Work, work
 from rr_core.populations import UPLOAD
 
@@ -115,14 +116,18 @@ class Page:
         if link.presenting():
             presenting.controls()
         if not dials.dragging():
+            TURNS.end()
             time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
+            TURNS.take(GO_ON, dials.look)
         with st.sidebar:
             links, population = st.container(key="links"), st.container()
             sidebar.draw_dials()
             buttons = st.container()
         with st.bottom, st.container(key="foot"):
             dials.draw("dials_at_the_foot", "epsilon", "n", compact=True)
+        TURNS.end()
         dials.wait_for_the_hand()
+        TURNS.take(REST, dials.look)
         figure_controls.draw_waiting()
         with links:
             navigation.draw()
@@ -157,6 +162,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
     link.read(name, settings)
+    TURNS.take(FIGURE, dials.look)
     _open(question)
     messages.show(link.notes())
     if state.upload_open() or link.current().dist == UPLOAD:
@@ -172,6 +178,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
     link.read(name, settings, presentable=False)
+    TURNS.take(FIGURE, dials.look)
     _open(question)
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui import figure_controls, link, navigation
+from pages._ui.priority import TURNS
 from rr_core import reference
 
 # The numbers are those of the stored main grid, mean squared error.
@@ -66,7 +67,7 @@ def next_presented() -> None:
 
 
 def next_page() -> None:
-    """Draw the link to the page that comes after the one on screen, with what that one answers."""
+    """Draw the link to the page that comes after the one on screen, with what that one answers: the end of a page."""
     entry = following(link.page())
     if entry is not None:
         file, label, _, answers = entry
@@ -74,3 +75,4 @@ def next_page() -> None:
         query = link.current().to_query()
         navigation.link_to(file, f"**Next: {label}**", ":material/arrow_forward:", query)
         st.caption(answers)
+    TURNS.end()

@@ -31,7 +31,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages._ui.on_the_way import Gate
-from pages._ui.priority import stand_back
+from pages._ui.priority import TURNS, stand_back
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -55,7 +55,7 @@ _MUCH_LEFT_BEHIND = 5 * 2**20
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
-_BETWEEN_RELIEFS, _BETWEEN_RETURNS = 3.0, 5.0  # seconds; each keeps all pages waiting for a tenth of a second
+_BETWEEN_RELIEFS, _BETWEEN_RETURNS = 6.0, 10.0  # seconds; each keeps all pages waiting for some tenths of one
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
@@ -314,11 +314,13 @@ def room(size: int, *, in_turn: bool = True) -> Iterator[None]:
 
 
 def _wait_until(ready: Callable[[], bool]) -> None:
-    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop.
+    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop. What follows takes
+    longer than others should wait for: the turn of this page ends.
 
     Raises:
         NoRoom: that took too long.
     """
+    TURNS.end()
     end, place = time.monotonic() + _PATIENCE, None
     while not ready():
         place = place or st.empty()

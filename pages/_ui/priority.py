@@ -1,21 +1,105 @@
-"""Whose work goes first where all cores are busy: the pages that somebody is looking at."""
+"""Whose work goes first where many are served at once: the figures that somebody is waiting for."""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import os
 import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 # A tenth of what others get: whoever moves a dial goes first, and long work still goes on.
 NICENESS = 10
+# By how many seconds a request for a turn counts as later than it was made: to go on with what has begun, to draw the
+# main figure of a page, and to draw what stands around it.
+GO_ON, FIGURE, REST = -1.0, 0.0, 8.0
+# In seconds: how long a turn keeps others waiting at most, and between two looks of one who waits.
+_LONGEST, _LOOK = 0.3, 0.05
+
+
+@dataclass(order=True)
+class _Request:
+    due: float
+    number: int  # requests of the same time come in their order
+    thread: threading.Thread = field(compare=False)
+    granted: threading.Event = field(compare=False, default_factory=threading.Event)
+
+
+@dataclass(eq=False)
+class Turns:
+    """One page at a time, the most urgent first.
+
+    Python runs one thread at a time. Fifty pages that share it evenly are all late; one after the other most are early,
+    and no figure waits for what stands around the figures of others. Work of more than 0.3 s goes on beside the rest.
+    """
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: list[_Request] = field(default_factory=list)
+    _turn: tuple[threading.Thread, float] | None = None  # whose it is, and since when
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def take(self, urgency: float, look: Callable[[], object]) -> None:
+        """Wait for a turn of this thread; one that it has ends.
+
+        Args:
+            urgency: `GO_ON`, `FIGURE` or `REST`.
+            look: called now and then while it waits; what it raises ends the wait.
+        """
+        request = _Request(time.monotonic() + urgency, next(self._numbers), threading.current_thread())
+        with self._lock:
+            self._end()
+            heapq.heappush(self._waiting, request)
+            self._grant()
+        try:
+            while not request.granted.wait(_LOOK):
+                look()
+                with self._lock:
+                    self._grant()
+        except BaseException:
+            with self._lock:
+                if request in self._waiting:
+                    self._waiting.remove(request)
+                    heapq.heapify(self._waiting)
+                self._end()
+                self._grant()
+            raise
+
+    def end(self) -> None:
+        """End the turn of this thread, if it has one."""
+        with self._lock:
+            self._end()
+            self._grant()
+
+    def _end(self) -> None:
+        if self._turn is not None and self._turn[0] is threading.current_thread():
+            self._turn = None
+
+    def _grant(self) -> None:
+        """Give the turn to the most urgent, if nobody has one that still counts."""
+        now = time.monotonic()
+        if self._turn is not None and self._turn[0].is_alive() and now - self._turn[1] < _LONGEST:
+            return
+        self._turn = None
+        if self._waiting:
+            request = heapq.heappop(self._waiting)
+            self._turn = request.thread, now
+            request.granted.set()
+
+
+# Of all pages of this server.
+TURNS = Turns()
 
 
 def stand_back() -> None:
-    """Give this thread, and the processes that it starts, a low priority until it ends. Only Linux has threads with
-    priorities of their own; elsewhere nothing changes.
+    """Give this thread, and the processes that it starts, a low priority until it ends, and end its turn. Only Linux has
+    threads with priorities of their own; elsewhere they stay as they are.
 
     A page runs in a new thread each time, and few systems let a thread take its priority back.
     """
+    TURNS.end()
     if os.path.exists("/proc/self/task"):
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -116,11 +116,11 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
     first: dict[str, int | None] = dict.fromkeys(("certificate", "gap", "squared_distance"))
     # A limit too far below MLE* keeps the gap above the tolerance from the start, and with it the certificate.
     waiting = set(first) - ({"gap", "certificate"} if "gap" in unreachable else set())
-    # As the gap never rises, it is known from the record where it need not be computed.
+    # As the gap never rises and the certificate is never below it, the record tells where neither need be computed.
     gap_above = path.iterations[path.log_likelihood_gap > tolerance].max(initial=-1)
     for t, thetas in iterates(path, last):
         for name in sorted(waiting):
-            if name == "gap" and t + len(thetas) <= gap_above:
+            if name != "squared_distance" and t + len(thetas) <= gap_above:
                 continue
             within = getattr(measures, name)(thetas)[:, 0] <= tolerance
             if within.any():

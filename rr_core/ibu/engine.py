@@ -196,7 +196,8 @@ class _Batch:
 
     def advance(self, steps: int, states: Array | None = None) -> None:
         """Iterate so many times; ``states`` (steps, rows, levels) is filled with v after every iteration."""
-        v, gain, weights, redraws = self._v, self._gain, self._weights, np.empty(len(self._v))
+        v, gain, weights = self._v, self._gain, self._weights
+        redraws: Array = np.empty(len(v))
         column = redraws[:, None]
         if len(v) == 1:  # half the time: for short rows the calls cost more than the arithmetic
             v, gain, weights = v[0], gain[0], weights[0]

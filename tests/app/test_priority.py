@@ -1,0 +1,140 @@
+"""Whose turn it is: the most urgent first, nobody for ever, and no place kept for a run that has ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from pages._ui import priority
+from pages._ui.priority import FIGURE, GO_ON, REST, Turns
+
+PATIENCE = 10.0  # seconds
+
+
+def nothing() -> None:
+    pass
+
+
+class Visitors:
+    """Threads that ask for a turn, note that they had it, and end it."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns, self.seen, self.threads = turns, [], []
+
+    def ask(self, name: str, urgency: float) -> None:
+        def run() -> None:
+            self.turns.take(urgency, nothing)
+            self.seen.append(name)
+            self.turns.end()
+
+        waiting = len(self.turns._waiting)
+        self.threads.append(threading.Thread(target=run, daemon=True))
+        self.threads[-1].start()
+        until(lambda: len(self.turns._waiting) > waiting)
+
+    def all_have_been(self) -> list[str]:
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+        return self.seen
+
+
+def until(holds) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """Turns, the first of which is ours for as long as we like."""
+    monkeypatch.setattr(priority, "_LONGEST", 3600.0)
+    turns = Turns()
+    turns.take(FIGURE, nothing)
+    return turns
+
+
+def test_figures_come_first_and_what_stands_around_them_last(turns):
+    visitors = Visitors(turns)
+    visitors.ask("rest", REST)
+    visitors.ask("first figure", FIGURE)
+    visitors.ask("second figure", FIGURE)
+    visitors.ask("one that had begun", GO_ON)
+    assert visitors.seen == []
+    turns.end()
+    assert visitors.all_have_been() == ["one that had begun", "first figure", "second figure", "rest"]
+
+
+def test_one_that_has_waited_long_comes_before_new_figures(turns, monkeypatch):
+    visitors = Visitors(turns)
+    visitors.ask("rest", REST)
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() + REST + 0.1)
+    visitors.ask("figure", FIGURE)
+    turns.end()
+    assert visitors.all_have_been() == ["rest", "figure"]
+
+
+def test_a_long_turn_keeps_nobody_waiting_for_long(monkeypatch):
+    monkeypatch.setattr(priority, "_LONGEST", 0.1)
+    turns, begin = Turns(), time.monotonic()
+    turns.take(FIGURE, nothing)
+    visitors = Visitors(turns)
+    visitors.ask("next", FIGURE)
+    assert visitors.all_have_been() == ["next"]
+    assert time.monotonic() - begin >= 0.1
+
+
+def test_the_turn_of_a_run_that_is_over_is_over(monkeypatch):
+    monkeypatch.setattr(priority, "_LONGEST", 3600.0)
+    turns = Turns()
+    gone = threading.Thread(target=lambda: turns.take(FIGURE, nothing))
+    gone.start()
+    gone.join(PATIENCE)
+    turns.take(FIGURE, nothing)  # does not wait for the hour
+
+
+def test_a_run_that_is_ended_while_it_waits_keeps_no_place(turns):
+    visitors = Visitors(turns)
+
+    class Overtaken(BaseException):
+        pass
+
+    def overtaken() -> None:
+        raise Overtaken
+
+    ended = []
+
+    def run() -> None:
+        try:
+            turns.take(FIGURE, overtaken)
+        except Overtaken:
+            ended.append(True)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(PATIENCE)
+    assert ended == [True]
+    assert turns._waiting == []
+    visitors.ask("next", REST)
+    turns.end()
+    assert visitors.all_have_been() == ["next"]
+
+
+def test_who_asks_again_gives_the_turn_up(turns):
+    visitors = Visitors(turns)
+    visitors.ask("figure", FIGURE)
+    turns.take(REST, nothing)
+    assert visitors.all_have_been() == ["figure"]
+
+
+def test_long_work_gives_the_turn_up(turns, monkeypatch):
+    monkeypatch.setattr(priority, "TURNS", turns)
+    monkeypatch.setattr(priority.os, "setpriority", lambda *_: None, raising=False)
+    visitors = Visitors(turns)
+    visitors.ask("figure", FIGURE)
+    priority.stand_back()
+    assert visitors.all_have_been() == ["figure"]
