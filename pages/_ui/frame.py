@@ -84,6 +84,7 @@ _STYLE = """<style>
 }
 @media (max-width: 640px) {
   .modebar-container {display: none;}
+  .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
   [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
 }
