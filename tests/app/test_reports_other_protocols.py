@@ -138,11 +138,6 @@ def test_bit_strings_and_the_number_of_ones_alone():
         ("warner", {"typed": YES_NO, "p": "often"}, "“often” is not a number above 0"),
         ("warner", {"typed": "yes\nno"}, "Write an answer and its number in each line"),
         ("forced", {"typed": YES_NO, "forced_0": "1/2", "forced_1": "1/2"}, "The chances sum to 1"),
-        (
-            "forced",
-            {"typed": YES_NO, "forced_0": "1/2"},
-            "Say for each answer how often the die asked for it",
-        ),
         ("own", {"typed": YES_NO}, "The table has 3 columns, the reports have 2 answers."),
         (
             "own",
@@ -162,6 +157,35 @@ def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
     (error,) = page.error
     assert sentence in error.value.replace("\\", "")
     assert "<" not in error.value.replace("\\<", "")
+
+
+def test_what_is_still_to_be_entered_is_no_error():
+    page = typed(opened("forced"), typed=YES_NO)
+    assert not page.error
+    assert [box.value.replace("\\", "") for box in page.info] == [
+        "Say for each answer how often the die asked for it: 0 where it never did."
+    ]
+    page = typed(page, forced_0="0", forced_1="2")
+    assert "2 cannot be" in page.error[0].value
+    assert not page.info
+
+
+@pytest.mark.parametrize("as_stated", [True, False])
+def test_an_interval_that_does_not_hold_the_estimate_says_so(as_stated):
+    """With far too few ones Inv and its interval lie below zero; MLE cannot."""
+    dice = np.random.default_rng(2)
+    bits = (
+        UnaryEncoding(6, 1.0).randomize(np.repeat(np.arange(6), [1000, 400, 300, 200, 100, 0]), dice)
+        if as_stated
+        else dice.random((2000, 6)) < 0.25
+    )
+    strings = "".join("".join(map(str, row)) + "\n" for row in np.asarray(bits, dtype=int).tolist())
+    page = typed(given(opened("unary"), strings, "bits.txt"), epsilon="1")
+    text = said(page)
+    (estimate,) = re.findall(r"\*\*, ([\d.]+)% of these people by MLE", text)
+    low, high = re.findall(r"([\d.]+)% to ([\d.]+)% with 95%", text)[0]
+    assert (float(low) <= float(estimate) <= float(high)) == as_stated
+    assert ("does not hold it" in text) != as_stated
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,11 @@ MADE = binding_of_choice("_reports_made", Choice("made", "made", "way of making 
 
 
 class _Unclear(ValueError):
-    """Something is missing or impossible; ``str(error)`` is one plain sentence, "" where nothing was entered yet."""
+    """Something is impossible; ``str(error)`` is one plain sentence."""
+
+
+class _Missing(_Unclear):
+    """Something is still to be entered; ``str(error)`` says what, "" where it goes without saying."""
 
 
 def choose() -> str:
@@ -87,7 +91,11 @@ def section(made: str) -> None:
         if f"{error}":
             stays = " The last reports that could be read stay in use." if kept else ""
             with about:
-                st.error(markdown(f"{error}{stays}", _LONGEST_SENTENCE), icon=":material/error:")
+                sentence = markdown(f"{error}{stays}", _LONGEST_SENTENCE)
+                if isinstance(error, _Missing):
+                    st.info(sentence)
+                else:
+                    st.error(sentence, icon=":material/error:")
         if kept is None:
             return
         analysed = kept
@@ -163,7 +171,7 @@ def _reports() -> tuple[tuple[str, ...], Any, tuple[str, ...]]:
         source = Source("typed.csv", entered.encode())
         read = read_reports([source], layout="counts", category=0, count=1, has_header=False)
     else:
-        raise _Unclear("")
+        raise _Missing("")
     order = sorted(range(len(read.labels)), key=lambda i: _natural(str(read.labels[i])))
     return tuple(str(read.labels[i]) for i in order), read.counts[order], read.notes
 
@@ -197,7 +205,7 @@ def _warner(labels: tuple[str, ...], counts: Any) -> _OfChannel:
         max_chars=typed.LONGEST,
     )
     if not text.strip():
-        raise _Unclear("")
+        raise _Missing("")
     p = _chance(text)
     order = [1 - yes, yes]
     return tuple(labels[i] for i in order), counts[order], Channel.warner(p), f"Channel.warner({p!r})"
@@ -222,7 +230,7 @@ def _forced(labels: tuple[str, ...], counts: Any) -> _OfChannel:
             for i, label in enumerate(labels)
         ]
     if not all(text.strip() for text in texts):
-        raise _Unclear("Say for each answer how often the die asked for it: 0 where it never did.")
+        raise _Missing("Say for each answer how often the die asked for it: 0 where it never did.")
     forced = [0.0 if text.strip() in ("0", "0%") else _chance(text) for text in texts]
     if sum(forced) >= 1:
         raise _Unclear(
@@ -318,7 +326,7 @@ def _unary(level: float, users: Users) -> Analysed:
         )
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
-        raise _Unclear("")
+        raise _Missing("")
     file = files[0]
     read = state.read_once("unary", file.file_id, [file], lambda: read_unary(Source(file.name, file.bytes())))
     n = read.n
@@ -335,7 +343,7 @@ def _unary(level: float, users: Users) -> Analysed:
                 f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend N."
             )
     if not text.strip():
-        raise _Unclear("Say how private the reports are: the ε of one report.")
+        raise _Missing("Say how private the reports are: the ε of one report.")
     try:
         protocol = UnaryEncoding(len(read.labels), typed.number(text), encoding == "oue")
     except ValueError as problem:

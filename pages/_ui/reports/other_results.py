@@ -26,6 +26,7 @@ from rr_core.reports.other_protocols import OtherAnalysis
 _MOST_DRAWN, _LONGEST_SENTENCE = 20, 800
 # Of reports of the stated protocol, whatever the truth: below this the protocol is doubted.
 _DOUBTED = 0.01
+_ROUNDING = 1e-9  # of a share
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +81,18 @@ def answer(analysed: Analysed, target: Target) -> go.Figure:
         )
     else:
         each = result.intervals[0]
-        low, high = (percent(float(np.clip(end[first], 0, 1))) for end in (each.low, each.high))
-        named, share = markdown(analysed.labels[first], 60), percent(float(leading[first]))
+        ends = [float(np.clip(end[first], 0, 1)) for end in (each.low, each.high)]
+        named, share = markdown(analysed.labels[first], 60), float(leading[first])
+        between = f"{percent(ends[0])} to {percent(ends[1])} with {each.level:.0%} confidence"
+        sure = (
+            f"{between} (the interval of Inv)"
+            if ends[0] - _ROUNDING <= share <= ends[1] + _ROUNDING
+            else f"the interval of Inv, {between}, does not hold it"
+        )
         whose = "these people" if target == "users" else "their population"
         lines.append(
-            f"{'Most frequent: ' if analysed.asked is None else ''}**{named}**, {share} of {whose} by "
-            f"{ESTIMATE_NAMES[name]}; {low} to {high} with {each.level:.0%} confidence (the interval of Inv)."
+            f"{'Most frequent: ' if analysed.asked is None else ''}**{named}**, {percent(share)} of {whose} by "
+            f"{ESTIMATE_NAMES[name]}; {sure}."
         )
     if result.few:
         lines.append("Few reports of some kind are expected: intervals and the test of fit are rough.")
