@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import dials, link
+from pages._ui.priority import TURNS
 from rr_core.figures.style import for_a_room, hide, reading
 
 OnClick = Callable[[float, float], None]
@@ -29,6 +30,7 @@ def show(
         height: "stretch" fills the container, which must have a height; else as the figure says.
         on_click: called with the x and y of a clicked point, before the page reruns.
     """
+    TURNS.let_pass(dials.look)
     config: dict[str, Any] = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],

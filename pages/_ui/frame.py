@@ -27,8 +27,8 @@ from pages._ui import (
     upload,
 )
 from pages._ui.link import Binding
-from pages._ui.priority import FIGURE, GO_ON, REST, TURNS
-from pages._ui.work import Work, work
+from pages._ui.priority import FIGURE, GO_ON, OPENING, REST, TURNS
+from pages._ui.work import LARGE, Work, work
 from rr_core.populations import UPLOAD
 
 # Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
@@ -36,6 +36,7 @@ from rr_core.populations import UPLOAD
 # every 10 ms what a run has drawn, and has no way to hold back the rest. Measured: the figure is on screen 40 ms sooner,
 # at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures.
 _HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
+_YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
@@ -142,14 +143,18 @@ class Page:
 
 @cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
 def _prepare_server() -> None:
-    """Once for all sessions: one thread for each product of matrices, and no garbage collection of what the imports made.
+    """Once for all sessions: one thread for each product of matrices, no garbage collection of what the imports made, and
+    full collections of garbage seldom.
 
     The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
-    matrices took up to a hundred times as long with two threads as with one.
+    matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
+    waiting for 0.1 s; what asks for room has garbage looked for, see `memory`.
     """
     threadpool_limits(1, "blas")
     gc.collect()
     gc.freeze()
+    youngest, younger, _ = gc.get_threshold()
+    gc.set_threshold(youngest, younger, _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES)
 
 
 def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
@@ -162,8 +167,8 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         question: the question that the page answers; its title.
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
-    link.read(name, settings)
-    TURNS.take(FIGURE, dials.look)
+    opening = link.read(name, settings)
+    TURNS.take(OPENING if opening or link.current().k > LARGE else FIGURE, dials.look)
     _open(question)
     messages.show(link.notes())
     if state.upload_open() or link.current().dist == UPLOAD:
@@ -178,8 +183,8 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
-    link.read(name, settings, presentable=False)
-    TURNS.take(FIGURE, dials.look)
+    opening = link.read(name, settings, presentable=False)
+    TURNS.take(OPENING if opening else FIGURE, dials.look)
     _open(question)
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):

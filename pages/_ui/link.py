@@ -205,9 +205,9 @@ def _change(**carried: Any) -> None:
     link.carried = replace(link.carried, **carried)
 
 
-def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> None:
+def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> bool:
     """Read the scenario and the page's settings from the address, at the moments when the address takes
-    precedence over the session.
+    precedence over the session. Returns whether this is such a moment: the page is being opened.
 
     Args:
         address: the page that is being opened.
@@ -235,6 +235,7 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
     if arrived:
         for binding in link.bindings:
             binding.arrive(st.query_params.to_dict())
+    return arrived
 
 
 def notes() -> tuple[str, ...]:

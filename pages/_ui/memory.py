@@ -55,7 +55,8 @@ _MUCH_LEFT_BEHIND = 5 * 2**20
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
-_BETWEEN_RELIEFS, _BETWEEN_RETURNS = 6.0, 10.0  # seconds; each keeps all pages waiting for some tenths of one
+# Seconds; each looks at all that is free, or at all objects for garbage, and keeps all pages waiting for up to 0.3 s.
+_BETWEEN_RELIEFS, _BETWEEN_RETURNS, _BETWEEN_COLLECTIONS = 6.0, 10.0, 10.0
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
@@ -80,16 +81,30 @@ def limit() -> int:
     return int(text) * 2**20
 
 
+_found_workers: tuple[float, tuple[Path, ...]] = (-1.0, ())  # when, and where
+
+
 def resident() -> int:
     """Bytes that this process and its workers take now; what is held, where the system does not tell (Linux does)."""
     own = Path("/proc/self/statm")
     if not own.exists():
         return sum(held.size for held in list(_SESSIONS))
-    total = _pages(own)
-    for children in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):
-            total += sum(_pages(Path(f"/proc/{child}/statm")) for child in children.read_text().split())
-    return total * os.sysconf("SC_PAGE_SIZE")
+    return sum(_pages(one) for one in (own, *_workers())) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _workers() -> tuple[Path, ...]:
+    """Where the system tells the memory of each worker. Looked up once in a second: with two hundred threads that takes
+    milliseconds, and everybody who waits for room looks at the memory."""
+    global _found_workers
+    looked, workers = _found_workers
+    if time.monotonic() - looked >= 1:
+        found: list[str] = []
+        for children in Path("/proc/self/task").glob("*/children"):
+            with suppress(OSError):
+                found += children.read_text().split()
+        workers = tuple(Path(f"/proc/{child}/statm") for child in found)
+        _found_workers = time.monotonic(), workers
+    return workers
 
 
 def _pages(path: Path) -> int:
@@ -285,6 +300,7 @@ _PROMISED: dict[object, int] = {}
 _TURN: set[object] = set()  # the one whose turn it is, while it is among the promised
 _ROOM = threading.Lock()
 _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of room
+_collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
 
 
 @contextmanager
@@ -364,8 +380,8 @@ def relieve(target: float) -> None:
     """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
     made again, then of what the sessions hold that were not used for longest."""
     _let_go_of_caches()
-    # Looking for what is free keeps all pages waiting for a tenth of a second: twice, not once for each session.
-    idle, raw, before = time.monotonic() - _IDLE, _raw(), _return_memory()
+    # Looking for what is free keeps all pages waiting: twice, not once for each session.
+    idle, raw, before = time.monotonic() - _IDLE, _raw(), _return_memory(_BETWEEN_COLLECTIONS)
     short = before - target
     for one in _sessions().values():
         if short <= 0:
@@ -374,7 +390,7 @@ def relieve(target: float) -> None:
             short -= one.size + raw.get(one.session, 0)
             _let_go_of_session(one)
     if short < before - target:
-        _return_memory()
+        _return_memory(_BETWEEN_COLLECTIONS)
 
 
 def _relieve_now_and_then(target: float) -> None:
@@ -476,9 +492,13 @@ def _use_returning_allocators() -> None:
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_ARRAY)
 
 
-def _return_memory() -> int:
-    """Give what is free back to the system; what is taken after that."""
-    gc.collect()
+def _return_memory(least: float = 0.0) -> int:
+    """Give what is free back to the system, after looking for garbage if so many seconds have passed since; what is taken
+    after that."""
+    global _collected
+    if time.monotonic() - _collected >= least:
+        gc.collect()
+        _collected = time.monotonic()
     pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # only the C library of Linux has it
         ctypes.CDLL(None).malloc_trim(0)

@@ -9,15 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # A tenth of what others get: whoever moves a dial goes first, and long work still goes on.
 NICENESS = 10
 # By how many seconds a request for a turn counts as later than it was made: to go on with what has begun, to draw the
-# main figure of a page, and to draw what stands around it.
-GO_ON, FIGURE, REST = -1.0, 0.0, 8.0
+# main figure anew after a move, to draw that of a page which is being opened or which is large, and to draw what stands
+# around it.
+GO_ON, FIGURE, OPENING, REST = -1.0, 0.0, 1.0, 8.0
 # In seconds: how long a turn keeps others waiting at most, and between two looks of one who waits.
-_LONGEST, _LOOK = 0.3, 0.05
+_LONGEST, _LOOK = 0.2, 0.05
 
 
 @dataclass(order=True)
@@ -33,22 +34,35 @@ class Turns:
     """One page at a time, the most urgent first.
 
     Python runs one thread at a time. Fifty pages that share it evenly are all late; one after the other most are early,
-    and no figure waits for what stands around the figures of others. Work of more than 0.3 s goes on beside the rest.
+    and no figure waits for what stands around the figures of others. Work of more than 0.2 s goes on beside the rest.
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Request] = field(default_factory=list)
-    _turn: tuple[threading.Thread, float] | None = None  # whose it is, and since when
+    _turn: tuple[_Request, float] | None = None  # whose it is, and since when
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def take(self, urgency: float, look: Callable[[], object]) -> None:
         """Wait for a turn of this thread; one that it has ends.
 
         Args:
-            urgency: `GO_ON`, `FIGURE` or `REST`.
+            urgency: `GO_ON`, `FIGURE`, `OPENING` or `REST`.
             look: called now and then while it waits; what it raises ends the wait.
         """
-        request = _Request(time.monotonic() + urgency, next(self._numbers), threading.current_thread())
+        due = time.monotonic() + urgency
+        self._wait(_Request(due, next(self._numbers), threading.current_thread()), look)
+
+    def let_pass(self, look: Callable[[], object]) -> None:
+        """Let those who are more urgent go first, if this thread has the turn; ``look`` as in `take`."""
+        with self._lock:
+            request = self._turn[0] if self._turn is not None else None
+            if request is None or request.thread is not threading.current_thread():
+                return
+            if not self._waiting or request < self._waiting[0]:
+                return
+        self._wait(replace(request, granted=threading.Event()), look)
+
+    def _wait(self, request: _Request, look: Callable[[], object]) -> None:
         with self._lock:
             self._end()
             heapq.heappush(self._waiting, request)
@@ -74,18 +88,18 @@ class Turns:
             self._grant()
 
     def _end(self) -> None:
-        if self._turn is not None and self._turn[0] is threading.current_thread():
+        if self._turn is not None and self._turn[0].thread is threading.current_thread():
             self._turn = None
 
     def _grant(self) -> None:
         """Give the turn to the most urgent, if nobody has one that still counts."""
         now = time.monotonic()
-        if self._turn is not None and self._turn[0].is_alive() and now - self._turn[1] < _LONGEST:
+        if self._turn is not None and self._turn[0].thread.is_alive() and now - self._turn[1] < _LONGEST:
             return
         self._turn = None
         if self._waiting:
             request = heapq.heappop(self._waiting)
-            self._turn = request.thread, now
+            self._turn = request, now
             request.granted.set()
 
 

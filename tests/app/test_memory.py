@@ -126,7 +126,7 @@ def returns(monkeypatch):
     """How often memory was given back, which keeps all pages waiting."""
     times: list[float] = []
 
-    def give_back() -> int:
+    def give_back(least: float = 0.0) -> int:
         times.append(time.monotonic())
         return memory.resident()
 
@@ -143,6 +143,21 @@ def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, mo
     with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
         pass
     assert len(returns) <= 2
+
+
+def test_garbage_is_not_looked_for_at_every_relief(session, monkeypatch):
+    """Each look at all objects keeps all pages waiting; what is let go of is freed without it."""
+    looks, now = [], time.monotonic() + memory._BETWEEN_COLLECTIONS
+    monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(now))
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_collected", now - memory._BETWEEN_COLLECTIONS)
+    for second in range(21):
+        one = session(f"left {second}", 200)
+        one.used = now - 100
+        memory.relieve(100 * MEGABYTE)
+        assert not one.size
+        now += 1
+    assert len(looks) == 3
 
 
 def test_memory_is_not_given_back_at_every_look_while_many_leave(session, returns, monkeypatch):

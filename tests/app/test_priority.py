@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from pages._ui import priority
-from pages._ui.priority import FIGURE, GO_ON, REST, Turns
+from pages._ui import frame, priority
+from pages._ui.priority import FIGURE, GO_ON, OPENING, REST, Turns
+from tests.app.opening import opened
 
 PATIENCE = 10.0  # seconds
 
@@ -60,12 +61,19 @@ def turns(monkeypatch):
 def test_figures_come_first_and_what_stands_around_them_last(turns):
     visitors = Visitors(turns)
     visitors.ask("rest", REST)
+    visitors.ask("page that is opened", OPENING)
     visitors.ask("first figure", FIGURE)
     visitors.ask("second figure", FIGURE)
     visitors.ask("one that had begun", GO_ON)
     assert visitors.seen == []
     turns.end()
-    assert visitors.all_have_been() == ["one that had begun", "first figure", "second figure", "rest"]
+    assert visitors.all_have_been() == [
+        "one that had begun",
+        "first figure",
+        "second figure",
+        "page that is opened",
+        "rest",
+    ]
 
 
 def test_one_that_has_waited_long_comes_before_new_figures(turns, monkeypatch):
@@ -129,6 +137,50 @@ def test_who_asks_again_gives_the_turn_up(turns):
     visitors.ask("figure", FIGURE)
     turns.take(REST, nothing)
     assert visitors.all_have_been() == ["figure"]
+
+
+def test_who_is_less_urgent_lets_others_pass_and_goes_on_after_them(monkeypatch):
+    monkeypatch.setattr(priority, "_LONGEST", 3600.0)
+    turns = Turns()
+    turns.take(REST, nothing)
+    visitors = Visitors(turns)
+    visitors.ask("figure", FIGURE)
+    visitors.ask("rest of another", REST)
+    turns.let_pass(nothing)
+    assert visitors.seen == ["figure"]
+    turns.let_pass(nothing)
+    assert visitors.seen == ["figure"]
+    turns.end()
+    assert visitors.all_have_been() == ["figure", "rest of another"]
+
+
+def test_who_has_no_turn_lets_nobody_pass(turns):
+    visitors = Visitors(turns)
+    visitors.ask("figure", FIGURE)
+    other = threading.Thread(target=turns.let_pass, args=(nothing,), daemon=True)
+    other.start()
+    other.join(PATIENCE)
+    assert not other.is_alive()
+    assert visitors.seen == []
+    turns.end()
+    assert visitors.all_have_been() == ["figure"]
+
+
+def test_pages_that_are_open_and_small_are_the_urgent_ones(monkeypatch):
+    asked = []
+
+    class Asked(Turns):
+        def take(self, urgency, look):
+            asked.append(urgency)
+
+    monkeypatch.setattr(frame, "TURNS", Asked())
+    for k, again in ((200, FIGURE), (30_000, OPENING)):
+        asked.clear()
+        page = opened("noisy_histogram", f"k={k}")
+        assert asked[0] == OPENING
+        asked.clear()
+        page.run()
+        assert asked[0] == again
 
 
 def test_long_work_gives_the_turn_up(turns, monkeypatch):
