@@ -34,7 +34,8 @@ from rr_core.populations import UPLOAD
 # Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
 # elements of a page than to draw the figure, and does the two together when they arrive together. Streamlit 1.67 sends
 # every 10 ms what a run has drawn, and has no way to hold back the rest. Measured: the figure is on screen 40 ms sooner,
-# at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures.
+# at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures, and where others wait
+# for a turn, the dials would wait for one behind them.
 _HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
 _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
 
@@ -117,7 +118,7 @@ class Page:
         """
         if link.presenting():
             presenting.controls()
-        if not dials.dragging():
+        if not (dials.dragging() or TURNS.are_wanted()):
             TURNS.end()
             time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
             TURNS.take(GO_ON, dials.look)

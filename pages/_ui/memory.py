@@ -339,15 +339,17 @@ def _wait_until(ready: Callable[[], bool]) -> None:
     TURNS.end()
     end, place = time.monotonic() + _PATIENCE, None
     while not ready():
-        place = place or st.empty()
+        if place is None:
+            place = st.empty()
+            place.info("Waiting: this server is busy with the work of others…")
         if time.monotonic() > end:
             place.empty()
             raise NoRoom(
                 "This server has too little memory left for that: others are using it. Try again in a minute, or "
                 "with fewer categories or a smaller file."
             )
-        place.info("Waiting: this server is busy with the work of others…")
         time.sleep(_LOOK)
+        held()  # which ends a run that has been overtaken
     if place is not None:
         place.empty()
 

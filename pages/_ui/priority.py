@@ -16,9 +16,10 @@ NICENESS = 10
 # By how many seconds a request for a turn counts as later than it was made: to go on with what has begun, to draw the
 # main figure anew after a move, to draw that of a page which is being opened or which is large, and to draw what stands
 # around it.
-GO_ON, FIGURE, OPENING, REST = -1.0, 0.0, 1.0, 8.0
-# In seconds: how long a turn keeps others waiting at most, and between two looks of one who waits.
-_LONGEST, _LOOK = 0.2, 0.05
+GO_ON, FIGURE, OPENING, REST = -1.0, 0.0, 3.0, 30.0
+# In seconds: how long a turn keeps others waiting at most; between two looks of one who waits; and at least between two
+# of all who wait, for a hundred who look twenty times a second take a fifth of the interpreter's time.
+_LONGEST, _LOOK, _BETWEEN_ALL_LOOKS = 0.2, 0.05, 0.005
 
 
 @dataclass(order=True)
@@ -68,7 +69,7 @@ class Turns:
             heapq.heappush(self._waiting, request)
             self._grant()
         try:
-            while not request.granted.wait(_LOOK):
+            while not request.granted.wait(max(_LOOK, _BETWEEN_ALL_LOOKS * len(self._waiting))):
                 look()
                 with self._lock:
                     self._grant()
@@ -86,6 +87,10 @@ class Turns:
         with self._lock:
             self._end()
             self._grant()
+
+    def are_wanted(self) -> bool:
+        """Whether somebody waits for a turn."""
+        return bool(self._waiting)
 
     def _end(self) -> None:
         if self._turn is not None and self._turn[0].thread is threading.current_thread():

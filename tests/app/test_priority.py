@@ -132,6 +132,22 @@ def test_a_run_that_is_ended_while_it_waits_keeps_no_place(turns):
     assert visitors.all_have_been() == ["next"]
 
 
+def test_the_more_wait_the_more_seldom_each_looks(monkeypatch):
+    monkeypatch.setattr(priority, "_LONGEST", 3600.0)
+    monkeypatch.setattr(priority, "_BETWEEN_ALL_LOOKS", 3600.0)
+    turns, looks = Turns(), []
+    turns.take(FIGURE, nothing)
+    waiting = threading.Thread(target=turns.take, args=(FIGURE, lambda: looks.append(1)), daemon=True)
+    waiting.start()
+    until(turns.are_wanted)
+    time.sleep(10 * priority._LOOK)
+    assert looks == []
+    turns.end()
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+    assert not turns.are_wanted()
+
+
 def test_who_asks_again_gives_the_turn_up(turns):
     visitors = Visitors(turns)
     visitors.ask("figure", FIGURE)
@@ -181,6 +197,27 @@ def test_pages_that_are_open_and_small_are_the_urgent_ones(monkeypatch):
         asked.clear()
         page.run()
         assert asked[0] == again
+
+
+def test_the_dials_wait_for_no_turn_while_others_do(monkeypatch):
+    asked = []
+
+    class Asked(Turns):
+        wanted = False
+
+        def take(self, urgency, look):
+            asked.append(urgency)
+
+        def are_wanted(self):
+            return self.wanted
+
+    monkeypatch.setattr(frame, "TURNS", Asked())
+    page = opened("noisy_histogram", "k=200")
+    assert asked == [OPENING, GO_ON, REST]
+    asked.clear()
+    monkeypatch.setattr(Asked, "wanted", True)
+    page.run()
+    assert asked == [FIGURE, REST]
 
 
 def test_long_work_gives_the_turn_up(turns, monkeypatch):
