@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,9 @@ from rr_core.populations import UPLOAD
 # for a turn, the dials would wait for one behind them.
 _HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
 _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
+# Seconds after which a thread that computes hands the interpreter to one that waits for it; Python's own 0.005 keep a
+# figure waiting that long for each long work beside it, whenever it had let go of the interpreter.
+_SWITCH_INTERVAL = 0.001
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
@@ -134,6 +138,7 @@ class Page:
         figure_controls.draw_waiting()
         with links:
             navigation.draw()
+        TURNS.let_pass(dials.look)
         with population:
             sidebar.draw_population()
         with buttons:
@@ -144,14 +149,15 @@ class Page:
 
 @cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
 def _prepare_server() -> None:
-    """Once for all sessions: one thread for each product of matrices, no garbage collection of what the imports made, and
-    full collections of garbage seldom.
+    """Once for all sessions: one thread for each product of matrices, the interpreter handed on soon, no garbage
+    collection of what the imports made, and full collections of garbage seldom.
 
     The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
     matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
     waiting for 0.1 s; what asks for room has garbage looked for, see `memory`.
     """
     threadpool_limits(1, "blas")
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     gc.collect()
     gc.freeze()
     youngest, younger, _ = gc.get_threshold()
