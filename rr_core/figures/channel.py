@@ -166,6 +166,7 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
     truths, reports = ([html.escape(plain(name), quote=False) for name in some] for some in (truths, reports))
     matrix = channel.matrix
     small = max(matrix.shape) <= _MOST_TEXTS
+    gap = 1 if max(matrix.shape) <= _MOST_NAMED else 0  # on a phone a hundred gaps would hide the cells
     trace: dict[str, Any] = {
         "type": "heatmap",
         "z": matrix.astype(np.float32),
@@ -178,8 +179,8 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
             "tickfont": {"size": 14},
             "title": {"text": "Chance", "font": {"size": 14}},
         },
-        "xgap": 1,
-        "ygap": 1,
+        "xgap": gap,
+        "ygap": gap,
         "x": np.arange(1, channel.m + 1),
         "y": np.arange(1, channel.k + 1),
         "hovertemplate": "truth %{y}, report %{x}: %{z:.4~p}<extra></extra>",

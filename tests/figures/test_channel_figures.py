@@ -52,7 +52,10 @@ def test_many_categories_are_marks():
     figure = channel_estimates(found.theta, found.phi, found.inv, found.mle, None)
     check(figure)
     assert {trace.name for trace in figure.data} == {"Truth", "Inv", "MLE"}
-    check(channel_table(found.channel, [str(i) for i in range(200)], [str(i) for i in range(200)]))
+    table = channel_table(found.channel, [str(i) for i in range(200)], [str(i) for i in range(200)])
+    check(table)
+    assert table.data[0].xgap == table.data[0].ygap == 0
+    assert channel_table(CHANNELS["forced"], NAMES, NAMES).data[0].xgap == 1
 
 
 @pytest.mark.parametrize("name", CHANNELS)
