@@ -88,7 +88,7 @@ def resident() -> int:
     """Bytes that this process and its workers take now; what is held, where the system does not tell (Linux does)."""
     own = Path("/proc/self/statm")
     if not own.exists():
-        return sum(held.size for held in list(_SESSIONS))
+        return sum(held.size for held in _known())
     return sum(_pages(one) for one in (own, *_workers())) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -207,6 +207,21 @@ class Held:
 
 
 _SESSIONS: WeakSet[Held] = WeakSet()
+_REGISTER = threading.Lock()  # a set that grows while another thread goes through it raises
+
+
+def _remember(one: Held) -> None:
+    """Count what a session holds among all that is held, for as long as the session has it."""
+    with _REGISTER:
+        _SESSIONS.add(one)
+
+
+def _known() -> list[Held]:
+    """What all sessions hold."""
+    with _REGISTER:
+        return list(_SESSIONS)
+
+
 _CACHES: list[Callable[[], None]] = []
 
 
@@ -216,7 +231,7 @@ def held() -> Held:
     if mine is None:
         context = get_script_run_ctx()
         mine = st.session_state["_held"] = Held(context.session_id if context else "")
-        _SESSIONS.add(mine)
+        _remember(mine)
         if _server() is not None:
             _start_watching()
     mine.used = time.monotonic()
@@ -407,7 +422,7 @@ def _sessions() -> dict[str, Held]:
     """What sessions hold, where it or their uploads are worth letting go of, by their identifiers; those that were not
     used for longest come first."""
     raw = _raw()
-    known = {one.session: one for one in list(_SESSIONS)}
+    known = {one.session: one for one in _known()}
     unknown = {name: Held(name, used=0.0) for name in raw.keys() - known.keys()}
     worth = [one for one in (known | unknown).values() if one.size >= _SMALL or one.session in raw]
     return {one.session: one for one in sorted(worth, key=lambda one: one.used)}
@@ -569,7 +584,7 @@ class Watch:
     def look(self, is_here: Callable[[str], bool]) -> None:
         """One look; ``is_here`` says whether a session has a visitor."""
         now, large = time.monotonic(), _sessions()
-        sessions = {one.session: one for one in list(_SESSIONS)} | large
+        sessions = {one.session: one for one in _known()} | large
         anybody = any(is_here(name) for name in sessions)
         self.left = {name: self.left.get(name, now) for name in sessions if not is_here(name)}
         long_ago = {name for name, since in self.left.items() if now - since > _AWAY}

@@ -580,3 +580,19 @@ def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes
     for one in both:
         one.join(10)
     assert most == [1 if in_turn else 2]
+
+
+def test_sessions_are_gone_through_while_others_begin(monkeypatch):
+    monkeypatch.setattr(memory, "_SESSIONS", weakref.WeakSet())
+    alive = [memory.Held(f"{i}") for i in range(3000)]
+    begin = threading.Thread(target=lambda: [memory._remember(one) for one in alive])
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        begin.start()
+        while begin.is_alive():
+            memory._sessions()
+    finally:
+        sys.setswitchinterval(before)
+        begin.join()
+    assert len(memory._known()) == len(alive)
