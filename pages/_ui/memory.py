@@ -364,7 +364,9 @@ def _wait_until(ready: Callable[[], bool]) -> None:
                 "with fewer categories or a smaller file."
             )
         time.sleep(_LOOK)
-        held()  # which ends a run that has been overtaken
+        st.session_state.get(
+            "_held"
+        )  # ends a run that was overtaken; `held` would count its things as in use
     if place is not None:
         place.empty()
 

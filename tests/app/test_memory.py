@@ -596,3 +596,12 @@ def test_sessions_are_gone_through_while_others_begin(monkeypatch):
         sys.setswitchinterval(before)
         begin.join()
     assert len(memory._known()) == len(alive)
+
+
+def test_who_waits_for_room_does_not_count_as_at_work(monkeypatch):
+    monkeypatch.setattr(memory, "_LOOK", 0.0)
+    looks = iter((False, False, True))
+    used = []
+    monkeypatch.setattr(memory, "held", lambda: used.append(1))
+    memory._wait_until(lambda: next(looks))
+    assert used == []
