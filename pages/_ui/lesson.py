@@ -7,9 +7,8 @@ nothing of the server.
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Any
-
-import streamlit as st
 
 from pages._ui import link
 from pages._ui.component import component
@@ -24,7 +23,7 @@ _component = component(
 )
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # of the process: a visitor can empty those of Streamlit
 def _lesson() -> Lesson:
     return lesson()
 

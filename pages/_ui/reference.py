@@ -250,7 +250,7 @@ def show_estimators() -> None:
     st.caption(fill(texts["best_note"], _main_grid()))
 
 
-@st.cache_data(show_spinner="Checking the misprints…")
+@cache  # of the process: a visitor can empty those of Streamlit
 def _misprint_numbers() -> dict[str, Any]:
     """The numbers that the texts on misprints refer to, by name; computed once for all sessions."""
     checks = all_checks()
@@ -293,7 +293,8 @@ def misprint_entries() -> tuple[Entry, ...]:
 
 
 def show_misprints() -> None:
-    computed = _misprint_numbers()
+    with st.spinner("Checking the misprints…"):
+        computed = _misprint_numbers()
     st.caption(reference.read("misprints")["note"])
     for source, misprints in reference.misprints().items():
         st.subheader(source)

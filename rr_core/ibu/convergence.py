@@ -3,7 +3,7 @@
 When a tolerance is reached
 ---------------------------
 Recorded iterations are not enough to tell the first one at which something holds: it may lie between two of them. So
-the run is gone through again, iteration by iteration, on its levels.
+every iteration is measured, on its levels.
 
 How near later estimates stay is bounded by D_t = KL(limit || theta_t), which never rises (Csiszar and Tusnady): with
 weights w_iy = A_iy phi_y/P(y) at the limit, which sum to one over y where the limit is positive, Jensen's inequality
@@ -42,7 +42,7 @@ from scipy.optimize import brentq
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.ibu.engine import ibu_paths, iterates
+from rr_core.ibu.engine import every_iteration, ibu_paths, iterates
 from rr_core.ibu.path import IBUPath, log_spaced, require_single, truth_odds
 from rr_core.scenario import Draw, Scenario, Users
 from rr_core.simulate import PROGRESS_SECONDS, Progress
@@ -93,8 +93,8 @@ class SettlingTimes:
 
 
 def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
-    """When the run of one histogram first comes within ``tolerance``, by each of three measures: O(levels) for each
-    iteration up to then, or up to the last one that the path recorded.
+    """When the run of one histogram first comes within ``tolerance``, by each of three measures. A path that was not
+    recorded in full is gone through again, O(levels) for each iteration.
 
     The gap never rises again. The certificate may, but the iterate at which it was small enough is good enough.
 
@@ -111,27 +111,30 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
     FirstReached(tolerance=0.001, certificate=26, gap=16, squared_distance=17, unreachable=frozenset())
     """
     require_single(path)
-    tolerance, last = _tolerance(tolerance), int(path.iterations[-1])
-    measures, unreachable = path.measures, _unreachable(path, tolerance)
-    first: dict[str, int | None] = dict.fromkeys(("certificate", "gap", "squared_distance"))
-    # A limit too far below MLE* keeps the gap above the tolerance from the start, and with it the certificate.
-    waiting = set(first) - ({"gap", "certificate"} if "gap" in unreachable else set())
-    # As the gap never rises and the certificate is never below it, the record tells where neither need be computed.
-    gap_above = path.iterations[path.log_likelihood_gap > tolerance].max(initial=-1)
-    for t, thetas in iterates(path, last):
-        for name in sorted(waiting):
-            if name != "squared_distance" and t + len(thetas) <= gap_above:
-                continue
-            within = getattr(measures, name)(thetas)[:, 0] <= tolerance
-            if within.any():
-                first[name] = t + int(np.argmax(within))
-                waiting.remove(name)
-        if not waiting:
-            break
-    unreachable = {name for name in unreachable if first[name] is None}
-    return FirstReached(
-        tolerance, first["certificate"], first["gap"], first["squared_distance"], frozenset(unreachable)
-    )
+    tolerance, every = _tolerance(tolerance), every_iteration(path)
+    first = {
+        "certificate": _first(every.certificate <= tolerance),
+        "gap": _first_small_gap(path, tolerance),
+        "squared_distance": _first(every.squared_distance <= tolerance),
+    }
+    unreachable = frozenset(name for name in _unreachable(path, tolerance) if first[name] is None)
+    return FirstReached(tolerance, **first, unreachable=unreachable)
+
+
+def _first(within: NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(within)) if within.any() else None
+
+
+def _first_small_gap(path: IBUPath, tolerance: float) -> int | None:
+    """As the gap never rises, it is looked for between the recorded iterations on either side."""
+    if (index := _first(path.log_likelihood_gap <= tolerance)) is None:
+        return None
+    end = int(path.iterations[index])
+    for t, thetas in iterates(path, end, index - 1 if index else None):
+        within = _first(path.measures.gap(thetas)[:, 0] <= tolerance)
+        if within is not None:
+            return t + within
+    return end
 
 
 def settling_times(path: IBUPath, tolerance: float) -> SettlingTimes:

@@ -126,7 +126,11 @@ def iterations_needed(
     begin, length, reached = time.perf_counter(), 1000, 0
     while True:
         path = ibu_path(
-            counts, mechanism, log_spaced(length), progress=lambda done: time.perf_counter() - begin > seconds
+            counts,
+            mechanism,
+            log_spaced(length),
+            progress=lambda done: time.perf_counter() - begin > seconds,
+            in_full=True,
         )
         iterations = first_reached(path, tolerance).certificate
         if iterations is not None:

@@ -147,6 +147,14 @@ class ErrorMeasures:
 
 
 @dataclass(frozen=True, eq=False)
+class EveryIteration:
+    """Two measures of every iteration of a run, recorded or not; fields as in `IBUPath`, but (..., last + 1)."""
+
+    squared_distance: Array
+    certificate: Array
+
+
+@dataclass(frozen=True, eq=False)
 class IBUPath:
     """The record of a run of IBU at some of its iterations.
 
@@ -167,6 +175,7 @@ class IBUPath:
             it is the maximum of the likelihood over the distributions that are zero there too.
         cut_off: (...) True where a category that MLE* keeps starts at zero, so that IBU cannot reach MLE*.
         mechanisms: the mechanism of each row of the flattened batch.
+        every: measures of all iterations; None where they were not asked for.
     """
 
     iterations: NDArray[np.int64]
@@ -183,6 +192,7 @@ class IBUPath:
     mechanisms: tuple[RandomizedResponse, ...]
     _levels: BatchLevels
     _shape: tuple[int, ...]
+    every: EveryIteration | None = None
 
     @property
     def start(self) -> Array:
@@ -218,6 +228,10 @@ class IBUPath:
             one: Array = per_iteration.reshape(rows, -1)[index]
             return one
 
+        every = self.every and EveryIteration(
+            curve(self.every.squared_distance), curve(self.every.certificate)
+        )
+
         def on_real(per_level: Array) -> Array:
             one: Array = per_level.reshape(rows, -1)[index, real]
             return one
@@ -237,6 +251,7 @@ class IBUPath:
             (self.mechanisms[index],),
             levels.row(index),
             self._shape[-1:],
+            every,
         )
 
 
@@ -269,19 +284,24 @@ def truth_odds(mechanisms: Sequence[RandomizedResponse]) -> Array:
     return odds
 
 
+def measures_on(levels: BatchLevels, mechanisms: Sequence[RandomizedResponse]) -> ErrorMeasures:
+    """Distances from MLE* of any estimates on these levels."""
+    best = _limit(levels, np.ones_like(levels.start), mechanisms)
+    return ErrorMeasures(levels, truth_odds(mechanisms), best)
+
+
 def build_path(
-    levels: BatchLevels,
+    measures: ErrorMeasures,
     mechanisms: Sequence[RandomizedResponse],
     shape: tuple[int, ...],
     iterations: NDArray[np.int64],
     thetas: Array,
     stopped: bool,
+    every: EveryIteration | None = None,
 ) -> IBUPath:
-    """The record of ``thetas`` (t, rows, levels) for a histogram of ``shape`` (..., k)."""
-    ones = np.ones_like(levels.start)
-    best = _limit(levels, ones, mechanisms)
+    """The record of ``thetas`` (t, rows, levels) for a histogram of ``shape`` (..., k); ``every`` has (t, rows)."""
+    levels, best = measures.levels, measures.mle_star
     limit = _limit(levels, levels.start, mechanisms)
-    measures = ErrorMeasures(levels, truth_odds(mechanisms), best)
     step = max(1, _ENTRIES_AT_ONCE // max(1, best.size))
     distance, gap, certificate = (
         np.concatenate([measure(thetas[first : first + step]) for first in range(0, len(thetas), step)]).T
@@ -290,6 +310,10 @@ def build_path(
     cut_off = ((best > 0) & (levels.start == 0)).any(axis=-1)
     batch = shape[:-1]
     on_levels, over_time = (*batch, levels.counts.shape[1]), (*batch, len(thetas))
+    if every is not None:
+        every = EveryIteration(
+            every.squared_distance.T.reshape(*batch, -1), every.certificate.T.reshape(*batch, -1)
+        )
     return IBUPath(
         iterations,
         distance.reshape(over_time),
@@ -305,6 +329,7 @@ def build_path(
         tuple(mechanisms),
         levels,
         shape,
+        every,
     )
 
 

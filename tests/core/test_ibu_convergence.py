@@ -47,6 +47,7 @@ def test_log_spaced_refuses_what_is_not_a_count():
 def test_first_reached_by_every_measure_whatever_was_recorded(tolerance, marks):
     every = ibu_path(HISTOGRAM, MECHANISM, range(251))
     found = first_reached(ibu_path(HISTOGRAM, MECHANISM, marks), tolerance)
+    assert found == first_reached(ibu_path(HISTOGRAM, MECHANISM, marks, in_full=True), tolerance)
     for name in ("certificate", "gap", "squared_distance"):
         measure = getattr(every, "log_likelihood_gap" if name == "gap" else name)
         wanted = next((t for t, x in enumerate(measure) if x <= tolerance), None)

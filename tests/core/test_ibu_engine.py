@@ -262,3 +262,33 @@ def test_the_gap_close_to_the_limit():
                 decimal.Decimal(f.numerator) / f.denominator * x for f, x in zip(phi, logs, strict=True)
             )
             assert path.log_likelihood_gap[index] == pytest.approx(float(gap), abs=1e-18)
+
+
+@pytest.mark.parametrize("start", [None, [0.4, 0.3, 0.2, 0.1, 0.0]])
+def test_a_run_recorded_in_full_has_the_measures_of_every_iteration(start):
+    histograms, mechanism = [[40, 17, 17, 5, 0], [9, 9, 9, 1, 3]], RandomizedResponse(5, 1.2)
+    all_of_it = ibu_path(histograms, mechanism, range(2001), start)
+    path = ibu_path(histograms, mechanism, [3, 700, 2000], start, in_full=True)
+    assert all_of_it.every is None
+    assert path.iterations.tolist() == [3, 700, 2000]
+    np.testing.assert_array_equal(path.thetas, all_of_it.thetas[[3, 700, 2000]])
+    for name in ("squared_distance", "certificate"):
+        np.testing.assert_array_equal(getattr(path.every, name), getattr(all_of_it, name))
+        np.testing.assert_array_equal(getattr(path.row(1).every, name), getattr(all_of_it, name)[1])
+
+
+def test_a_run_recorded_in_full_stops_when_asked():
+    called = []
+
+    def stop_later(done):
+        called.append(done)
+        return len(called) == 2
+
+    arguments = [7, 5, 5, 2], RandomizedResponse(4, 0.7), [0, 10, 10_000_000]
+    path = ibu_path(*arguments, progress=stop_later, in_full=True)
+    reached = int(path.iterations[-1])
+    assert path.stopped
+    assert called[-1] == reached < 10_000_000
+    assert path.iterations.tolist() == [0, 10, reached]
+    assert path.every.squared_distance.shape == path.every.certificate.shape == (reached + 1,)
+    assert path.every.squared_distance[-1] == path.squared_distance[-1]

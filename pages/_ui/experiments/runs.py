@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -219,7 +220,7 @@ def _write_run(_: bool) -> dict[str, str | None]:
 RUN = Binding("_exp_run", False, _read_lost, _write_run)
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # of the process: a visitor can empty those of Streamlit, and all that was computed of the run went with it
 def _stored(key: str) -> Run:
     sweep = settings.built_in(key)
     return Run(

@@ -90,7 +90,7 @@ def _about(work: Work, start: Start, length: int) -> About:
 def _compute(work: Work, start: Start, length: int, progress: Progress | None = None) -> IBUPath:
     counts = work.draw.counts
     marks = log_spaced(length, records_per_decade(counts))
-    return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress)
+    return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress, in_full=True)
 
 
 def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
