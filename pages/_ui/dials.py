@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
 from pages._ui import link
-from pages._ui.component import component
+from pages._ui.component import component, told
 from rr_core import limits
 from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
@@ -158,27 +157,22 @@ def look() -> None:
     _hand()
 
 
-def _told(key: str, what: str) -> Any:
-    held: Any = st.session_state.get(key)
-    return held.get(what) if isinstance(held, Mapping) else None
-
-
 def _hid(key: str) -> None:
-    told = _told(key, "hidden")
-    names = told.get("names") if isinstance(told, dict) else None
+    event = told(key).get("hidden")
+    names = event.get("names") if isinstance(event, dict) else None
     if isinstance(names, list):
         kept = tuple(str(name)[:_LONGEST] for name in names[:_MOST_HIDDEN])
         st.session_state["_hidden"] = {**st.session_state.get("_hidden", {}), link.page(): kept}
 
 
 def _presents(key: str) -> None:
-    told = _told(key, "presents")
-    if isinstance(told, dict):
-        link.present(told.get("on") is True)
+    event = told(key).get("presents")
+    if isinstance(event, dict):
+        link.present(event.get("on") is True)
 
 
 def _moved(key: str) -> None:
-    move = _told(key, "moved")
+    move = told(key).get("moved")
     if not isinstance(move, dict) or move.get("name") not in _DIALS:
         return
     hand, name = _hand(), str(move["name"])

@@ -316,6 +316,10 @@ _TURN: set[object] = set()  # the one whose turn it is, while it is among the pr
 _ROOM = threading.Lock()
 _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of room
 _collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
+_ASKED, _asked_for = (
+    threading.Event(),
+    0.0,
+)  # whether somebody waits for room, and how many bytes may be taken then
 
 
 @contextmanager
@@ -385,7 +389,7 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
         wanted = sum(_PROMISED.values()) + _gate().coming + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
-            _relieve_now_and_then(most - wanted)
+            _have_relieved(most - wanted)
         if resident() + wanted > most:
             return False
         _PROMISED[key] = size
@@ -418,6 +422,17 @@ def _relieve_now_and_then(target: float) -> None:
     if time.monotonic() - _relieved >= _BETWEEN_RELIEFS:
         relieve(target)
         _relieved = time.monotonic()
+
+
+def _have_relieved(target: float) -> None:
+    """Have `relieve` done, by the thread that looks at the memory where there is one: looking for garbage keeps everybody
+    waiting, and twice as long in a thread of low priority."""
+    global _asked_for
+    if is_served():
+        _asked_for = target
+        _ASKED.set()
+    else:
+        _relieve_now_and_then(target)
 
 
 def _sessions() -> dict[str, Held]:
@@ -557,8 +572,13 @@ def _forget_last_page() -> None:
 def _watch() -> None:
     watch = Watch()
     while (server := _server()) is not None:
-        time.sleep(_WATCH)
+        asked = _ASKED.wait(_WATCH)
         try:
+            if asked:
+                _ASKED.clear()
+                with _ROOM:
+                    _relieve_now_and_then(_asked_for)
+                continue
             _forget_last_page()
             watch.look(server.is_active_session)
         except Exception:

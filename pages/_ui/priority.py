@@ -82,6 +82,11 @@ class Turns:
                 self._grant()
             raise
 
+    def go_on(self, look: Callable[[], object]) -> None:
+        """Wait for a turn of this thread, before all others, if it has none any more; ``look`` as in `take`."""
+        if self._turn is None or self._turn[0].thread is not threading.current_thread():
+            self.take(GO_ON, look)
+
     def end(self) -> None:
         """End the turn of this thread, if it has one."""
         with self._lock:

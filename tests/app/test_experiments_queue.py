@@ -15,6 +15,7 @@ import streamlit as st
 
 from pages._ui.experiments import queue, runs
 from pages._ui.experiments.queue import SweepQueue
+from pages._ui.processes import end_workers, start_workers, worker_count
 from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
@@ -148,11 +149,11 @@ def test_what_breaks_does_not_hold_up_the_next_and_no_executor_is_a_failure_too(
 @pytest.mark.slow
 def test_processes_of_their_own(house, caplog):
     """The real pool: the same numbers, of low priority, gone at once when ended, and quiet about cancelled work."""
-    job = SweepQueue(queue.start_workers, queue.end_workers).join(SWEEP, "a")
+    job = SweepQueue(start_workers, end_workers).join(SWEEP, "a")
     while not job.is_over:
         time.sleep(0.02)
     assert job.result.same(run(SWEEP))
-    executor = queue.start_workers()
+    executor = start_workers()
     assert executor.submit(os.nice, 0).result() == 10
     with pytest.raises(ZeroDivisionError):
         executor.submit(divmod, 7, 0).result()
@@ -160,7 +161,7 @@ def test_processes_of_their_own(house, caplog):
     time.sleep(0.2)
     assert sum(one.cancel() for one in sleeping) > 10
     pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
-    queue.end_workers(executor)
+    end_workers(executor)
     thread.join(10)
     assert not caplog.records
     for pid in pids:
@@ -198,7 +199,7 @@ def test_a_server_ends_at_once_and_its_workers_with_it(ending):
         assert server.stdout is not None
         pids = [int(number) for number in server.stdout.readline().split()]
         begin = time.monotonic()
-        assert len(pids) == queue.worker_count()
+        assert len(pids) == worker_count()
         server.wait(30)
         while any(map(is_running, pids)):
             time.sleep(0.05)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import state
-from pages._ui.experiments import queue, runs, settings
+from pages._ui.experiments import runs, settings
 from pages._ui.experiments.runs import Run
 from pages._ui.experiments.settings import (
     DRAW,
@@ -25,6 +25,7 @@ from pages._ui.experiments.settings import (
     why_too_large,
 )
 from pages._ui.link import Binding
+from pages._ui.processes import worker_count
 from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
@@ -108,7 +109,7 @@ def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int
     own_sweep = OWN_SWEEP.current()
     _axis_fields(own_sweep, scenario, uploaded)
     _measuring_fields(own_sweep)
-    workers = queue.worker_count() if workers is None else workers
+    workers = worker_count() if workers is None else workers
     try:
         sweep = own_sweep.sweep(scenario, uploaded, workers)
     except RefusedSettings as problem:
@@ -324,12 +325,12 @@ def _why_no_resume(run: Run) -> str:
     """Why a partial run cannot be resumed by this session, as a sentence; "" when it can."""
     if not runs.has_populations(run.sweep):
         return "The histogram that this sweep is about is not the one uploaded here: upload it first."
-    return why_too_large(run.sweep, queue.worker_count(), run.result)
+    return why_too_large(run.sweep, worker_count(), run.result)
 
 
 def expected_time(sweep: Sweep, done: SweepResult | None = None) -> str:
     """How long a sweep will take here, in words."""
-    workers = queue.worker_count()
+    workers = worker_count()
     work = f"{counted(len(sweep.cells), 'cell')}, {counted(sweep.settings.seeds, 'collection')} in each"
     seconds = duration(max(expected_seconds(sweep, workers, done), 1.0))
     processes = "1 background process" if workers == 1 else f"{workers} background processes"
@@ -379,7 +380,7 @@ def _own_sweep(scenario: Scenario) -> Sweep | None:
     uploaded = held.population if held else None
     own_sweep = own_sweep_form(scenario, uploaded)
     try:
-        return own_sweep.sweep(scenario, uploaded, queue.worker_count())
+        return own_sweep.sweep(scenario, uploaded, worker_count())
     except RefusedSettings:  # the form says why
         return None
 
@@ -397,7 +398,7 @@ def _histogram_sweep(scenario: Scenario) -> Sweep | None:
             st.button("Choose a file", on_click=state.open_upload, key="exp_file")
         return None
     sweep = figure3(population, scenario.n)
-    if problem := why_too_large(sweep, queue.worker_count()):
+    if problem := why_too_large(sweep, worker_count()):
         st.error(markdown(problem))
         return None
     st.caption(f"About {about}: {expected_time(sweep)}")

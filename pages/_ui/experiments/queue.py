@@ -1,113 +1,24 @@
-"""The queue of a server's sweeps, and the background processes that compute them. No Streamlit: these import it, too.
+"""The queue of a server's sweeps.
 
 One sweep runs at a time on a server; the others wait in order of arrival. Sessions that request the same sweep without
 an uploaded population share one run of it, and its result once it is finished.
-
-The processes are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
-under Streamlit that is the page.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cache, partial
-from typing import Any, Literal
-from weakref import WeakSet
+from typing import Literal
 
-from loky import ProcessPoolExecutor
-
-from pages._ui.priority import NICENESS, stand_back
+from pages._ui.priority import stand_back
+from pages._ui.processes import are_ending, end_workers, start_workers
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import RunProgress, SweepResult, run
 from rr_core.populations import Population
-
-_MOST_WORKERS = 16
-_ENDING = threading.Event()  # set when the interpreter begins to end
-_LOOK = 1.0  # seconds between two looks of a worker at its parent
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-def worker_count() -> int:
-    """How many processes a sweep gets: one per core that this server may use."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, _MOST_WORKERS)
-
-
-def start_workers() -> Executor:
-    """Processes of low priority; hand them to `end_workers` when the run is over."""
-    return _Workers()
-
-
-def end_workers(pool: Executor) -> None:
-    """End the processes at once, also in the middle of a cell."""
-    assert isinstance(pool, _Workers)
-    pool.inner.shutdown(wait=False, kill_workers=True)
-
-
-class _Workers(Executor):
-    """An executor on loky's processes that returns futures of its own: loky fails on cancelled futures when
-    it is shut down."""
-
-    def __init__(self) -> None:
-        self.inner = ProcessPoolExecutor(
-            worker_count(), initializer=prepare_worker, initargs=(os.getpid(),), env=_ONE_THREAD
-        )
-        _RUNNING.add(self)
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        handed: Future[Any] = Future()
-        self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
-        _end_with_the_interpreter()
-        return handed
-
-
-_RUNNING: WeakSet[_Workers] = WeakSet()
-
-
-@cache
-def _end_with_the_interpreter() -> None:
-    """Have all workers ended first of all when the interpreter ends.
-
-    To be called after work was handed to loky: what is registered last is called first, and loky's own end, registered
-    then, waits for the cells at work, which may take minutes.
-    """
-    threading._register_atexit(_end_all)  # type: ignore[attr-defined]
-
-
-def _end_all() -> None:
-    _ENDING.set()
-    for workers in list(_RUNNING):
-        end_workers(workers)
-
-
-def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
-    if not handed.set_running_or_notify_cancel():
-        return
-    try:
-        handed.set_result(inner.result())
-    except (Exception, CancelledError) as error:
-        handed.set_exception(error)
-
-
-def prepare_worker(parent: int) -> None:
-    """Give this process a low priority, where the system can (Windows cannot), and let it end with its parent."""
-    if hasattr(os, "nice") and os.nice(0) < NICENESS:  # it may have inherited one
-        os.nice(NICENESS)
-    threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
-
-
-def _end_after(parent: int) -> None:
-    """End this process once its parent is gone, however that ended: orphans are handed to another process."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(1)
-
 
 State = Literal["waiting", "running", "stopped", "finished", "failed"]
 _LOG = logging.getLogger(__name__)
@@ -261,7 +172,7 @@ class SweepQueue:
             job.result = run(job.sweep, executor, report, job.result, job.populations)
             state = "finished" if job.result.finished else "stopped"
         except Exception:
-            if not _ENDING.is_set():
+            if not are_ending():
                 _LOG.exception("a sweep broke off")
         finally:
             if executor is not None:

@@ -8,7 +8,9 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import downloads, long_run, memory, state
+from pages._ui import dials, downloads, long_run, memory, state
+from pages._ui.priority import TURNS
+from pages._ui.processes import HELPER
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
@@ -31,8 +33,11 @@ def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
         return longer
     if not work.is_shared:
         return state.cached("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
-    cached = _large_run if work.draw.scenario.k > LARGE else _small_run
-    return cached(work.draw.scenario, start, length, work)
+    if work.draw.scenario.k > LARGE:
+        return _large_run(work.draw.scenario, start, length, work)
+    path = _small_run(work.draw.scenario, start, length, work)
+    TURNS.go_on(dials.look)
+    return path
 
 
 def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
@@ -100,7 +105,14 @@ def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _small_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _affordable_run(_work, start, length)
+    if not (TURNS.are_wanted() and HELPER.is_ready()):
+        return _affordable_run(_work, start, length)
+    # Half of all that the figures of a busy class compute: others have their turn meanwhile.
+    TURNS.end()
+    counts = _work.draw.counts
+    marks = log_spaced(affordable_iterations(counts, length), records_per_decade(counts))
+    given = counts, _work.draw.mechanism, marks, start.distribution(counts)
+    return HELPER.run(dials.look, ibu_path, *given, in_full=True)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
