@@ -14,11 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
 from loky import ProcessPoolExecutor
 
+from pages._ui import WORKER
 from pages._ui.priority import NICENESS
 
 P = ParamSpec("P")
@@ -26,7 +28,8 @@ T = TypeVar("T")
 _MOST_WORKERS = 16
 _ENDING = threading.Event()  # set when the interpreter begins to end
 _LOOK = 1.0  # seconds between two looks of a worker at its parent
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# One thread for each, and no more of this package than they need.
+_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", WORKER), "1")
 _IDLE = 30.0  # seconds after which a helper that nobody needs ends, and gives its memory back
 _LONGEST, _LOOK_AT_HELP = 10.0, 0.05  # seconds that a page waits for a helper, and between two looks
 
@@ -66,7 +69,7 @@ class _Workers(Executor):
             timeout=idle,
             initializer=prepare_worker,
             initargs=(os.getpid(), niceness),
-            env=_ONE_THREAD,
+            env=_ENVIRONMENT,
         )
         _RUNNING.add(self)
 
@@ -123,10 +126,14 @@ def _end_after(parent: int) -> None:
 class Helper:
     """A process that does short computations of pages, for as long as there are some.
 
-    Python runs one thread at a time: what is computed here does not keep other pages waiting. It takes a second to
-    start, in which it is of no use.
+    Python runs one thread at a time: what is computed here does not keep other pages waiting. It takes seconds to start,
+    in which it is of no use.
+
+    Attributes:
+        module: where the functions are that it will be asked for.
     """
 
+    module: str
     _pool: _Workers | None = None
     _begun: Future[Any] | None = None  # done when the process was there
     _used: float = 0.0
@@ -142,7 +149,7 @@ class Helper:
             if self._pool is None or self._begun is None or now - self._used > _IDLE / 2:
                 try:
                     self._pool = self._pool or _Workers(1, 0, _IDLE)
-                    self._begun, self._used = self._pool.submit(os.getpid), now
+                    self._begun, self._used = self._pool.submit(_load, self.module), now
                 except (BrokenExecutor, RuntimeError, OSError):
                     self._give_up()
                 return False
@@ -190,5 +197,9 @@ class Helper:
         self._pool = self._begun = None
 
 
+def _load(module: str) -> None:
+    import_module(module)
+
+
 # Of this server.
-HELPER = Helper()
+HELPER = Helper("rr_core.ibu.engine")

@@ -226,3 +226,11 @@ def test_nobody_can_make_the_server_forget_its_queue():
     st.cache_resource.clear()
     st.cache_data.clear()
     assert runs._queue() is before
+
+
+def test_a_visitor_cannot_have_the_stored_runs_computed_again():
+    """Any connection can send clear_cache; what was computed of a stored run is kept with it."""
+    first = runs._stored("main")
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert runs._stored("main") is first

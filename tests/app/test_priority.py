@@ -227,3 +227,28 @@ def test_long_work_gives_the_turn_up(turns, monkeypatch):
     visitors.ask("figure", FIGURE)
     priority.stand_back()
     assert visitors.all_have_been() == ["figure"]
+
+
+def test_who_let_others_compute_goes_on_before_those_who_came_meanwhile():
+    turns = Turns()
+    turns.take(FIGURE, nothing)
+    mine = turns._turn
+    turns.go_on(nothing)
+    assert turns._turn == mine  # there was nothing to wait for
+    turns.end()
+    visitors, done = Visitors(turns), threading.Event()
+
+    def at_work() -> None:
+        turns.take(FIGURE, nothing)
+        done.wait(PATIENCE)
+        turns.end()
+
+    busy = threading.Thread(target=at_work, daemon=True)
+    busy.start()
+    until(lambda: turns._turn is not None)
+    visitors.ask("another", FIGURE)
+    threading.Timer(0.05, done.set).start()
+    turns.go_on(nothing)
+    visitors.seen.append("I")
+    turns.end()
+    assert visitors.all_have_been() == ["I", "another"]

@@ -23,7 +23,7 @@ SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)
 
 @pytest.fixture(scope="module")
 def one_helper():
-    made = Helper()
+    made = Helper("rr_core.ibu.engine")
     yield made
     made._give_up()
 
@@ -64,9 +64,21 @@ def test_it_is_of_no_use_while_it_is_at_work(helper):
     assert helper.is_ready()
 
 
+def test_it_has_loaded_what_it_will_be_asked_for_and_no_pages(helper):
+    ready(helper)
+    loaded = helper.run(lambda: None, eval, "list(__import__('sys').modules)")
+    assert "rr_core.ibu.engine" in loaded
+    assert {name for name in loaded if name.startswith("pages.")} == {
+        "pages._ui",
+        "pages._ui.priority",
+        "pages._ui.processes",
+    }
+    assert not {"streamlit", "plotly", "pandas"} & set(loaded)
+
+
 def test_without_a_second_core_it_is_never_started(monkeypatch):
     monkeypatch.setattr(processes, "_cores", lambda: 1)
-    alone = Helper()
+    alone = Helper("rr_core.ibu.engine")
     assert not alone.is_ready()
     assert alone._pool is None
     assert alone.run(lambda: None, os.getpid) == os.getpid()
@@ -117,7 +129,7 @@ class Elsewhere(Helper):
     """Is always ready, and computes here; who has the turn meanwhile."""
 
     def __init__(self, turns: Turns) -> None:
-        super().__init__()
+        super().__init__("rr_core.ibu.engine")
         self.turns, self.calls, self.others_had_a_turn = turns, 0, threading.Event()
 
     def is_ready(self):
