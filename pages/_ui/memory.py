@@ -316,10 +316,8 @@ _TURN: set[object] = set()  # the one whose turn it is, while it is among the pr
 _ROOM = threading.Lock()
 _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of room
 _collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
-_ASKED, _asked_for = (
-    threading.Event(),
-    0.0,
-)  # whether somebody waits for room, and how many bytes may be taken then
+_ASKED = threading.Event()  # somebody waits for room,
+_asked_for = 0.0  # and has it when so many bytes are taken
 
 
 @contextmanager
@@ -570,17 +568,18 @@ def _forget_last_page() -> None:
 
 
 def _watch() -> None:
-    watch = Watch()
+    watch, looked = Watch(), time.monotonic()
     while (server := _server()) is not None:
-        asked = _ASKED.wait(_WATCH)
+        asked = _ASKED.wait(max(0.0, looked + _WATCH - time.monotonic()))
         try:
             if asked:
                 _ASKED.clear()
                 with _ROOM:
                     _relieve_now_and_then(_asked_for)
-                continue
-            _forget_last_page()
-            watch.look(server.is_active_session)
+            if time.monotonic() - looked >= _WATCH:
+                looked = time.monotonic()
+                _forget_last_page()
+                watch.look(server.is_active_session)
         except Exception:
             logging.getLogger(__name__).exception("the memory was not looked at")
 

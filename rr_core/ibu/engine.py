@@ -271,12 +271,8 @@ def _record(
     if in_full:
         every, thetas, reached = _follow(batch, measures, np.array(marks), progress)
     else:
-        recorded = [(done, batch.theta()) for done in _advance_to(batch, marks, progress)]
-        every, thetas, reached = (
-            None,
-            np.stack([theta for _, theta in recorded]),
-            [done for done, _ in recorded],
-        )
+        recorded = {done: batch.theta() for done in _advance_to(batch, marks, progress)}
+        every, thetas, reached = None, np.stack([*recorded.values()]), [*recorded]
     stopped = reached[-1] < marks[-1]
     return build_path(measures, mechanisms, checked.shape, np.array(reached), thetas, stopped, every)
 

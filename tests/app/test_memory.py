@@ -625,3 +625,18 @@ def test_room_is_made_by_the_thread_that_looks_at_the_memory(monkeypatch):
     watcher.join(5)
     assert relieved == [(7.0, "memory")]
     assert not memory._ASKED.is_set()
+
+
+def test_the_memory_is_looked_at_while_others_wait_for_room_all_the_time(monkeypatch):
+    looks: list[float] = []
+    end = time.monotonic() + 10
+    server = SimpleNamespace(is_active_session=None)
+    monkeypatch.setattr(memory, "_WATCH", 0.1)
+    monkeypatch.setattr(memory, "_server", lambda: None if looks or time.monotonic() > end else server)
+    monkeypatch.setattr(memory, "_forget_last_page", lambda: None)
+    monkeypatch.setattr(memory, "_relieve_now_and_then", lambda target: memory._ASKED.set())
+    monkeypatch.setattr(memory.Watch, "look", lambda watch, is_here: looks.append(time.monotonic()))
+    memory._ASKED.set()
+    memory._watch()
+    memory._ASKED.clear()
+    assert looks

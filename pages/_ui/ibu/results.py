@@ -4,9 +4,12 @@ to download."""
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from pages._ui import dials, downloads, long_run, memory, state
 from pages._ui.priority import TURNS
@@ -18,6 +21,7 @@ from rr_core.ibu.costs import affordable_iterations, records_per_decade
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
 from rr_core.io.csv_files import csv_bytes
+from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario
 from rr_core.simulate import Progress
 
@@ -93,9 +97,16 @@ def _about(work: Work, start: Start, length: int) -> About:
 
 
 def _compute(work: Work, start: Start, length: int, progress: Progress | None = None) -> IBUPath:
+    return ibu_path(*_given(work, start, length), progress, in_full=True)
+
+
+def _given(
+    work: Work, start: Start, length: int
+) -> tuple[NDArray[Any], RandomizedResponse, NDArray[np.int64], NDArray[Any] | None]:
+    """What `ibu_path` is given."""
     counts = work.draw.counts
     marks = log_spaced(length, records_per_decade(counts))
-    return ibu_path(counts, work.draw.mechanism, marks, start.distribution(counts), progress, in_full=True)
+    return counts, work.draw.mechanism, marks, start.distribution(counts)
 
 
 def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
@@ -109,9 +120,7 @@ def _small_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IB
         return _affordable_run(_work, start, length)
     # Half of all that the figures of a busy class compute: others have their turn meanwhile.
     TURNS.end()
-    counts = _work.draw.counts
-    marks = log_spaced(affordable_iterations(counts, length), records_per_decade(counts))
-    given = counts, _work.draw.mechanism, marks, start.distribution(counts)
+    given = _given(_work, start, affordable_iterations(_work.draw.counts, length))
     return HELPER.run(dials.look, ibu_path, *given, in_full=True)
 
 
