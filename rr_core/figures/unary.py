@@ -12,6 +12,7 @@ from rr_core._validate import Array
 from rr_core.figures.estimators import estimate_bars, nearest
 from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
 from rr_core.figures.view import Bars
+from rr_core.figures.wording import people
 from rr_core.metrics import total_variation
 from rr_core.protocols.measured import Gain
 
@@ -95,8 +96,8 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
     ]
     low, high = (number(float(end)) for end in (one_hot.min(), one_hot.max()))
     reading = (
-        f"Debiased, one report by k-RR counts as {high} people in the category that it names, and as {low} in each other "
-        "one. Its sum is 1, and over many tosses of the coin it is right on average."
+        f"Debiased, one report by k-RR counts as {people(high)} in the category that it names, and as {low} in each "
+        "other one. Its sum is 1, and over many tosses of the coin it is right on average."
     )
     ticks = {"tickmode": "array", "tickvals": x, "ticktext": list(names)}
     layout: dict[str, Any] = {"barmode": "group", "height": 380, "shapes": [_at_zero()]}

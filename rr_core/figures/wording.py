@@ -99,6 +99,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def people(number: str) -> str:
+    """1 person, 5.5 people."""
+    return f"{number} person" if number == "1" else f"{number} people"
+
+
 def listed(names: Sequence[str]) -> str:
     """One, two and three."""
     *first, last = names

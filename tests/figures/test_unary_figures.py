@@ -49,6 +49,12 @@ def test_one_report_of_the_blog():
     assert sorted(figure.data[0].y.round(9)) == [-0.5] * 9 + [5.5]
 
 
+def test_at_the_largest_epsilon_one_report_is_one_person():
+    person = one_person([1] * 10, RandomizedResponse(10, 20.0), UnaryEncoding(10, 20.0), 1)
+    text = reading(one_report(person.debiased, person.debiased_bits, [str(i) for i in range(10)]))
+    assert "counts as 1 person in the category" in text
+
+
 @pytest.mark.parametrize("encoding", ["sue", "oue"])
 @pytest.mark.parametrize("k", [10, 50])
 def test_the_map_of_gains_says_what_was_measured(encoding, k):

@@ -27,7 +27,7 @@ from pages._ui.work import LARGE
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import display
+from rr_core.figures.wording import display, people
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
 from rr_core.plan.protocols import support as bits_of
@@ -164,7 +164,7 @@ def _in_words(person: OnePerson, name: str) -> str:
     bits = "".join(map(str, person.bits.tolist()))
     return (
         f"This person's truth is **{markdown(name)}**. By unary encoding they sent `{bits}`. Each 1 counts as "
-        f"{number(person.one)} people, each 0 as {number(person.zero)}.\n\n"
+        f"{people(number(person.one))}, each 0 as {number(person.zero)}.\n\n"
         "**No single report makes sense.** Added over everybody they are the estimate **Inv**: to debias every report "
         "and add, or to add and debias once, is the same."
     )
