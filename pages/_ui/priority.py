@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import os
 import threading
 import time
@@ -17,9 +18,12 @@ NICENESS = 10
 # main figure anew after a move, to draw that of a page which is being opened or which is large, and to draw what stands
 # around it.
 GO_ON, FIGURE, OPENING, REST = -1.0, 0.0, 3.0, 30.0
-# In seconds: how long a turn keeps others waiting at most; between two looks of one who waits; and at least between two
-# of all who wait, for a hundred who look twenty times a second take a fifth of the interpreter's time.
-_LONGEST, _LOOK, _BETWEEN_ALL_LOOKS = 0.2, 0.05, 0.005
+# In seconds: how much of a processor a turn takes at most, and how long it keeps others waiting at most. Where long work
+# goes on beside, a turn of little work lasts long; with another begun beside it, both would last longer still.
+_MOST_WORK, _LONGEST = 0.2, 0.6
+# In seconds: between two looks of one who waits; and at least between two of all who wait, for a hundred who look twenty
+# times a second take a fifth of the interpreter's time.
+_LOOK, _BETWEEN_ALL_LOOKS = 0.05, 0.005
 
 
 @dataclass(order=True)
@@ -28,6 +32,38 @@ class _Request:
     number: int  # requests of the same time come in their order
     thread: threading.Thread = field(compare=False)
     granted: threading.Event = field(compare=False, default_factory=threading.Event)
+    clock: int | None = field(compare=False, default_factory=lambda: _clock())  # of this thread's work
+
+
+def _clock() -> int | None:
+    """The clock that tells how much of a processor this thread has had; None where the system has none."""
+    return (
+        time.pthread_getcpuclockid(threading.get_ident()) if hasattr(time, "pthread_getcpuclockid") else None
+    )
+
+
+@dataclass(frozen=True)
+class _Turn:
+    request: _Request
+    since: float
+    work_before: float
+
+    def still_counts(self, now: float) -> bool:
+        """Whether nobody else may have a turn yet."""
+        if not self.request.thread.is_alive():
+            return False
+        worked = _worked(self.request, now) - self.work_before
+        return worked < _MOST_WORK and now - self.since < _LONGEST
+
+
+def _worked(request: _Request, now: float) -> float:
+    """Seconds of a processor that the thread of a request has had; the time where the system does not tell."""
+    if request.clock is None:
+        return now
+    try:
+        return time.clock_gettime(request.clock)
+    except OSError:  # it has just ended
+        return math.inf
 
 
 @dataclass(eq=False)
@@ -40,7 +76,7 @@ class Turns:
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Request] = field(default_factory=list)
-    _turn: tuple[_Request, float] | None = None  # whose it is, and since when
+    _turn: _Turn | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def take(self, urgency: float, look: Callable[[], object]) -> None:
@@ -56,7 +92,7 @@ class Turns:
     def let_pass(self, look: Callable[[], object]) -> None:
         """Let those who are more urgent go first, if this thread has the turn; ``look`` as in `take`."""
         with self._lock:
-            request = self._turn[0] if self._turn is not None else None
+            request = self._turn.request if self._turn is not None else None
             if request is None or request.thread is not threading.current_thread():
                 return
             if not self._waiting or request < self._waiting[0]:
@@ -84,7 +120,7 @@ class Turns:
 
     def go_on(self, look: Callable[[], object]) -> None:
         """Wait for a turn of this thread, before all others, if it has none any more; ``look`` as in `take`."""
-        if self._turn is None or self._turn[0].thread is not threading.current_thread():
+        if self._turn is None or self._turn.request.thread is not threading.current_thread():
             self.take(GO_ON, look)
 
     def end(self) -> None:
@@ -98,18 +134,18 @@ class Turns:
         return bool(self._waiting)
 
     def _end(self) -> None:
-        if self._turn is not None and self._turn[0].thread is threading.current_thread():
+        if self._turn is not None and self._turn.request.thread is threading.current_thread():
             self._turn = None
 
     def _grant(self) -> None:
         """Give the turn to the most urgent, if nobody has one that still counts."""
         now = time.monotonic()
-        if self._turn is not None and self._turn[0].thread.is_alive() and now - self._turn[1] < _LONGEST:
+        if self._turn is not None and self._turn.still_counts(now):
             return
         self._turn = None
         if self._waiting:
             request = heapq.heappop(self._waiting)
-            self._turn = request, now
+            self._turn = _Turn(request, now, _worked(request, now))
             request.granted.set()
 
 

@@ -252,3 +252,36 @@ def test_who_let_others_compute_goes_on_before_those_who_came_meanwhile():
     visitors.seen.append("I")
     turns.end()
     assert visitors.all_have_been() == ["I", "another"]
+
+
+def test_a_turn_ends_by_its_work_and_not_by_what_goes_on_beside_it(monkeypatch):
+    worked = [1.0]
+    monkeypatch.setattr(priority, "_worked", lambda request, now: worked[0])
+    turns = Turns()
+    turns.take(FIGURE, nothing)
+    turn = turns._turn
+    assert turn.still_counts(turn.since + 0.59)
+    assert not turn.still_counts(turn.since + 0.61)  # it may be waiting for something
+    worked[0] = 1.21
+    assert not turn.still_counts(turn.since + 0.21)
+    turns.end()
+
+
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="this system has no clock for it")
+def test_the_work_of_another_thread_is_told():
+    requests, done = [], threading.Event()
+
+    def work() -> None:
+        requests.append(priority._Request(0.0, 0, threading.current_thread()))
+        while time.thread_time() < 0.05:
+            sum(range(1000))
+        done.wait(PATIENCE)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    until(lambda: bool(requests) and priority._worked(requests[0], 0.0) >= 0.05)
+    assert priority._worked(requests[0], 0.0) < 1
+    done.set()
+    thread.join()
+    until(lambda: priority._worked(requests[0], 0.0) == float("inf"))
+    assert not priority._Turn(requests[0], 0.0, 0.0).still_counts(0.0)
