@@ -167,8 +167,8 @@ def test_ibu_is_computed_elsewhere_while_others_wait_and_goes_on_first(monkeypat
         time.sleep(0.01)
     path = results.ibu_run(work, Start(), 1000)
     assert elsewhere.calls == 1
-    assert turns._turn[0].thread is threading.current_thread()
-    assert turns._turn[0].due < time.monotonic() + GO_ON + 1
+    assert turns._turn.request.thread is threading.current_thread()
+    assert turns._turn.request.due < time.monotonic() + GO_ON + 1
     np.testing.assert_array_equal(path.thetas, alone.thetas)
     np.testing.assert_array_equal(path.every.certificate, alone.every.certificate)
     turns.end()
