@@ -56,7 +56,7 @@ _IDLE = 10.0  # seconds after which a session's things may be let go of for othe
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
 # Seconds; each looks at all that is free, or at all objects for garbage, and keeps all pages waiting for up to 0.3 s.
-_BETWEEN_RELIEFS, _BETWEEN_RETURNS, _BETWEEN_COLLECTIONS = 6.0, 10.0, 10.0
+_BETWEEN_RELIEFS, _BETWEEN_RETURNS, _BETWEEN_COLLECTIONS = 6.0, 20.0, 20.0
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
