@@ -151,7 +151,7 @@ def test_garbage_is_not_looked_for_at_every_relief(session, monkeypatch):
     monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(now))
     monkeypatch.setattr(memory.time, "monotonic", lambda: now)
     monkeypatch.setattr(memory, "_collected", now - memory._BETWEEN_COLLECTIONS)
-    for second in range(21):
+    for second in range(2 * int(memory._BETWEEN_COLLECTIONS) + 1):
         one = session(f"left {second}", 200)
         one.used = now - 100
         memory.relieve(100 * MEGABYTE)
