@@ -26,20 +26,20 @@ _MOST_WORK, _LONGEST = 0.2, 0.6
 _LOOK, _BETWEEN_ALL_LOOKS = 0.05, 0.005
 
 
+def _clock() -> int | None:
+    """The clock that tells how much of a processor this thread has had; None where the system has none."""
+    return (
+        time.pthread_getcpuclockid(threading.get_ident()) if hasattr(time, "pthread_getcpuclockid") else None
+    )
+
+
 @dataclass(order=True)
 class _Request:
     due: float
     number: int  # requests of the same time come in their order
     thread: threading.Thread = field(compare=False)
     granted: threading.Event = field(compare=False, default_factory=threading.Event)
-    clock: int | None = field(compare=False, default_factory=lambda: _clock())  # of this thread's work
-
-
-def _clock() -> int | None:
-    """The clock that tells how much of a processor this thread has had; None where the system has none."""
-    return (
-        time.pthread_getcpuclockid(threading.get_ident()) if hasattr(time, "pthread_getcpuclockid") else None
-    )
+    clock: int | None = field(compare=False, default_factory=_clock)  # of this thread's work
 
 
 @dataclass(frozen=True)

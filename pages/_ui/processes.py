@@ -108,8 +108,8 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
         handed.set_exception(error)
 
 
-def prepare_worker(parent: int, niceness: int = NICENESS) -> None:
-    """Give this process a low priority, where the system can (Windows cannot), and let it end with its parent."""
+def prepare_worker(parent: int, niceness: int) -> None:
+    """Give this process its priority, where the system can (Windows cannot), and let it end with its parent."""
     if hasattr(os, "nice") and os.nice(0) < niceness:  # it may have inherited one
         os.nice(niceness)
     threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()

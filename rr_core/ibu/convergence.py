@@ -129,9 +129,9 @@ def _first_small_gap(path: IBUPath, tolerance: float) -> int | None:
     """As the gap never rises, it is looked for between the recorded iterations on either side."""
     if (index := _first(path.log_likelihood_gap <= tolerance)) is None:
         return None
-    end = int(path.iterations[index])
+    end, measures = int(path.iterations[index]), path.measures
     for t, thetas in iterates(path, end, index - 1 if index else None):
-        within = _first(path.measures.gap(thetas)[:, 0] <= tolerance)
+        within = _first(measures.gap(thetas)[:, 0] <= tolerance)
         if within is not None:
             return t + within
     return end

@@ -154,9 +154,9 @@ def every_iteration(path: IBUPath) -> EveryIteration:
     if path.every is not None:
         return path.every
     measures = path.measures
-    measured = [_two_measures(measures, thetas) for _, thetas in iterates(path, int(path.iterations[-1]))]
-    squared_distance, certificate = map(np.concatenate, zip(*measured, strict=True))
-    return EveryIteration(squared_distance[:, 0], certificate[:, 0])
+    pieces = iterates(path, int(path.iterations[-1]))
+    every = _joined([_two_measures(measures, thetas) for _, thetas in pieces])
+    return EveryIteration(every.squared_distance[:, 0], every.certificate[:, 0])
 
 
 def ibu_channel(
@@ -296,12 +296,15 @@ def _follow(
     if done not in reached:
         thetas.append(piece[-1:])
         reached.append(done)
-    squared_distance, certificate = map(np.concatenate, zip(*measured, strict=True))
-    return EveryIteration(squared_distance, certificate), np.concatenate(thetas), reached
+    return _joined(measured), np.concatenate(thetas), reached
 
 
 def _two_measures(measures: ErrorMeasures, thetas: Array) -> tuple[Array, Array]:
     return measures.squared_distance(thetas), measures.certificate(thetas)
+
+
+def _joined(measured: list[tuple[Array, Array]]) -> EveryIteration:
+    return EveryIteration(*map(np.concatenate, zip(*measured, strict=True)))
 
 
 def _each(batch: _Batch, last: int) -> Iterator[tuple[int, Array]]:
