@@ -50,13 +50,13 @@ _TEXTS = st.one_of(st.text(max_size=60), st.lists(_REPEATED, max_size=4).map("".
 
 
 def answers(call: Callable[[Any], Any], given_to: Any) -> Any:
-    """The answer, or None after a plain sentence; in time."""
-    begin, answer, sentence = time.perf_counter(), None, "an answer"
+    """The answer, or None after a plain sentence; in time, by the processor's clock: machines of tests stall."""
+    begin, answer, sentence = time.thread_time(), None, "an answer"
     try:
         answer = call(given_to)
     except (ValueError, RefusedSettings) as refusal:
         sentence = str(refusal)
-    assert time.perf_counter() - begin < _SECONDS
+    assert time.thread_time() - begin < _SECONDS
     assert 5 < len(sentence) < 600
     assert "\n" not in sentence
     return answer
@@ -65,9 +65,9 @@ def answers(call: Callable[[Any], Any], given_to: Any) -> Any:
 def no_link_raises(name: str, data: st.DataObject) -> None:
     parameters, read = _LINKS[name]
     query = data.draw(st.dictionaries(st.sampled_from(parameters), _TEXTS))
-    begin = time.perf_counter()
+    begin = time.thread_time()
     answer = read(query)
-    assert time.perf_counter() - begin < _SECONDS
+    assert time.thread_time() - begin < _SECONDS
     if answer is None:
         return
     _, notes = answer
@@ -103,6 +103,8 @@ def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
 
 
 @pytest.mark.slow
+# Hypothesis writes an example out that failed; the warning that it is long would be told in place of the failure.
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @pytest.mark.parametrize("name", _BOXES)
 @settings(max_examples=MANY_EXAMPLES, deadline=None)
 @given(text=_TEXTS)
