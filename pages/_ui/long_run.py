@@ -6,7 +6,6 @@ are shared between sessions unless an upload is involved.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
@@ -16,6 +15,7 @@ import streamlit as st
 
 from pages._ui import memory
 from pages._ui.priority import stand_back
+from pages._ui.processes import cores
 from pages._ui.work import LARGE
 from rr_core.simulate import Progress
 
@@ -26,7 +26,7 @@ _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)
 # Of a whole server: more runs than cores only take turns. Those of many categories take minutes and have a place of their
 # own, so that the others need not wait for them.
-_PLACES = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+_PLACES = threading.BoundedSemaphore(max(2, cores()))
 _LARGE_PLACE = threading.BoundedSemaphore(1)
 _LOOK = 0.3  # seconds between two looks for a free place
 _GONE = 5.0  # seconds without its visitor after which a run is stopped

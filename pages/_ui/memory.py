@@ -50,8 +50,11 @@ _LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _MUCH, _VERY_MUCH = 2**26, 2**28  # bytes: work on as many is felt by others, and takes turns
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
-# Bytes; who left less may come back to it until Streamlit ends the session, in two minutes.
+# Bytes; who left less may come back to it until the session ends.
 _MUCH_LEFT_BEHIND = 5 * 2**20
+# Seconds after which it ends. Streamlit has it end after two minutes, but only when somebody else leaves; what a last
+# visitor left would be kept until then, and it cannot be ended any more after the two minutes.
+_ENDS = 110.0
 _IDLE = 10.0  # seconds after which a session's things may be let go of for others
 _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
@@ -591,6 +594,7 @@ class Watch:
     Attributes:
         left: since when each session that has no visitor has none.
         settled: those of them that were looked at after half a minute.
+        ended: those of them that were ended after two minutes.
         empty: whether there was nobody at the last look.
         owed: whether something was let go of that may not have been given back to the system yet.
         returned: when memory was last given back.
@@ -598,6 +602,7 @@ class Watch:
 
     left: dict[str, float] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
     empty: bool = True
     owed: bool = False
     returned: float = -_BETWEEN_RETURNS
@@ -621,6 +626,11 @@ class Watch:
             else:
                 _let_go_of_buttons(sessions[name])
         self.settled = long_ago
+        ends = {name for name, since in self.left.items() if now - since > _ENDS}
+        for name in ends - self.ended:
+            _close(name)
+        self.owed |= bool(ends - self.ended) and not anybody  # who is here does not wait for little
+        self.ended = ends
         too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()

@@ -36,10 +36,11 @@ _LONGEST, _LOOK_AT_HELP = 10.0, 0.05  # seconds that a page waits for a helper, 
 
 def worker_count() -> int:
     """How many processes a sweep gets: one per core that this server may use."""
-    return min(_cores(), _MOST_WORKERS)
+    return min(cores(), _MOST_WORKERS)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this server may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -143,7 +144,7 @@ class Helper:
     def is_ready(self) -> bool:
         """Whether it would begin at once; if not, it is started for the next time, where there is a core for it."""
         with self._lock:
-            if _cores() < 2 or are_ending():
+            if cores() < 2 or are_ending():
                 return False
             now = time.monotonic()
             if self._pool is None or self._begun is None or now - self._used > _IDLE / 2:

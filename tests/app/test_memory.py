@@ -454,6 +454,26 @@ def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatc
     assert both[1].size
 
 
+def test_who_left_little_behind_is_ended_after_two_minutes_also_when_nobody_else_comes(session, monkeypatch):
+    """Streamlit looks at the time only when the next visitor leaves."""
+    now, closed, returned = time.monotonic(), [], []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", closed.append)
+    monkeypatch.setattr(memory, "_return_memory", lambda: returned.append(now))
+    session("gone", 2)
+    watch = memory.Watch()
+    while now < watch.left.get("gone", now) + memory._ENDS:
+        watch.look(lambda name: False)
+        now += 1
+    assert not closed
+    returned.clear()
+    for _ in range(2 * int(memory._BETWEEN_RETURNS)):
+        watch.look(lambda name: False)
+        now += 1
+    assert closed == ["gone"]
+    assert len(returned) == 1
+
+
 def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
     made = []
 

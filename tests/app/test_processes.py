@@ -31,7 +31,7 @@ def one_helper():
 @pytest.fixture
 def helper(one_helper, monkeypatch):
     """The same one for all tests: its process takes seconds to start."""
-    monkeypatch.setattr(processes, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     return one_helper
 
 
@@ -77,7 +77,7 @@ def test_it_has_loaded_what_it_will_be_asked_for_and_no_pages(helper):
 
 
 def test_without_a_second_core_it_is_never_started(monkeypatch):
-    monkeypatch.setattr(processes, "_cores", lambda: 1)
+    monkeypatch.setattr(processes, "cores", lambda: 1)
     alone = Helper("rr_core.ibu.engine")
     assert not alone.is_ready()
     assert alone._pool is None
@@ -92,14 +92,16 @@ def test_what_the_look_raises_ends_the_wait(helper):
 
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        helper.run(overtaken, time.sleep, 2)
-    assert time.monotonic() - begin < 1.5
+        helper.run(overtaken, time.sleep, 5)
+    assert time.monotonic() - begin < 4
     assert helper._at_work == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_where_its_process_dies_the_page_computes_for_itself(helper):
-    os.kill(ready(helper), signal.SIGKILL)
+    process = ready(helper)
+    assert process != os.getpid()
+    os.kill(process, signal.SIGKILL)
     assert helper.run(lambda: None, os.getpid) == os.getpid()
     assert helper._pool is None  # another is started when it is asked for
 

@@ -51,10 +51,10 @@ def test_a_text_of_any_length_is_answered_at_once():
         "1/" * 100_000,
         " " * 100_000 + "%",
     ):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         with pytest.raises(ValueError, match="is not a number above 0"):
             typed.chance(text)
-        assert time.perf_counter() - begin < 1
+        assert time.thread_time() - begin < 1
 
 
 def test_words_are_split_at_every_separator():

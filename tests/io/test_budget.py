@@ -79,9 +79,9 @@ def test_no_byte_of_a_description_ends_the_process() -> None:
 
 
 def test_a_thousand_equal_names_are_numbered_at_once() -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     names = column_names(["n"] * 1000)
-    assert time.monotonic() - began < 0.05
+    assert time.thread_time() - began < 0.05
     assert names[:3] == ("n", "n (2)", "n (3)")
     assert column_names(["n", "n (2)", "n", "n"]) == ("n", "n (2)", "n (3)", "n (4)")
 
@@ -89,9 +89,9 @@ def test_a_thousand_equal_names_are_numbered_at_once() -> None:
 def test_a_bad_last_count_is_found_without_parsing_each_line_again() -> None:
     data = b"category,count\n" + b"".join(b"name%d,1\n" % (i % 1000) for i in range(3_000_000)) + b"z,oops\n"
     table = open_text(data, None)
-    began = time.monotonic()
+    began = time.thread_time()
     assert table.place(3_000_000) == 3_000_002
-    assert time.monotonic() - began < 1.0
+    assert time.thread_time() - began < 1.0
 
 
 @pytest.mark.parametrize("blank", [b"\n", b",,\n", b" , ,\n", " , \u00a0, \n".encode(), b",\n"])
