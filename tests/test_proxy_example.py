@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import shutil
 import socket
+import ssl
 import subprocess
+import time
 import tomllib
+import urllib.error
+import urllib.request
+from email.message import Message
 from pathlib import Path
 
 import pytest
 from streamlit.web.server.starlette import starlette_agent_routes, starlette_routes, starlette_websocket
+from websockets.asyncio.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import serving
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLE = (ROOT / "docs" / "nginx.conf.example").read_text(encoding="utf-8")
+# What nginx heeds: without comments.
+EXAMPLE = re.sub(
+    r"^ *#.*\n", "", (ROOT / "docs" / "nginx.conf.example").read_text(encoding="utf-8"), flags=re.M
+)
 PAGE = (ROOT / "docs" / "behind_a_proxy.md").read_text(encoding="utf-8")
 STUDENTS, PAGES = 100, 9
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
+needs_nginx = pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx or openssl is not installed")
 
 # What stands in a location's braces, by "= /exact" or "/prefix"; the rest of the file without them.
 LOCATIONS = dict(re.findall(r"location ((?:= )?/\S*) \{(.*?)\n    \}", EXAMPLE, flags=re.S))
@@ -87,6 +102,9 @@ def test_uploads_have_the_limit_of_the_app() -> None:
 def test_sockets_are_upgraded_wait_long_and_are_enough_for_a_class() -> None:
     stream = inside(f"/{starlette_websocket._ROUTE_WEBSOCKET_STREAM}")
     assert "proxy_set_header Upgrade $http_upgrade;" in stream
+    assert "proxy_set_header Connection $connection_wanted;" in stream
+    assert re.search(r"map \$http_upgrade \$connection_wanted \{\s*default upgrade;", OUTSIDE)
+    assert "proxy_http_version 1.1;" in OUTSIDE
     assert "proxy_read_timeout 1h;" in stream
     for pattern in (r"limit_conn sockets_open (\d+);", r"limit_req zone=sockets burst=(\d+) nodelay;"):
         (limit,) = re.findall(pattern, stream)
@@ -113,6 +131,19 @@ def test_headers_of_the_page_are_those_of_the_example_and_reach_every_answer() -
         assert set(re.findall(r"proxy_set_header ([\w-]+) ", words)) in (set(), to_app | {"Upgrade"}), name
 
 
+def test_it_is_served_over_tls_and_in_nobodys_frame() -> None:
+    assert re.findall(r"listen 443 (.*);", OUTSIDE) == ["ssl http2"]
+    assert re.findall(r"ssl_protocols +(.*);", OUTSIDE) == ["TLSv1.2 TLSv1.3"]
+    assert re.findall(
+        r"listen 80;\s*server_name class.example;\s*access_log off;\s*return (\d+) https://", OUTSIDE
+    ) == ["301"]
+    assert 'add_header X-Frame-Options "DENY" always;' in OUTSIDE
+
+
+def test_what_of_the_servers_own_addresses_is_closed_is_told() -> None:
+    assert "`/_stcore/metrics`" in PAGE
+
+
 def test_the_policy_is_what_the_page_says() -> None:
     (policy,) = re.findall(r'Content-Security-Policy "([^"]+)"', EXAMPLE)
     parts = {name: set(values) for name, *values in map(str.split, policy.split(";"))}
@@ -136,27 +167,95 @@ def test_the_app_listens_where_the_proxy_looks_and_to_the_machine_alone() -> Non
     assert f"--server.address 127.0.0.1 --server.port {port}" in PAGE
 
 
-@pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx or openssl is not installed")
-def test_nginx_takes_it(tmp_path: Path) -> None:
-    subject = ["-subj", "/CN=class.example", "-keyout", str(tmp_path / "privkey.pem")]
+def configured(folder: Path, app: str = "127.0.0.1:8501") -> tuple[list[str], str, str]:
+    """The example with a certificate and free ports, before an app at this address: the command that starts nginx, and
+    its addresses for http and https."""
+    subject = ["-subj", "/CN=class.example", "-keyout", str(folder / "privkey.pem")]
     made = [str(OPENSSL), "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
-    subprocess.run([*made, "-out", str(tmp_path / "fullchain.pem")], check=True, capture_output=True)
-    site = EXAMPLE.replace("/etc/letsencrypt/live/class.example", str(tmp_path))
-    site = site.replace("/var/log/nginx", str(tmp_path))
+    subprocess.run([*made, "-out", str(folder / "fullchain.pem")], check=True, capture_output=True)
+    site = EXAMPLE.replace("/etc/letsencrypt/live/class.example", str(folder))
+    site = site.replace("/var/log/nginx", str(folder)).replace("127.0.0.1:8501", app)
+    free = []
     for port in ("80;", "443 "):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            free = f"127.0.0.1:{probe.getsockname()[1]}"
-        site = site.replace(f"listen {port}", f"listen {free}{port[-1]}")
-    (tmp_path / "site.conf").write_text(site, encoding="utf-8")
+            free.append(f"127.0.0.1:{probe.getsockname()[1]}")
+        site = site.replace(f"listen {port}", f"listen {free[-1]}{port[-1]}")
+    (folder / "site.conf").write_text(site, encoding="utf-8")
     kept = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    folders = "".join(f"{name}_temp_path {tmp_path}/{name};" for name in kept)
-    whole = f"pid {tmp_path}/pid; events {{}} http {{ {folders} include {tmp_path}/site.conf; }}"
-    (tmp_path / "nginx.conf").write_text(whole, encoding="utf-8")
-    log = str(tmp_path / "error.log")
-    checked = subprocess.run(
-        [str(NGINX), "-t", "-e", log, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")],
-        capture_output=True,
-        text=True,
-    )
+    folders = "".join(f"{name}_temp_path {folder}/{name};" for name in kept)
+    alone = f"pid {folder}/pid; daemon off; master_process off;"
+    whole = f"{alone} events {{}} http {{ {folders} include {folder}/site.conf; }}"
+    (folder / "nginx.conf").write_text(whole, encoding="utf-8")
+    start = [str(NGINX), "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    return start, f"http://{free[0]}", f"https://{free[1]}"
+
+
+@needs_nginx
+def test_nginx_takes_it(tmp_path: Path) -> None:
+    start, _, _ = configured(tmp_path)
+    checked = subprocess.run([*start, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.slow
+@needs_nginx
+def test_the_app_is_served_through_it(tmp_path: Path) -> None:
+    with serving("app.py", ROOT, tmp_path) as app:
+        start, http, https = configured(tmp_path, app.removeprefix("http://"))
+        with subprocess.Popen(start, stderr=subprocess.DEVNULL) as nginx:
+            try:
+                _visit(http, https)
+            finally:
+                nginx.terminate()
+
+
+def _visit(http: str, https: str) -> None:
+    unverified = ssl.create_default_context()
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+
+    def answer(address: str) -> tuple[int, Message]:
+        class Stay(urllib.request.HTTPRedirectHandler):
+            def redirect_request(self, *about: object) -> None:
+                return None
+
+        try:
+            with urllib.request.build_opener(Stay, urllib.request.HTTPSHandler(context=unverified)).open(
+                address
+            ) as got:
+                return got.status, got.headers
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.headers
+
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with contextlib.suppress(urllib.error.URLError):
+            answer(https)
+            break
+        time.sleep(0.1)
+    status, headers = answer(f"{https}/estimators")
+    assert status == 200
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Strict-Transport-Security"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    for path, expected in (
+        ("metrics", 404),
+        ("script-health-check", 404),
+        ("health", 200),
+        ("host-config", 200),
+    ):
+        assert answer(f"{https}/_stcore/{path}")[0] == expected, path
+    status, headers = answer(f"{http}/plan?k=3")
+    assert (status, headers["Location"]) == (301, "https://class.example/plan?k=3")
+
+    async def opened() -> str:
+        stream = https.replace("https", "wss") + "/_stcore/stream"
+        async with connect(
+            stream, ssl=unverified, subprotocols=[Subprotocol("streamlit")], origin=Origin(https)
+        ) as socket:
+            visitor = Visitor(https, socket)
+            await visitor.open("estimators", "k=12")
+            assert not visitor.errors
+            return visitor.dials
+
+    assert asyncio.run(opened())

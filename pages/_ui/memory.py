@@ -32,6 +32,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages._ui.on_the_way import Gate
 from pages._ui.priority import TURNS, stand_back
+from rr_core.limits import MAX_UPLOAD_BYTES
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -42,6 +43,7 @@ _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
+_PART_OF_ONES_UPLOADS = 0.125  # of the limit, but never less than what may be read together
 _PART_ON_THE_WAY, _PART_OF_SMALL_ONES = 0.2, 0.03  # of the limit, for uploads that are not at their end
 _ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
@@ -471,10 +473,20 @@ def _bound_as_they_come(files: MemoryUploadedFileManager) -> None:
     add = files.add_file
 
     def bounded(session_id: str, file: UploadedFileRec) -> None:
+        _bound_uploads_of(session_id, len(file.data))
         _bound_uploads(len(file.data))
         add(session_id, file)
 
     files.add_file = bounded  # type: ignore[method-assign]
+
+
+def _bound_uploads_of(session: str, coming: int) -> None:
+    """Let go of what this session uploaded before, if it would hold more than one may: it would push out the files of
+    others. Files that are read together may have that much."""
+    most = max(MAX_UPLOAD_BYTES, int(_PART_OF_ONES_UPLOADS * limit()))
+    one = _sessions().get(session)
+    if one is not None and _raw().get(session, 0) + coming > most:
+        _let_go_of_uploads(one)
 
 
 def _bound_uploads(coming: int = 0) -> bool:

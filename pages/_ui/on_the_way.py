@@ -21,6 +21,11 @@ _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and betwee
 _GRACE, _LEAST_RATE = 30.0, 2**15  # seconds, and bytes per second from then on
 _BUSY = "This server is taking the uploads of others: try again in a minute."
 _SLOW = "The upload came too slowly."
+# What stands at each place for files: they say that nothing is kept.
+TEMPORARY = (
+    "While a file of more than 1 MB arrives, the server keeps it in a temporary file without a name, gone when the "
+    "upload is complete."
+)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import link, memory, state
+from pages._ui.on_the_way import TEMPORARY
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.wording import counted
@@ -42,10 +43,10 @@ def _choose() -> None:
     st.subheader("Upload a distribution")
     st.markdown(
         "A table with a **category** and a **count** (or share) per row, or **one person per row**. CSV, TSV, "
-        "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read in memory for this "
-        "session only: it is not kept, not logged and not shown to anybody else."
+        "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read for this session "
+        "only: it is not kept, not logged and not shown to anybody else."
     )
-    st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file")
+    st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file", help=TEMPORARY)
     files = state.chosen_files("upload_file")
     if not files:
         state.say_if_let_go()

@@ -21,7 +21,7 @@ from rr_core.figures import wording
 from rr_core.figures.style import axis
 
 MOST_BARS = 200
-LONGEST_SEARCH = 200  # characters that `find` is asked for on a page
+LONGEST_SEARCH = 200  # characters that `find` looks at
 _MOST_BINS = 260
 _MOST_TICKS, _MOST_NUMBERS = 26, 16
 _ROUND_STEPS = (1, 2, 5, 10, 20)  # up to 20 × 16 categories: more than MOST_BARS
@@ -184,10 +184,10 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
 
     Whole matches come first, then partial ones, at most ``most`` in all.
     """
-    words = list(dict.fromkeys(word.strip().casefold() for word in wanted.split(",") if word.strip()))
+    parts = wanted[:LONGEST_SEARCH].split(",")
+    words = list(dict.fromkeys(part.strip().casefold() for part in parts if part.strip()))
     if labels is None:
-        # Not isdigit, to which "²" is one; and no more digits than int takes.
-        whole = [int(word) for word in words if word.isdecimal() and len(word) < 20]
+        whole = [int(word) for word in words if word.isdecimal()]  # to isdigit "²" is a number
         numbers = [number - 1 for number in whole if 1 <= number <= k]
         return np.array(list(dict.fromkeys(numbers))[:most], dtype=np.intp)
     if not words:

@@ -29,7 +29,7 @@ LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
 
 def opened(name: str, query: str = "") -> AppTest:
     """A page opened by a link, after its first run, without an exception."""
-    page = AppTest.from_file(str(ROOT / FILES[name]), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / FILES.get(name, f"pages/{name}.py")), default_timeout=60)
     for pair in filter(None, query.split("&")):
         parameter, value = pair.split("=")
         page.query_params[parameter] = value

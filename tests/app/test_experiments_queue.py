@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from websockets.exceptions import ConnectionClosed
 
 from pages._ui.experiments import queue, runs
 from pages._ui.experiments.queue import SweepQueue
@@ -20,6 +23,8 @@ from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
 from tests.app.opening import ROOT
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import serving
 
 SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
 OTHER = Sweep(SWEEP.cells, Settings(5))
@@ -61,6 +66,16 @@ def test_the_same_sweep_is_run_once_for_all(house):
     assert late.state == "finished"
     assert late.result is jobs[0].result
     assert len(house.gates) == 1
+
+
+def test_so_many_runs_wait_and_no_more_however_many_ask_at_once(house, monkeypatch):
+    """Everybody may have found a free place before the first one took it."""
+    monkeypatch.setattr(queue, "_MOST_JOBS", 2)
+    jobs = [house.queue.join(sweep, "one") for sweep in (SWEEP, OTHER, THIRD, SWEEP)]
+    assert [job is not None for job in jobs] == [True, True, False, True]
+    assert jobs[3] is jobs[0]  # who joins another's run takes no place
+    for job in jobs[:2]:
+        house.queue.leave(job, "one")
 
 
 def test_a_stop_does_not_heed_sessions_that_are_gone(house):
@@ -198,16 +213,82 @@ def test_a_server_ends_at_once_and_its_workers_with_it(ending):
     ) as server:
         assert server.stdout is not None
         pids = [int(number) for number in server.stdout.readline().split()]
-        begin = time.monotonic()
-        assert len(pids) == worker_count()
-        server.wait(30)
-        while any(map(is_running, pids)):
-            time.sleep(0.05)
-            # Half a second on a machine with nothing else to do, and on a busy one as long as slow workers take
-            # to start; it was an hour, and for good.
-            assert time.monotonic() - begin < 40
+        try:
+            begin = time.monotonic()
+            assert len(pids) == worker_count()
+            server.wait(30)
+            while any(map(is_running, pids)):
+                time.sleep(0.05)
+                # Half a second on a machine with nothing else to do, and on a busy one as long as slow workers take
+                # to start; it was an hour, and for good.
+                assert time.monotonic() - begin < 40
+        finally:
+            kill([server.pid, *pids])
         assert server.stderr is not None
         assert "Traceback" not in server.stderr.read()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_a_signal_ends_the_app_and_its_sweep_within_three_seconds(how, tmp_path):
+    seconds = seconds_to_end(how, tmp_path)
+    if seconds > 3:  # a busy machine may stall once
+        seconds = seconds_to_end(how, tmp_path)
+    assert seconds <= 3
+
+
+def seconds_to_end(how: signal.Signals, home: Path) -> float:
+    """From the signal in the middle of a long sweep until the server and its workers are gone."""
+    workers: list[int] = []
+    begin = 0.0
+
+    async def begin_a_sweep(address: str, server: int) -> None:
+        nonlocal begin
+        async with Visitor.at(address) as visitor:
+            await visitor.open("experiments", "dist=zipf&s=1.3&k=1500000&eps=1&n=1000000000&part=own")
+            await visitor.press("Run", wait=3)
+            end = time.monotonic() + 60
+            while len(workers) < worker_count():
+                assert time.monotonic() < end
+                await asyncio.sleep(0.1)
+                workers[:] = [one for one in children(server) if b"popen_loky" in command(one)]
+            await asyncio.sleep(1)
+            begin = time.monotonic()
+            os.kill(server, how)
+
+    before = set(children(os.getpid()))
+    with serving("app.py", ROOT, home) as address:
+        (server,) = set(children(os.getpid())) - before
+        try:
+            with contextlib.suppress(ConnectionClosed):
+                asyncio.run(begin_a_sweep(address, server))
+            while any(map(is_running, [server, *workers])):
+                time.sleep(0.02)
+                assert time.monotonic() - begin < 30
+            return time.monotonic() - begin
+        finally:
+            kill([server, *workers])
+
+
+def children(process: int) -> list[int]:
+    found: list[int] = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, thread.read_text().split())
+    return found
+
+
+def command(process: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""
+
+
+def kill(processes: list[int]) -> None:
+    for one in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
 
 
 def is_running(pid: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from pages._ui import estimators, long_run
+from pages._ui import estimators, long_run, memory
 from tests.app.opening import checked, opened, widget
 
 
@@ -30,6 +30,42 @@ def test_a_run_waits_while_the_server_is_busy_and_gives_its_place_back(monkeypat
     assert began == [1]  # not before the other one had ended
     assert len(page.get("plotly_chart")) == 4
     assert places.acquire(blocking=False)
+
+
+def test_a_run_waits_for_room_and_says_when_there_is_none(monkeypatch):
+    asked = []
+
+    def no_room(size, **about):
+        asked.append(size)
+        raise memory.NoRoom("There is no room.")
+
+    page = opened("estimators", "dist=zipf&k=20&part=repeat")
+    checked(page.button_group(key="repeat_times").set_value(50).run())
+    monkeypatch.setattr(memory, "room", no_room)
+    checked(widget(page, "Repeat").click().run())
+    assert asked == [20 * memory.BYTES_PER_CATEGORY]
+    assert "There is no room." in [box.value for box in page.warning]
+
+
+def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
+    """Streamlit itself would run on for nobody."""
+    now, steps = 0.0, []
+    repeat = estimators.repeat
+
+    def one_by_one(draw, times, target):
+        nonlocal now
+        for step in range(times):
+            steps.append(step)
+            now += long_run._GONE / 2
+            yield next(repeat(draw, 1, target))
+
+    monkeypatch.setattr(long_run.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "has_left", lambda session: len(steps) > 3)
+    monkeypatch.setattr(estimators, "repeat", one_by_one)
+    page = opened("estimators", "part=repeat")
+    checked(page.button_group(key="repeat_times").set_value(50).run())
+    checked(widget(page, "Repeat").click().run())
+    assert len(steps) == 6  # three with a visitor, and until he was gone for more than _GONE
 
 
 def test_a_run_that_fails_gives_its_place_back(monkeypatch):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -339,6 +340,46 @@ def test_a_file_that_was_let_go_of_is_asked_for_again(server):
     assert len(page.get("plotly_chart"))
 
 
+@pytest.fixture
+def refuse(monkeypatch):
+    """Makes that there is no room from now on; gives the bytes that will be asked for in vain."""
+
+    def from_now_on() -> list[int]:
+        asked: list[int] = []
+
+        def room(size: int, **about: object) -> AbstractContextManager[None]:
+            asked.append(size)
+            raise memory.NoRoom("There is no room.")
+
+        monkeypatch.setattr(memory, "room", room)
+        return asked
+
+    return from_now_on
+
+
+def test_reading_a_file_asks_for_room(refuse):
+    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(50_000))
+    page = opened("noisy_histogram", "dist=upload")
+    asked = refuse()
+    checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
+    assert memory.to_read("fruit.csv", len(data)) in asked
+    assert "There is no room" in words(page)
+
+
+def test_simulated_reports_and_their_analysis_ask_for_room(refuse):
+    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    checked(widget(page, "Use simulated reports").click().run())
+    page.session_state["_held"].let_go("latest_analysis")
+    asked = refuse()
+    checked(page.run())
+    assert asked == [12 * memory.BYTES_PER_CATEGORY]
+    assert "There is no room" in words(page)
+    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    checked(widget(page, "Use simulated reports").click().run())
+    assert asked[1:] == [12 * memory.BYTES_PER_CATEGORY]
+    assert "There is no room" in words(page)
+
+
 def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
     monkeypatch.setattr(memory, "resident", lambda: 1000 * MEGABYTE)
     monkeypatch.setattr(memory, "_PATIENCE", 0.0)
@@ -397,6 +438,71 @@ def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
         uploads.add_file(f"{i}", UploadedFileRec("file", "a.csv", "", bytes(60 * MEGABYTE)))
         assert sum(memory._raw().values()) <= 256 * MEGABYTE
         assert uploads.get_files(f"{i}", ["file"])
+
+
+def test_one_session_does_not_push_out_the_uploads_of_others_with_its_own(session, uploads):
+    memory._bound_as_they_come(uploads)
+    for name in ("small", "greedy"):
+        session(name)
+    uploads.add_file("small", UploadedFileRec("file", "a.csv", "", bytes(40 * MEGABYTE)))
+    for i in range(8):
+        uploads.add_file("greedy", UploadedFileRec(f"file {i}", "a.csv", "", bytes(60 * MEGABYTE)))
+        assert memory._raw()["greedy"] <= 200 * MEGABYTE
+        assert uploads.get_files("greedy", [f"file {i}"])
+    assert uploads.get_files("small", ["file"])
+
+
+def test_a_server_that_is_visited_bounds_its_uploads(uploads, monkeypatch):
+    bounded: list[object] = []
+    monkeypatch.setattr(memory, "_bound_as_they_come", bounded.append)
+    monkeypatch.setattr(
+        memory, "_gate", lambda: SimpleNamespace(install=lambda: bounded.append("on the way"))
+    )
+    monkeypatch.setattr(memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: None))
+    memory._start_watching.__wrapped__()
+    assert bounded == [uploads, "on the way"]
+
+
+def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch):
+    """A second gate would count anew; watched twice, uploads would be wrapped twice."""
+    started: list[object] = []
+    monkeypatch.setattr(
+        memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: started.append(1))
+    )
+    before = memory._gate()
+    memory._start_watching()
+    begun = len(started)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    memory._start_watching()
+    assert memory._gate() is before
+    assert len(started) == begun
+
+
+def test_what_was_left_is_given_back_within_a_minute(session, monkeypatch):
+    now, returned = 1000.0, []
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "_close", lambda name: None)
+    monkeypatch.setattr(memory, "_return_memory", lambda: returned.append(now))
+    gone, watch = session("gone", 50), memory.Watch(returned=now - 1)
+    watch.look(lambda name: True)
+    left = now
+    while now < left + 60:
+        now += memory._WATCH
+        watch.look(lambda name: False)
+    assert not gone.size
+    assert returned[-1] >= left + memory._AWAY
+
+
+def test_room_that_was_promised_counts():
+    """Two that may work at the same time, of which only one fits."""
+    first, second = object(), object()
+    try:
+        assert memory._promise(first, 500 * MEGABYTE)
+        assert not memory._promise(second, 400 * MEGABYTE)
+    finally:
+        memory._PROMISED.pop(first, None)
+        memory._PROMISED.pop(second, None)
 
 
 def test_the_bytes_of_an_upload_are_held_once():

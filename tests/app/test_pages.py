@@ -51,6 +51,16 @@ LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
 
 
+@pytest.mark.parametrize("parameter", ["k", "n", "seed"])
+@pytest.mark.parametrize("name", [*FILES, "your_reports", "reference"])
+def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence(name, parameter):
+    """Python refuses to read more than 4,300 digits."""
+    page = opened(name, f"{parameter}={'9' * 4402}")
+    if name in FILES:  # the others do not show the scenario
+        (said,) = (box.value for box in page.warning if "The link's" in box.value)
+        assert "999…, outside the range from" in said
+
+
 @EVERY_PAGE
 @pytest.mark.parametrize("query", QUERIES)
 def test_page_runs_and_its_charts_are_small_and_named(name, query):

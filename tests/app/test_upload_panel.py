@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from starlette.formparsers import MultiPartParser
+
+from pages._ui.on_the_way import TEMPORARY
+from pages._ui.reports.other_protocols import DESIGNS
 from pages._ui.upload import EXAMPLE
 from rr_core.io import read_distribution
-from tests.app.opening import LEAD, OF_A_DRAW, charts, checked, opened, widget
+from tests.app.opening import LEAD, OF_A_DRAW, ROOT, charts, checked, opened, widget
 from tests.browser.files import BROKEN
 
 FRUIT = b"fruit,count\napple,500\nplum,300\nfig,200\n"
@@ -37,6 +42,26 @@ def test_accepted_file_is_drawn_with_its_names(name):
     assert widget(page, "Distribution").value == "upload"
     assert any("fruit" in caption.value for caption in page.caption)
     assert LEAD[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [("estimators", "dist=upload"), *(("your_reports", f"made={made}") for made in DESIGNS)],
+)
+def test_where_it_says_not_kept_the_temporary_file_is_told(name, query):
+    page = opened(name, query)
+    assert any("not kept" in text.value for text in page.markdown)
+    assert {one.help for one in page.file_uploader} == {TEMPORARY}
+
+
+def test_of_the_temporary_file_readme_and_docs_say_the_same():
+    assert MultiPartParser.spool_max_size == 2**20
+    for text in (
+        TEMPORARY,
+        *((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/behind_a_proxy.md")),
+    ):
+        assert "1 MB" in text
+        assert re.search(r"temporary file (?:without a|that has no) name", " ".join(text.split()))
 
 
 def test_nothing_changes_before_the_file_is_used():

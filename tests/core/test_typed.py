@@ -42,6 +42,23 @@ def test_a_long_text_is_cut_in_the_sentence():
         typed.number("x" * 5000)
 
 
+def test_a_text_longer_than_any_number_is_none():
+    """Even where it would be one: what is read is bounded before it is read."""
+    for longest in ("1" + "0" * typed.LONGEST, "0." + "1" * typed.LONGEST, " " * typed.LONGEST + "1.5"):
+        assert 0 < float(longest) < math.inf
+        with pytest.raises(ValueError, match="is not a number above 0"):
+            typed.number(longest)
+
+
+def test_no_pattern_backtracks_in_texts_within_the_limit(monkeypatch):
+    """Without the limit they would be answered at once, too."""
+    monkeypatch.setattr(typed, "LONGEST", 10**6)
+    begin = time.thread_time()
+    with pytest.raises(ValueError, match="is not a number above 0"):
+        typed.number("ln" + " " * 20_000 + ")")
+    assert time.thread_time() - begin < 1
+
+
 def test_a_text_of_any_length_is_answered_at_once():
     """A pattern that backtracks takes a minute for the first of these, and holds the interpreter meanwhile."""
     for text in (

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rr_core import limits
 from rr_core.io import UnreadableFile, decoding, inspect, labels, read_distribution, reports, tables, text
+from rr_core.io import parquet as parquet_module
 from rr_core.io.budget import Budget
 from rr_core.io.columns import column_names
 from rr_core.io.decoding import decode, gunzip
@@ -107,6 +109,50 @@ def test_past_the_budget_a_sentence_says_what_to_do() -> None:
         Budget(size=1 << 20).spend(2 << 20)
     with pytest.raises(UnreadableFile, match=r"takes more than 0 seconds\. Count the values first"):
         Budget(seconds=0.0).spend()
+
+
+def test_no_file_may_take_more_than_a_server_can_give() -> None:
+    assert limits.READ_BYTES_MAX <= 2**31
+    assert limits.READ_SECONDS_MAX <= 30
+
+
+NAMES = [f"name {i % 100:030}" for i in range(20_000)]
+TABLE = pa.table({"category": NAMES, "count": [1] * 20_000})
+FILES = {
+    "t.csv": "\n".join(["category,count", *(f"{name},1" for name in NAMES)]).encode(),
+    "t.parquet": parquet(TABLE, use_dictionary=False),
+    "t.csv.gz": gzip.compress(b"category,count\n" + b"".join(b"%s,1\n" % name.encode() for name in NAMES)),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("reader", ["distribution", "reports"])
+def test_every_reader_spends_what_it_decodes(name: str, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(files: int, size: int) -> int:
+        """Bytes that reading took of a budget of so many."""
+        made: list[Budget] = []
+
+        def budget() -> Budget:
+            made.append(Budget(size))
+            return made[-1]
+
+        for module in (tables, text, parquet_module, reports):
+            monkeypatch.setattr(module, "Budget", budget)
+        if reader == "distribution":
+            assert read_distribution(FILES[name], name).weights.sum() == 20_000
+        else:
+            several = [reports.Source(f"{i}{name}", FILES[name]) for i in range(files)]
+            found = reports.read_reports(several, layout="counts", category=0, count=1, has_header=True)
+            assert found.counts.sum() == files * 20_000
+        return sum(size - one._left for one in made)
+
+    spent = read(1, 10**9)
+    assert spent >= 8 * 20_000  # the counts alone
+    with pytest.raises(UnreadableFile, match="unpack to more than"):
+        read(1, spent - 1)
+    if reader == "reports":  # files that are read together have one budget
+        with pytest.raises(UnreadableFile, match="unpack to more than"):
+            read(3, 2 * spent)
 
 
 def test_long_texts_are_cut_in_the_sample_only() -> None:

@@ -81,8 +81,9 @@ class SweepQueue:
         watcher: str,
         done: SweepResult | None = None,
         populations: Mapping[str, Population] | None = None,
-    ) -> Job:
-        """Add a run for a session, or make the session a watcher of an existing run of the same sweep.
+    ) -> Job | None:
+        """Add a run for a session, or make the session a watcher of an existing run of the same sweep; None where as
+        many runs wait as the server takes.
 
         Args:
             sweep: what to run.
@@ -94,6 +95,8 @@ class SweepQueue:
             if not populations and sweep in self._finished:
                 return Job(sweep, {}, self._finished[sweep], "finished")
             job = None if populations else self._same(sweep)
+            if job is None and self.is_full:
+                return None
             if job is None:
                 job = Job(sweep, dict(populations or {}), done or SweepResult(sweep, ()))
                 self._jobs.append(job)

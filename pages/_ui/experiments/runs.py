@@ -310,9 +310,11 @@ def resume(key: str, label: str) -> None:
     run = _labelled(key, label)
     if run is None or active() is not None or queue_is_full():
         return
-    run.populations = populations_of(run.sweep)
-    run.run_here = True
-    run.job = _queue().join(run.sweep, _session().me, run.result, run.populations)
+    populations = populations_of(run.sweep)
+    job = _queue().join(run.sweep, _session().me, run.result, populations)
+    if job is None:  # others were faster
+        return
+    run.job, run.populations, run.run_here = job, populations, True
     _session().waiting = run
 
 

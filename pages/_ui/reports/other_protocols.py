@@ -11,6 +11,7 @@ import streamlit as st
 from pages._ui import guidance, memory, state
 from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
+from pages._ui.on_the_way import TEMPORARY
 from pages._ui.reports import other_results
 from pages._ui.reports.other_results import Analysed
 from pages._ui.reports.results import level_and_target
@@ -148,7 +149,7 @@ def _entered(made: str, level: float, users: Users) -> Analysed:
 
 def _reports() -> tuple[tuple[str, ...], Any, tuple[str, ...]]:
     """Widgets for the reports; returns the names of the answers, in order, and their numbers."""
-    st.file_uploader("Report files", type=list(EXTENSIONS), key="other_files")
+    st.file_uploader("Report files", type=list(EXTENSIONS), key="other_files", help=TEMPORARY)
     files = state.chosen_files("other_files")
     if not files:
         state.say_if_let_go()
@@ -312,7 +313,7 @@ def _chance(text: str) -> float:
 def _unary(level: float, users: Users) -> Analysed:
     left, right = st.columns(2, gap="large")
     with left:
-        st.file_uploader("Report files", type=list(EXTENSIONS), key="other_unary_files")
+        st.file_uploader("Report files", type=list(EXTENSIONS), key="other_unary_files", help=TEMPORARY)
         files = state.chosen_files("other_unary_files")
         if not files:
             state.say_if_let_go()

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui import link, memory, state
+from pages._ui.on_the_way import TEMPORARY
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
@@ -115,7 +116,9 @@ def _files() -> Sequence[state.File]:
         "else**."
     )
     left, right = st.columns([3, 2])
-    left.file_uploader("Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files")
+    left.file_uploader(
+        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files", help=TEMPORARY
+    )
     scenario = link.current()
     with right:
         st.caption(
@@ -181,7 +184,9 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
 def _list(before: str) -> str:
     """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
     list."""
-    st.file_uploader("A file with all categories", type=list(EXTENSIONS), key="reports_list_file")
+    st.file_uploader(
+        "A file with all categories", type=list(EXTENSIONS), key="reports_list_file", help=TEMPORARY
+    )
     file = next(iter(state.chosen_files("reports_list_file")), None)
     st.session_state["_reports_list"] = file
     return st.text_area(
