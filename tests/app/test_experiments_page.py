@@ -414,6 +414,19 @@ def test_a_saved_sweep_looks_the_same_in_another_session_and_a_broken_file_chang
     assert seen(page).result.same(part(5))
 
 
+@pytest.mark.parametrize("value", ["-1", "inf", "1e308"])
+def test_a_file_of_impossible_numbers_is_refused_and_changes_nothing(value):
+    page = opened("experiments", "sweep=3")
+    before = charts(page)
+    header, first, rest = files.csv_file(part(5)).split(b"\n", 2)
+    row = first.split(b",")
+    row[header.split(b",").index(b'"mse_mean"')] = value.encode()
+    bring(page, "changed.csv", b"\n".join([header, b",".join(row), rest]))
+    (box,) = page.error
+    assert "mse_mean must be" in box.value.replace("\\", "")
+    assert charts(page) == before
+
+
 @pytest.mark.slow
 def test_a_file_of_a_sweep_of_the_paper_goes_to_its_place():
     stored = stored_result(CELLS["1a"])

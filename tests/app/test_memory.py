@@ -378,6 +378,7 @@ def test_simulated_reports_and_their_analysis_ask_for_room(refuse):
     checked(widget(page, "Use simulated reports").click().run())
     assert asked[1:] == [12 * memory.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
+    assert page.session_state["_held"].get("reports_used") is None
 
 
 def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):

@@ -131,6 +131,7 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
         ("mse_mean", np.nan, "mse_mean must be a number in every row"),
         ("mse_mean", -1.0, "mse_mean must be 0 or more"),
         ("mse_mean", np.inf, "mse_mean must be 1e\\+30 or less"),
+        ("mse_mean", 1e308, "mse_mean must be 1e\\+30 or less"),
         ("tv_mean", 1e308, "tv_mean must be 1e\\+30 or less"),
         ("nll_mean", 1e308, "nll_mean must be 1e\\+30 or less"),
         ("mse_q50", -1e-9, "mse_q50 must be 0 or more"),
