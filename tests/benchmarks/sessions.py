@@ -17,8 +17,13 @@ from websockets.asyncio.client import ClientConnection, connect
 
 @dataclass
 class Heard:
-    """What a session heard of the page: the id of its dials and what they show, and whether a figure came."""
+    """What a session heard of the page: the id of its dials and what they show, and whether a figure came.
 
+    Attributes:
+        url: of the page, as a browser tells it: of what is there a QR code is drawn.
+    """
+
+    url: str
     dials: str = ""
     answered: int = 0
     epsilon: float = 0.0
@@ -56,7 +61,8 @@ async def _session(
     async with connect(url, max_size=None, subprotocols=["streamlit"], origin=address) as socket:  # type: ignore[list-item, arg-type]
         first = BackMsg()
         first.rerun_script.page_name, first.rerun_script.query_string = page, query
-        heard = Heard()
+        heard = Heard(f"{address}/{page}")
+        first.rerun_script.context_info.url = heard.url
         await socket.send(first.SerializeToString())
         while not (heard.over and heard.dials):
             await _listen(socket, heard)
@@ -84,6 +90,7 @@ async def _move(
     """Send a move and listen until its figure and the dials' answer have come: seconds."""
     message = BackMsg()
     message.rerun_script.page_name, message.rerun_script.query_string = page, query
+    message.rerun_script.context_info.url = heard.url
     move: dict[str, Any] = {"name": "epsilon", "text": str(value), "moving": moving, "number": number}
     message.rerun_script.widget_states.widgets.add(id=heard.dials, json_value="{}")
     message.rerun_script.widget_states.widgets.add(

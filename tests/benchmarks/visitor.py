@@ -143,6 +143,8 @@ class Visitor:
     def _rerun(self) -> BackMsg:
         message = BackMsg()
         message.rerun_script.page_name, message.rerun_script.query_string = self.page, self.query
+        # Of it the page draws a QR code.
+        message.rerun_script.context_info.url = f"{self.address}/{self.page}"
         if self._file is not None:
             state = message.rerun_script.widget_states.widgets.add(id=self._file_widget)
             state.file_uploader_state_value.uploaded_file_info.append(self._file)
