@@ -23,7 +23,7 @@ def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """``value`` as an int, or ValueError. Booleans, non-integral floats, and what no double can hold are refused."""
     allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
     try:
-        number = int(value)
+        number = int(_no_complex(value))
         whole = (
             not isinstance(value, (bool, np.bool_, str, bytes))
             and number == value
@@ -39,13 +39,20 @@ def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
 def real(name: str, value: Any, allowed: str) -> float:
     """``value`` as a finite float, or ValueError saying what is ``allowed``."""
     try:
-        number = float(value)
+        number = float(_no_complex(value))
         fine = not isinstance(value, (bool, np.bool_, str, bytes)) and np.isfinite(number)
     except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
         raise ValueError(f"{name} must be {allowed}, got {short(value)}")
     return number
+
+
+def _no_complex(value: Any) -> Any:
+    """The value, or TypeError for a complex one: NumPy only warns, and takes its real part."""
+    if np.iscomplexobj(value):
+        raise TypeError
+    return value
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -73,14 +80,14 @@ def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
 
 def categories(name: str, values: ArrayLike, k: int) -> NDArray[np.int64]:
     """An array of integers from 0 to k - 1, of any shape, as int64."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" and array.size:
-        raise ValueError(f"{name} must be integers from 0 to k - 1, got dtype {array.dtype}")
-    if array.size and not (array.min() >= 0 and array.max() < k):
+    found = as_array(name, values)
+    if found.dtype.kind not in "iu" and found.size:
+        raise ValueError(f"{name} must be integers from 0 to k - 1, got dtype {found.dtype}")
+    if found.size and not (found.min() >= 0 and found.max() < k):
         raise ValueError(
-            f"{name} must be integers from 0 to k - 1 = {k - 1}, got {array.min()} to {array.max()}"
+            f"{name} must be integers from 0 to k - 1 = {k - 1}, got {found.min()} to {found.max()}"
         )
-    return array.astype(np.int64, copy=False)
+    return found.astype(np.int64, copy=False)
 
 
 def channel_matrix(name: str, values: ArrayLike) -> Array:
@@ -120,18 +127,34 @@ def shares(weights: NDArray[Any]) -> Array:
     return result
 
 
-def _numeric(name: str, values: ArrayLike) -> NDArray[Any]:
+def as_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """An array of any type and shape, or ValueError for a nesting that has no shape."""
     try:
-        array = np.asarray(values)
-    except ValueError as error:  # a ragged nesting
+        return np.asarray(values)
+    except ValueError as error:
         raise ValueError(f"{name} must be a numeric array, got a ragged sequence") from error
-    if array.dtype.kind == "O":
-        array = _from_objects(name, array)
-    if array.dtype.kind == "b":
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a numeric array, got dtype {array.dtype}")
-    return array
+
+
+def check_broadcast(**arrays: NDArray[Any]) -> None:
+    """ValueError naming the arguments, unless their shapes fit together."""
+    try:
+        np.broadcast_shapes(*(one.shape for one in arrays.values()))
+    except ValueError as error:
+        shapes = " and ".join(str(one.shape) for one in arrays.values())
+        raise ValueError(
+            f"{' and '.join(arrays)} must have shapes that fit together, got {shapes}"
+        ) from error
+
+
+def _numeric(name: str, values: ArrayLike) -> NDArray[Any]:
+    found = as_array(name, values)
+    if found.dtype.kind == "O":
+        found = _from_objects(name, found)
+    if found.dtype.kind == "b":
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a numeric array, got dtype {found.dtype}")
+    return found
 
 
 def _finite(name: str, array: NDArray[Any]) -> NDArray[Any]:

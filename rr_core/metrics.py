@@ -20,8 +20,8 @@ _beyond_doubles = np.errstate(over="ignore", divide="ignore", invalid="ignore")
 
 def check_users(users: str) -> None:
     """ValueError unless ``users`` is "fixed" or "sampled"."""
-    if users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {users!r}")
+    if not isinstance(users, str) or users not in ("fixed", "sampled"):
+        raise ValueError(f"users must be 'fixed' or 'sampled', got {_validate.short(users)}")
 
 
 @_beyond_doubles
@@ -81,6 +81,7 @@ def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: R
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
+    _validate.check_broadcast(histogram=counts, theta=estimate)
     return _number(report_loss(counts, estimate, mechanism).sum(axis=-1))
 
 
@@ -151,15 +152,16 @@ def variance_at(shares: Array, n: float, mechanism: RandomizedResponse, users: U
 
 
 def _difference(theta_hat: ArrayLike, theta: ArrayLike) -> Array:
-    estimate, truth = np.asarray(theta_hat), np.asarray(theta)
+    estimate, truth = _validate.as_array("theta_hat", theta_hat), _validate.as_array("theta", theta)
     for name, array in (("theta_hat", estimate), ("theta", truth)):
-        if array.ndim == 0 or array.dtype.kind not in "iufb":
-            raise ValueError(f"{name} must be a numeric array of shape (..., k)")
+        if array.ndim == 0 or array.dtype.kind not in "iufb" or not array.shape[-1]:
+            raise ValueError(f"{name} must be a numeric array of shape (..., k) with k >= 1")
     if estimate.shape[-1] != truth.shape[-1]:
         raise ValueError(
             f"theta_hat must have a last axis of length k = {truth.shape[-1]} like theta, "
             f"got shape {estimate.shape}"
         )
+    _validate.check_broadcast(theta_hat=estimate, theta=truth)
     difference: Array = np.subtract(estimate, truth, dtype=np.float64)
     return difference
 

@@ -26,6 +26,7 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     """
     counts = _validate.histogram(histogram, mechanism.k)
     estimate = _validate.vector("theta", theta, mechanism.k)
+    _validate.check_broadcast(histogram=counts, theta=estimate)
     phi = _validate.shares(as_rows(counts).reshape(counts.shape))
     blur = mechanism.positive_blur
     seen = blur + mechanism.truth * estimate

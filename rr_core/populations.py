@@ -50,7 +50,7 @@ class Population:
         Raises:
             ValueError: when the weights are not a (k,) histogram or the labels are not k names.
         """
-        array = np.asarray(weights)
+        array = _validate.as_array("weights", weights)
         if array.ndim != 1 or array.size < 2:
             raise ValueError(f"weights must have shape (k,) with k >= 2, got {array.shape}")
         array = _validate.histogram(array, array.size)

@@ -5,5 +5,24 @@ otherwise, as it does in CI.
 """
 
 import os
+import re
 
 FEW_EXAMPLES, MANY_EXAMPLES = 100, int(os.environ.get("RR_EXAMPLES", "20000"))
+
+# How Python, NumPy and SciPy begin or word their own errors, which tell a person nothing; and those of unpacking.
+_OF_LIBRARIES = re.compile(
+    r"""invalid\ literal | could\ not\ convert | Exceeds\ the\ limit | cannot\ convert | math\ domain | out\ of\ range
+    | null\ (character|byte) | codec\ can't | unsupported\ operand | not\ supported\ (between|for) | object\ of\ type
+    | object\ (is\ not|cannot|does\ not) | cannot\ be\ interpreted | must\ be\ real\ number | required\ argument
+    | (un)?expected\ keyword | ufunc | not\ be\ broadcast | mismatch | [Cc]annot\ (reshape|cast|be\ cast|do)
+    | setting\ an\ array | not\ aligned | inhomogeneous | ambiguous | unhashable | values\ to\ unpack
+    | reduction\ operation | empty\ sequence | iterable\ argument | matmul | negative\ dimensions | must\ be\ a\ string
+    | low\ >=\ high | Maximum\ allowed | bad\ (character|escape) | unterminated | nothing\ to\ repeat
+    | division\ by\ zero """,
+    re.VERBOSE,
+)
+
+
+def is_of_libraries(sentence: str) -> bool:
+    """Whether an error's text is one of Python, NumPy or SciPy rather than of this project."""
+    return _OF_LIBRARIES.search(sentence) is not None

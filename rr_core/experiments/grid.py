@@ -87,6 +87,8 @@ class Cell:
         Raises:
             ValueError: when the text is not a key.
         """
+        if not isinstance(key, str):
+            raise ValueError(f"key must be the key of a cell, got {_validate.short(key)}")
         dist, *pairs = key.split(" ")
         values = dict(pair.partition("=")[::2] for pair in pairs)
         try:
@@ -139,18 +141,22 @@ class Settings:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        if not isinstance(self.bias, (bool, int, np.bool_)):
+            raise ValueError(f"bias must be True or False, got {_validate.short(self.bias)}")
         object.__setattr__(self, "bias", bool(self.bias))
         object.__setattr__(self, "seeds", _validate.integer("seeds", self.seeds, 1))
         object.__setattr__(self, "seed", _validate.integer("seed", self.seed, SEED_MIN, SEED_MAX))
         for name, allowed in (("users", ("fixed", "sampled")), ("people", ("drawn", "rounded"))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+            chosen = getattr(self, name)
+            if not isinstance(chosen, str) or chosen not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {_validate.short(chosen)}")
         for name, known in (("estimators", tuple(ESTIMATORS)), ("metrics", METRICS)):
-            chosen = tuple(getattr(self, name))
-            if not chosen or not set(chosen) <= set(known):
+            chosen = getattr(self, name)
+            names = tuple(chosen) if np.iterable(chosen) else ()
+            if not names or not all(isinstance(one, str) and one in known for one in names):
                 raise ValueError(f"{name} must be some of {', '.join(known)}, got {_validate.short(chosen)}")
             # In the one order there is, so that equal choices are equal settings.
-            object.__setattr__(self, name, tuple(one for one in known if one in chosen))
+            object.__setattr__(self, name, tuple(one for one in known if one in names))
 
 
 @dataclass(frozen=True)
@@ -161,6 +167,8 @@ class Sweep:
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
+        if not np.iterable(self.cells) or not all(isinstance(cell, Cell) for cell in self.cells):
+            raise ValueError(f"cells must be a sequence of cells, got {_validate.short(self.cells)}")
         object.__setattr__(self, "cells", tuple(dict.fromkeys(self.cells)))
 
 
@@ -177,8 +185,9 @@ def over(
     >>> len(over(k=(5, 50), n=(1000, 10_000), epsilon=(1.0,), s=(1.3,)))
     4
     """
-    dists = (dist,) if isinstance(dist, str) else tuple(dist)
-    axes = [np.atleast_1d(np.asarray(axis)).tolist() for axis in (s, k, epsilon, n)]
+    dists = (dist,) if isinstance(dist, str) or not np.iterable(dist) else tuple(dist)
+    given = {"s": s, "k": k, "epsilon": epsilon, "n": n}
+    axes = [np.atleast_1d(_validate.as_array(name, axis)).tolist() for name, axis in given.items()]
     cells = (
         Cell(d, at_k, at_epsilon, at_n, at_s)
         for d, (at_s, at_k, at_epsilon, at_n) in product(dists, [*product(*axes)])

@@ -136,15 +136,20 @@ def iterates(path: IBUPath, last: int, since: int | None = None) -> Iterator[tup
 
     Args:
         path: one histogram or a batch; what it recorded does not matter.
-        last: the last iteration, >= 0.
+        last: the last iteration, an integer >= 0.
         since: index of the recorded iteration to go on from, instead of the start.
+
+    Raises:
+        ValueError: naming the argument.
 
     Yields:
         The iteration number of the first of some successive estimates, and those estimates (steps, rows, levels) on
         the levels of the flattened batch; first the start alone, then pieces that fit a processor's cache.
     """
+    last = _validate.integer("last", last, 0)
     batch = _Batch(path._levels, truth_odds(path.mechanisms))
     if since is not None:
+        since = _validate.integer("since", since, 0, len(path.iterations) - 1)
         batch.go_on(int(path.iterations[since]), path.thetas[since].reshape(batch.shape))
     return _each(batch, last)
 

@@ -41,11 +41,11 @@ class Start:
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.kind not in START_KINDS:
+        if not isinstance(self.kind, str) or self.kind not in START_KINDS:
             raise ValueError(
                 f"kind must be one of {', '.join(START_KINDS)}, got {_validate.short(self.kind)}"
             )
-        if not 0 < self.mass < 1:
+        if not 0 < _validate.real("mass", self.mass, "strictly between 0 and 1") < 1:
             raise ValueError(f"mass must be strictly between 0 and 1, got {self.mass}")
 
     def distribution(self, histogram: ArrayLike) -> Array | None:

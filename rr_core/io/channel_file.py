@@ -82,7 +82,7 @@ def read_matrix(text: str) -> MatrixFile:
 
 
 def _cells(text: str) -> list[list[str]]:
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip(" ;,\t")]
+    lines = [line for line in text.lstrip("\ufeff").splitlines() if re.search(r"[^\s;,]", line)]
     if len(lines) == 1 and ";" in lines[0]:
         lines = [line for line in lines[0].split(";") if line.strip()]
     if not lines:

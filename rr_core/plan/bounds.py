@@ -189,7 +189,7 @@ def _for_small_epsilon(k: int, budgets: Array, reports: Array, users: Users) -> 
 def _known(k: int, budgets: Array, reports: Array) -> Bound:
     before = known(k, budgets, reports)
     # Their bound is the least of 1, 1/sqrt(N eps^2) and K/(N eps^2), each with a constant.
-    fine = (budgets <= 1) & (reports * budgets**2 >= k**2)
+    fine = (budgets <= 1) & (reports >= (k / budgets) ** 2)
     return Bound("known", "lower bound", before, fine)
 
 
@@ -214,7 +214,8 @@ def against_epsilon(
     epsilons: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed"
 ) -> BoundCurves:
     """`BoundCurves` over the budgets ``epsilons``, with the current one marked."""
-    budgets = np.asarray(epsilons, np.float64)
+    budgets = _numbers("epsilons", epsilons)
+    epsilon, n = _validate.real("epsilon", epsilon, "a number"), _validate.real("n", n, "a number")
     floor = float(equal_shares(k, epsilon, n, users))
     return BoundCurves(
         k=k,
@@ -232,7 +233,9 @@ def against_epsilon(
 def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Array]:
     """k, and epsilon and n broadcast against each other, or ValueError."""
     k = _validate.integer("k", k, 2)
-    budgets, reports = np.broadcast_arrays(_numbers("epsilon", epsilon), _numbers("n", n))
+    budgets, reports = _numbers("epsilon", epsilon), _numbers("n", n)
+    _validate.check_broadcast(epsilon=budgets, n=reports)
+    budgets, reports = np.broadcast_arrays(budgets, reports)
     if not ((budgets >= EPSILON_OF_ERRORS_MIN) & (budgets <= _EPSILON_MAX)).all():
         allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
         raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")

@@ -70,8 +70,10 @@ def landscape(
     [[0.1554, 0.0224], [0.0492, 0.0071]]
     """
     guess = solve.checked_guess(target, k, theta)
-    across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
-    up = np.array([solve.checked_n(one) for one in np.ravel(n)])
+    across = np.array(
+        [solve.checked_epsilon(epsilon) for epsilon in np.ravel(_validate.numbers("epsilons", epsilons))]
+    )
+    up = np.array([solve.checked_n(one) for one in np.ravel(_validate.numbers("n", n))])
     function = solve.value_function(target, guess, users)
     if target.kind == "max" and min(across.size, up.size) > _NODES:
         return _interpolated(function, guess.k, across, up)
@@ -115,7 +117,9 @@ def frontier(
     [241606.0, 40959.0, 5023.0]
     """
     guess = solve.checked_guess(target, k, theta)
-    across = np.array([solve.checked_epsilon(epsilon) for epsilon in np.ravel(epsilons)])
+    across = np.array(
+        [solve.checked_epsilon(epsilon) for epsilon in np.ravel(_validate.numbers("epsilons", epsilons))]
+    )
     if solve.tie_reason(target, guess):
         return np.full(across.size, np.inf)
     return solve.least_users(solve.shortfall_function(target, guess, users), Channels.of(guess.k, across))
@@ -154,7 +158,7 @@ def price_per_bit(
         ValueError: naming the argument.
     """
     epsilon = solve.checked_epsilon(epsilon)
-    spent = np.asarray(bits, dtype=np.float64)
+    spent = _validate.numbers("bits", bits).astype(np.float64)
     spent = spent[epsilon - spent * math.log(2) >= EPSILON_APP_MIN]
     epsilons = epsilon - spent * math.log(2)
     needed = frontier(target, k, theta, np.append(epsilons, epsilon), users=users)
@@ -256,6 +260,8 @@ def simulate_curve(
     """
     k = _validate.integer("k", k, 2)
     weights = _validate.histogram(theta, k)
+    if weights.ndim != 1:
+        raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
     replicates = _validate.integer("replicates", replicates, 1)
     epsilon, n = _settings(along, points, fixed_value)
     rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), _validate.shares(weights)
@@ -323,10 +329,12 @@ def _by_name(values: Array) -> dict[str, dict[str, Array]]:
 
 def _settings(along: Along, points: ArrayLike, fixed_value: float) -> tuple[Array, NDArray[np.int64]]:
     """(epsilons, n), one of each per point."""
-    if along not in ("epsilon", "n"):
+    if not isinstance(along, str) or along not in ("epsilon", "n"):
         raise ValueError(f"along must be 'epsilon' or 'n', got {_validate.short(along)}")
-    varying = np.ravel(np.asarray(points))
-    fixed = np.full(varying.size, fixed_value)
+    varying = np.ravel(_validate.numbers("points", points)).tolist()
+    if not varying:
+        raise ValueError("points must have one value or more, got none")
+    fixed = [fixed_value] * len(varying)
     epsilons, sizes = (varying, fixed) if along == "epsilon" else (fixed, varying)
     epsilon = np.array([checked_epsilon(one) for one in epsilons])
     return epsilon, np.array([_validate.integer("n", one, N_MIN, N_MAX) for one in sizes], dtype=np.int64)

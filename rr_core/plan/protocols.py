@@ -167,6 +167,8 @@ def support(key: Key, k: int, epsilon: float) -> Support:
     (0.232, 0.0853)
     """
     k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
+    if not isinstance(key, str) or key not in KEYS:
+        raise ValueError(f"key must be one of {', '.join(KEYS)}, got {_validate.short(key)}")
     if key == "rr":
         mechanism = RandomizedResponse(k, epsilon)
         return Support(key, mechanism.p, mechanism.q, mechanism.keep, (k - 2) * mechanism.q)
@@ -186,9 +188,7 @@ def support(key: Key, k: int, epsilon: float) -> Support:
         return Support(key, 0.5, 1 / (math.exp(epsilon) + 1), keep, keep)
     if key == "olh":
         return local_hashing(epsilon, hash_range(epsilon))
-    if key == "hr":
-        return hadamard(k, epsilon)
-    raise ValueError(f"key must be one of {', '.join(KEYS)}, got {key!r}")
+    return hadamard(k, epsilon)
 
 
 def local_hashing(epsilon: float, g: int) -> Support:

@@ -18,6 +18,7 @@ from rr_core._validate import Array
 
 # e^eps0 has to stay a double, with room to be multiplied.
 _EPSILON_MAX = 300.0
+_RATIO_OVERFLOWS = 1e-300
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
     """The bound of `shuffled` for many ``n`` at once, same shape: epsilon0 where the condition fails or where
     the bound would be above it."""
     epsilon0, delta = _epsilon("epsilon0", epsilon0), _delta(delta)
-    users = np.asarray(n, np.float64)
+    users = _validate.numbers("n", n).astype(np.float64) + 0.0  # and no -0
+    if users.size and users.min() < 0:
+        raise ValueError(f"n must be numbers of users >= 0, got {users.min():g}")
     with np.errstate(divide="ignore", over="ignore"):
         bound = _bound(epsilon0, users, delta)
     holds = users >= users_needed(epsilon0, delta)
@@ -90,11 +93,14 @@ def users_for(epsilon0: float, target: float, delta: float) -> int:
     epsilon0, target, delta = _epsilon("epsilon0", epsilon0), _epsilon("target", target), _delta(delta)
     if target >= epsilon0:
         return 1
-    length = math.log(4 / delta)
+    length = _log_of_ratio(4, delta)
     excess = math.expm1(target) / (8 * math.tanh(epsilon0 / 2))
     # u^2 + sqrt(length) u = excess, in the form that does not cancel
     u = 2 * excess / (math.sqrt(length) + math.sqrt(length + 4 * excess))
-    return max(math.ceil(math.exp(epsilon0) / u / u), users_needed(epsilon0, delta))
+    users = math.exp(epsilon0) / u / u if u else math.inf
+    if not math.isfinite(users):
+        raise ValueError(f"target must be larger for a number of users below 1e308, got {target!r}")
+    return max(math.ceil(users), users_needed(epsilon0, delta))
 
 
 @dataclass(frozen=True)
@@ -110,20 +116,25 @@ class ShuffleCurve:
 
 def against_users(users: ArrayLike, epsilon0: float, n: int, delta: float) -> ShuffleCurve:
     """`ShuffleCurve` over the numbers ``users``."""
-    values = np.asarray(users, np.float64)
+    values = _validate.numbers("users", users).astype(np.float64)
     now = shuffled(epsilon0, n, delta)
     return ShuffleCurve(epsilon0, n, values, central_epsilon(epsilon0, values, delta), now)
 
 
 def _bound(epsilon0: float, users: Array, delta: float) -> Array:
     clones = math.exp(epsilon0) / users
-    spread = 8 * np.sqrt(clones * math.log(4 / delta)) + 8 * clones
+    spread = 8 * np.sqrt(clones * _log_of_ratio(4, delta)) + 8 * clones
     bound: Array = np.log1p(math.tanh(epsilon0 / 2) * spread)
     return bound
 
 
 def _scale(delta: float) -> float:
-    return 16 * math.log(2 / delta)
+    return 16 * _log_of_ratio(2, delta)
+
+
+def _log_of_ratio(above: int, delta: float) -> float:
+    """log(above/delta), also where the ratio is beyond the largest double."""
+    return math.log(above / delta) if delta > _RATIO_OVERFLOWS else math.log(above) - math.log(delta)
 
 
 def _epsilon(name: str, value: float) -> float:

@@ -88,7 +88,7 @@ class Target:
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             known = ", ".join(KINDS)
             raise ValueError(f"kind must be one of {known}, got {_validate.short(self.kind)}")
         kind = self.about

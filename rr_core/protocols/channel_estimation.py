@@ -40,6 +40,8 @@ _POLISH_STEPS, _ROUNDING = 12, 1e-15
 _BELOW_TOLERANCE, _FURTHER_STEPS = 1e-3, 8
 # What is added to a diagonal of ones, one after the other, until a matrix is positive definite in floating point.
 _RAISES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
+# Of an estimate, and of users: beyond, squares and ratios would overflow.
+_LARGEST_SHARE, _LEAST_N = 1e100, 1e-60
 # How much of the way to the nearest zero a step goes.
 _STEP_BACK = 0.995
 # Where a step aims at after one that failed: this part of the mean of theta s.
@@ -90,7 +92,7 @@ def inv_covariance_channel(theta: ArrayLike, n: float, channel: Channel, *, user
 
     Args:
         theta: (k,) true shares, or an estimate plugged in.
-        n: number of users, > 0.
+        n: number of users, >= 1e-60.
         channel: with independent rows.
         users: "fixed" when theta is the histogram of the users themselves, "sampled" when it is the population they
             were drawn from.
@@ -109,9 +111,12 @@ def inv_covariance_channel(theta: ArrayLike, n: float, channel: Channel, *, user
     shares = _validate.vector("theta", theta, channel.k)
     if shares.ndim != 1:
         raise ValueError(f"theta must have shape (k,) = ({channel.k},), got {shares.shape}")
+    if np.abs(shares.astype(np.float64)).max() > _LARGEST_SHARE:
+        raise ValueError(f"theta must be shares, or an estimate of them, got {_validate.short(theta)}")
     n = _validate.real("n", n, "a number > 0")
-    if n <= 0:
-        raise ValueError(f"n must be a number > 0, got {n!r}")
+    if n < _LEAST_N:
+        allowed = "a number > 0" if n <= 0 else f"a number >= {_LEAST_N:g}"
+        raise ValueError(f"n must be {allowed}, got {n!r}")
     seen = shares @ channel.matrix
     if users == "fixed":
         known = (channel.matrix.T * shares) @ channel.matrix
@@ -154,6 +159,7 @@ def update_factors_channel(histogram: ArrayLike, theta: ArrayLike, channel: Chan
     """
     phi = _validate.shares(_reports(histogram, channel))
     theta = _validate.vector("theta", theta, channel.k)
+    _validate.check_broadcast(histogram=phi[..., 0], theta=theta[..., 0])
     matrix = _scaled(channel.matrix)
     with np.errstate(divide="ignore", over="ignore"):
         seen = theta @ matrix
@@ -186,15 +192,23 @@ def ibu_path_channel(histogram: ArrayLike, channel: Channel, iterations: Sequenc
     Returns:
         (iterations, k) distributions. Cost: O(k m) an iteration.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> ibu_path_channel([70, 30], Channel([[0.9, 0.1], [0.2, 0.8]]), [0, 10, 100]).round(4).tolist()
     [[0.5, 0.5], [0.714, 0.286], [0.7143, 0.2857]]
     """
     phi = _validate.shares(_reports(histogram, channel))
+    if phi.ndim != 1:
+        raise ValueError(f"histogram must have shape (m,) = ({channel.m},), got {phi.shape}")
+    marks = [_validate.integer("iterations", wanted, 0) for wanted in iterations]
+    if marks != sorted(marks):
+        raise ValueError(f"iterations must be in increasing order, got {_validate.short(iterations)}")
     seen = phi > 0
     matrix, phi = np.ascontiguousarray(_scaled(channel.matrix)[:, seen]), phi[seen]
     theta = np.full(channel.k, 1 / channel.k)
-    path, done = np.empty((len(iterations), channel.k)), 0
-    for row, wanted in zip(path, iterations, strict=True):
+    path, done = np.empty((len(marks), channel.k)), 0
+    for row, wanted in zip(path, marks, strict=True):
         for _ in range(wanted - done):
             theta *= matrix @ (phi / (theta @ matrix))
         done, row[:] = wanted, theta

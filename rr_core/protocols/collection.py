@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import estimators, sampling
+from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plan.protocols import Key
@@ -129,10 +129,17 @@ def merge_last(
     Returns:
         (k,) counts and k names; None where nothing was merged and there were none.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> merge_last([5, 9, 1, 2], None, 3)
     (array([5, 9, 3]), ('1', '2', 'all others'))
     """
-    users = np.asarray(counts, dtype=np.int64)
+    size = _validate.as_array("counts", counts).size
+    users = sampling.whole_counts("counts", counts, size)
+    if users.ndim != 1:
+        raise ValueError(f"counts must have shape (K,), got {users.shape}")
+    k = _validate.integer("k", k, 2, size)
     if k == users.size:
         return users, None if labels is None else tuple(labels)
     names = [str(i + 1) for i in range(k - 1)] if labels is None else labels[: k - 1]

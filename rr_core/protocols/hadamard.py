@@ -127,7 +127,7 @@ class HadamardResponse:
         # Dealt out in turn: with zeros behind the last one, the categories of a block are a column.
         dealt = np.zeros((*shares.shape[:-1], -(-self.k // self.n_blocks) * self.n_blocks))
         dealt[..., : self.k] = shares
-        columns = dealt.reshape(*shares.shape[:-1], -1, self.n_blocks)
+        columns = dealt.reshape(*shares.shape[:-1], dealt.shape[-1] // self.n_blocks, self.n_blocks)
         mine = columns.sum(axis=-2)[..., blocks]
         odds = math.expm1(self.epsilon)
         ratio = 2 * self.n_blocks / odds

@@ -94,7 +94,7 @@ class Longitudinal:
     g: int | None = None
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
+        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
             raise ValueError(
                 f"scheme must be one of {', '.join(SCHEMES)}, got {_validate.short(self.scheme)}"
             )
@@ -268,6 +268,7 @@ class Longitudinal:
         if users.size and users.min() < 1e-60:
             raise ValueError(f"n must be a number >= 1e-60, got {users.min():.9g}")
         days = _days(t, least=1)
+        _validate.check_broadcast(theta=shares, n=users, t=days)
         shares = shares.astype(np.float64)
         if self.scheme == "fresh":
             return np.asarray(self.daily.variance(shares, users.astype(np.float64)) / days)
@@ -363,6 +364,7 @@ class Longitudinal:
         [3.0, 1.0, 0.0]
         """
         seen, reports = _validate.vector("counts", counts, self.cells), _days(t)
+        _validate.check_broadcast(counts=seen, t=reports)
         if seen.size and (seen.min() < 0 or (seen > reports).any()):
             raise ValueError(f"counts must be from 0 to t, got {seen.min()} to {seen.max()}")
         if self.scheme == "fresh":

@@ -205,7 +205,10 @@ def gibbs_chain(
     if start is None:
         theta = _dirichlet(problem.prior, rng)
     else:
-        theta = _validate.shares(_validate.histogram(start, problem.k).reshape(problem.k))
+        weights = _validate.histogram(start, problem.k)
+        if weights.ndim != 1:
+            raise ValueError(f"start must have shape (k,) = ({problem.k},), got {weights.shape}")
+        theta = _validate.shares(weights)
     chain = np.empty((draws, problem.k))
     for sweep in range(-burn_in, draws):
         odds = mechanism.truth * theta

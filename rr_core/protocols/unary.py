@@ -157,6 +157,7 @@ class UnaryEncoding:
         of = _validate.numbers("n", n)
         if of.size and of.min() < 1e-60:
             raise ValueError(f"n must be a number >= 1e-60, got {of.min():.9g}")
+        _validate.check_broadcast(theta=shares, n=of)
         return self.law.variance(shares, of, users)
 
 

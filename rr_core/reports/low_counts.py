@@ -158,7 +158,7 @@ def strays(
     ([False, False, False, True], 212)
     """
     chance = _checked_chance(chance)
-    counts = np.asarray(counts)
+    counts = _validate.as_array("counts", counts)
     if counts.ndim != 1 or (counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0)):
         raise ValueError(
             f"counts must be whole numbers >= 0 in one dimension, got {_validate.short(counts.tolist())}"

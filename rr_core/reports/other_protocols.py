@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from rr_core import sampling
+from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
@@ -135,7 +135,10 @@ def analyse_unary(
     >>> found.estimates["inv_p"].round(3).tolist(), round(found.fit, 3)
     ([0.99, 0.01, 0.0], 0.329)
     """
-    level = checked_level(level)
+    level, n = checked_level(level), _validate.integer("n", n, 1)
+    ones = _validate.vector("support", support, protocol.k)
+    if ones.ndim != 1:
+        raise ValueError(f"support must have shape (k,) = ({protocol.k},), got {ones.shape}")
     estimates = {
         "inv": inv_unary(support, protocol, n),
         "inv_n": inv_n_unary(support, protocol, n),
