@@ -101,7 +101,7 @@ def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> 
     """
     totals = np.asarray(totals, dtype=np.int64)
     flat = totals.reshape(-1)
-    if flat.sum() <= _USERS_PER_BOX * k * flat.size:
+    if flat.sum(dtype=np.float64) <= _USERS_PER_BOX * k * flat.size:
         rows = _throw(flat, k, rng)
     else:
         rows = _split(flat, np.ones(k), rng)

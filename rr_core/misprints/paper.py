@@ -114,10 +114,13 @@ def squared_error_of_inv(k: int, epsilon: float) -> float:
 
 def slope_of_inv(k: tuple[int, int], epsilon: float) -> float:
     """Slope of log mean squared error of Inv over log k, between two values of k."""
-    low, high = (math.log(squared_error_of_inv(one, epsilon)) for one in k)
-    if k[0] == k[1]:
-        raise ValueError(f"k must be two different integers, got {k[0]:.6g} twice")
-    return (high - low) / (math.log(k[1]) - math.log(k[0]))
+    low, high = (RandomizedResponse(one, epsilon) for one in k)
+    if low.k == high.k:
+        raise ValueError(f"k must be two different integers, got {low.k:.6g} twice")
+    # Of the error's factors the one without k cancels, which is zero in floating point for large epsilon.
+    blur = low.blur / low.truth / 2
+    logs = (math.log(one.k - 1) + math.log1p(one.k * blur) for one in (high, low))
+    return (next(logs) - next(logs)) / (math.log(high.k) - math.log(low.k))
 
 
 @dataclass(frozen=True)

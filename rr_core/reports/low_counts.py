@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from rr_core import _validate
+from rr_core import _validate, sampling
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.intervals import checked_counts
 from rr_core.streams import Stream, generator
@@ -163,6 +163,7 @@ def strays(
         raise ValueError(
             f"counts must be whole numbers >= 0 in one dimension, got {_validate.short(counts.tolist())}"
         )
+    counts = sampling.whole_counts("counts", counts, counts.size)
     if counts.size < 2:
         return Strays(np.zeros(counts.size, dtype=bool), 0.0, 0)
     if k is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import time
 from collections.abc import Callable
@@ -507,6 +508,22 @@ def test_many_answers_or_sentences(data: st.DataObject) -> None:
     all_answer(data)
 
 
+def test_errors_too_small_for_a_double_have_their_slope() -> None:
+    """(k - 1) (k + 2 (e^eps - 1)) / (e^eps - 1)^2 grows with k - 1 alone where e^eps is very large."""
+    for epsilon in (1.0, 5.0, 300.0):
+        errors = [squared_error_of_inv(k, epsilon) for k in (1000, 5000)]
+        assert slope_of_inv((1000, 5000), epsilon) == pytest.approx(
+            math.log(errors[1] / errors[0]) / math.log(5)
+        )
+    assert slope_of_inv((1000, 5000), 1000.0) == pytest.approx(math.log(4999 / 999) / math.log(5))
+
+
+def test_as_many_days_of_as_many_users_as_there_may_be_are_drawn() -> None:
+    """Their sum is beyond the largest integer of NumPy."""
+    drawn = Longitudinal("fresh", K, 1.0).randomize_supports([2**62, 0, 0], 23, 1)
+    assert (drawn.sum(axis=-1) == 2**62).all()
+
+
 def test_integers_that_no_double_holds_are_refused() -> None:
     for k in (10**400, 10**5000):
         with pytest.raises(
@@ -515,6 +532,8 @@ def test_integers_that_no_double_holds_are_refused() -> None:
             RandomizedResponse(k, 1.0)
     with pytest.raises(ValueError, match="two different integers"):
         slope_of_inv((3, 3), 1.0)
+    with pytest.raises(ValueError, match="counts must add up to at most 2"):
+        strays([2**63, 2**63], lambda k: RandomizedResponse(k, 1.0))
     histograms, chances = histogram_law(np.array([1, 0]), RandomizedResponse(2, 5000.0))
     assert histograms[chances > 0].tolist() == [[1, 0]]
     assert chances.sum() == 1.0
