@@ -8,6 +8,8 @@ import os
 import re
 
 FEW_EXAMPLES, MANY_EXAMPLES = 100, int(os.environ.get("RR_EXAMPLES", "20000"))
+# Where few are tried they are the same each time: such a run tells what a change broke, the long one looks for more.
+SAME_EXAMPLES = MANY_EXAMPLES < 1000
 
 # How Python, NumPy and SciPy begin or word their own errors, which tell a person nothing; and those of unpacking.
 _OF_LIBRARIES = re.compile(

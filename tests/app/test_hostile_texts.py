@@ -27,7 +27,7 @@ from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
 from rr_core.ibu.starts import parse_weights
 from rr_core.scenario import FIELDS
-from tests import FEW_EXAMPLES, MANY_EXAMPLES, is_of_libraries
+from tests import FEW_EXAMPLES, MANY_EXAMPLES, SAME_EXAMPLES, is_of_libraries
 
 _SECONDS = 2.0
 _PAGES = Path(pages.__path__[0])
@@ -195,7 +195,7 @@ def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name):
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @pytest.mark.parametrize("name", _LINKS)
 def test_many_links(name):
-    @settings(max_examples=MANY_EXAMPLES, deadline=None)
+    @settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
     @given(query=links(name))
     def many(query):
         no_link_raises(name, query)
@@ -219,7 +219,7 @@ def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
 # Hypothesis writes an example out that failed; the warning that it is long would be told in place of the failure.
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @pytest.mark.parametrize("name", _BOXES)
-@settings(max_examples=MANY_EXAMPLES, deadline=None)
+@settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
 @known_texts
 @given(text=_TEXTS)
 def test_much_is_typed(name, text):
