@@ -314,7 +314,7 @@ def compare(
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
     {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """
-    n, theta = checked_n(n), _share("theta_share", theta_share)
+    k, n, theta = _validate.integer("k", k, 2), checked_n(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     # Of one user, for that of very many rounds to zero.
     of_one = [float(made.variance(theta, 1.0, users)) for made in supports]

@@ -111,9 +111,10 @@ class Longitudinal:
 
     def _first(self) -> float:
         if self.scheme in _ONE_STEP:
-            if self.epsilon_first is not None and self.epsilon_first != self.epsilon:
+            first = self.epsilon_first
+            if first is not None and (isinstance(first, np.ndarray) or first != self.epsilon):
                 raise ValueError(
-                    f"epsilon_first must be None for {self.scheme}, got {_validate.short(self.epsilon_first)}"
+                    f"epsilon_first must be None for {self.scheme}, got {_validate.short(first)}"
                 )
             return self.epsilon
         if self.epsilon_first is None:

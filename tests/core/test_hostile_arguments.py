@@ -524,6 +524,12 @@ def test_as_many_days_of_as_many_users_as_there_may_be_are_drawn() -> None:
     assert (drawn.sum(axis=-1) == 2**62).all()
 
 
+def test_an_integer_may_be_written_as_a_float_and_a_number_not_as_an_array() -> None:
+    assert protocols.compare(12.0, 1.0, 200) == protocols.compare(12, 1.0, 200)
+    with pytest.raises(ValueError, match="epsilon_first must be None for memoised"):
+        Longitudinal("memoised", K, 1.0, np.array([]))  # type: ignore[arg-type]
+
+
 def test_integers_that_no_double_holds_are_refused() -> None:
     for k in (10**400, 10**5000):
         with pytest.raises(
