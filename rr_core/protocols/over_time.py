@@ -111,11 +111,11 @@ class Longitudinal:
 
     def _first(self) -> float:
         if self.scheme in _ONE_STEP:
-            first = self.epsilon_first
-            if first is not None and (isinstance(first, np.ndarray) or first != self.epsilon):
-                raise ValueError(
-                    f"epsilon_first must be None for {self.scheme}, got {_validate.short(first)}"
-                )
+            if self.epsilon_first is not None:
+                allowed = f"None for {self.scheme}"
+                first = _validate.real("epsilon_first", self.epsilon_first, allowed)
+                if first != self.epsilon:
+                    raise ValueError(f"epsilon_first must be {allowed}, got {first!r}")
             return self.epsilon
         if self.epsilon_first is None:
             return self.epsilon / 2
