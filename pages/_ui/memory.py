@@ -638,11 +638,11 @@ class Watch:
             else:
                 _let_go_of_buttons(sessions[name])
         self.settled = long_ago
-        ends = {name for name, since in self.left.items() if now - since > _ENDS}
-        for name in ends - self.ended:
+        over = {name for name, since in self.left.items() if now - since > _ENDS}
+        ends, self.ended = over - self.ended, over
+        for name in ends:
             _close(name)
-        self.owed |= bool(ends - self.ended) and not anybody  # who is here does not wait for little
-        self.ended = ends
+        self.owed |= bool(ends) and not anybody  # who is here does not wait for little
         too_many = _bound_uploads()
         if not anybody and not self.empty:
             _let_go_of_caches()

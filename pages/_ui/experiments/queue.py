@@ -95,9 +95,9 @@ class SweepQueue:
             if not populations and sweep in self._finished:
                 return Job(sweep, {}, self._finished[sweep], "finished")
             job = None if populations else self._same(sweep)
-            if job is None and self.is_full:
-                return None
             if job is None:
+                if self.is_full:
+                    return None
                 job = Job(sweep, dict(populations or {}), done or SweepResult(sweep, ()))
                 self._jobs.append(job)
             job.watchers[watcher] = self.clock()
