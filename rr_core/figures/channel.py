@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,11 @@ from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED_UP_TO, TRUTH, hatched, hover
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent, round_down, round_up
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import counted, times
+from rr_core.figures.wording import counted, factor, odds, off_by
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
 from rr_core.geometry.simplex import to_plane as triangle_plane
-from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, ChannelCollection, InformationBounds, MaximumLikelihood
 from rr_core.protocols.collection import IBURecord
@@ -27,8 +26,7 @@ _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 _FLOOR = 1e-16  # of a logarithmic axis
-_LARGEST_EXPONENT = 700.0
-_ROUNDING = 1e-12  # of a certificate, which is a difference from 1
+_ROUNDING = 1e-12  # of a certificate, which is a difference from 1, of an epsilon and a condition number
 _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
@@ -105,10 +103,10 @@ def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> 
         said = f"Inv has {counted(negatives, 'negative') if negatives else 'no negative'}; {said}"
     if truth is None:
         return f"{said}{'' if inv is not None else '; there is no unbiased estimate'}."
-    off = percent(total_variation(mle.theta, truth))
+    off = off_by(mle.theta, truth)
     if inv is None:
         return f"In this draw MLE is off by {off} from the truth; there is no unbiased estimate. {said}."
-    return f"In this draw Inv is off by {percent(total_variation(inv, truth))} from the truth, MLE by {off}. {said}."
+    return f"In this draw Inv is off by {off_by(inv, truth)} from the truth, MLE by {off}. {said}."
 
 
 def channel_sentences(
@@ -122,23 +120,22 @@ def channel_sentences(
     """
     channel = collected.channel
     gap = collected.mle.gap
-    near = "zero up to rounding" if gap < _ROUNDING else f"{number(gap, 2)} nats per report"
+    near = "zero up to rounding" if gap < _ROUNDING else f"{number(round_up(gap, 2), 2)} nats per report"
     mle = f"No shares make these reports more likely than MLE: its certificate is {near}."
     return [_privacy(channel, truths, reports), _identification(channel), mle]
 
 
 def _privacy(channel: Channel, truths: Sequence[str], reports: Sequence[str]) -> str:
-    if channel.epsilon == 0:
+    if channel.epsilon < _ROUNDING:
         return "It grants ε = 0: reports do not depend on the truth at all."
     if np.isfinite(channel.epsilon):
-        odds = times(float(np.exp(min(channel.epsilon, _LARGEST_EXPONENT))))
         granted = (
-            f"It grants ε = {number(channel.epsilon)}: no report is more than {odds} as likely under one truth as under "
-            "another."
+            f"It grants ε = {number(round_up(channel.epsilon))}: no report is more than {odds(channel.epsilon)} times as "
+            "likely under one truth as under another."
         )
         step = channel.epsilon_per_step
         near = channel.k > 2 and step < 0.999 * channel.epsilon
-        return granted + (f" Between neighbours it is ε = {number(step)}." if near else "")
+        return granted + (f" Between neighbours it is ε = {number(round_up(step))}." if near else "")
     zeros = (channel.matrix == 0) & channel.possible
     truth, report = (int(i) for i in np.argwhere(zeros)[0])
     return f"It grants no ε: report “{reports[report]}” rules out the truth “{truths[truth]}”."
@@ -146,9 +143,12 @@ def _privacy(channel: Channel, truths: Sequence[str], reports: Sequence[str]) ->
 
 def _identification(channel: Channel) -> str:
     if channel.identified:
+        enlarged = (
+            f"{factor(channel.condition_number)} times " if channel.condition_number > 1 + _ROUNDING else ""
+        )
         return (
-            f"It tells all {channel.k:,} categories apart. The relative error of Inv is at most "
-            f"{times(channel.condition_number)} that of the reports (condition number)."
+            f"It tells all {channel.k:,} categories apart. The relative error of Inv is at most {enlarged}that of the "
+            "reports (condition number)."
         )
     return (
         f"It cannot tell all {channel.k:,} categories apart (rank {channel.rank:,}): there is no unbiased estimate, and "
@@ -243,9 +243,9 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
         fewer = " or fewer" if first > 1 else ""
         ends = f"IBU comes within {near} nats per report of the best fit after {counted(first, 'iteration')}{fewer}"
     else:
-        left, most = number(float(gaps[-1])), f"{int(iterations[-1]):,}"
+        left, most = number(round_up(float(gaps[-1]))), f"{int(iterations[-1]):,}"
         ends = f"After {most} iterations IBU may still be {left} nats per report below the best fit"
-    reading = f"{ends}; MLE took {counted(mle.iterations, 'step')} to {number(mle.gap)}."
+    reading = f"{ends}; MLE took {counted(mle.iterations, 'step')} to {number(round_up(mle.gap))}."
     top = float(np.log10(iterations[-1]))
     x = axis(
         "Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, exponentformat="power"
@@ -261,33 +261,55 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         found: n times the errors.
         n: number of users.
     """
-    rows = [
-        ("Inv", found.inv, QUANTITIES["inv"].colour),
-        ("The best, for many users", found.exact, _MLE["colour"]),
-        ("Proved from what is left unknown", found.entropy, QUANTITIES["inv_p"].colour),
-        ("Proved from ε alone", found.epsilon, QUANTITIES["truth"].colour),
+    best, left = "The best, for many users", "From what is left unknown"
+    rows: list[tuple[str, float, Callable[[float], str], str]]
+    if found.is_exact:
+        rows = [("Inv, and the best for many users", found.inv, number, _MLE["colour"])]
+        left += ": at least"
+    else:
+        rows = [
+            ("Inv", found.inv, number, QUANTITIES["inv"].colour),
+            (f"{best}: about", found.exact, number, _MLE["colour"]),
+        ]
+        left += ": about"
+    rows += [
+        (left, found.entropy, _down if found.is_exact else number, QUANTITIES["inv_p"].colour),
+        ("From ε alone: at least", found.epsilon, _down, QUANTITIES["truth"].colour),
     ]
     shown = [row for row in rows if row[1] > 0]
     trace = {
         "type": "bar",
         "orientation": "h",
-        "x": np.array([value / n for _, value, _ in shown]),
+        "x": np.array([value / n for _, value, *_ in shown]),
         "y": [name for name, *_ in shown],
         "marker": {"color": [colour for *_, colour in shown]},
-        "text": [number(value / n) for _, value, _ in shown],
+        "text": [words(value / n) for _, value, words, _ in shown],
         "textposition": "auto",
         "textfont": {"size": 14},
         "hovertemplate": "%{y}: %{x:.3~g}<extra></extra>",
     }
-    proved = percent(min(found.entropy / found.exact, 1.0))
-    reading = (
-        f"With N = {n:,}, if that is many, the least mean squared error of any estimate is about "
-        f"{number(found.exact / n)}. The entropy proves {proved} of it"
-    )
-    reading += f", ε alone {percent(min(found.epsilon / found.exact, 1.0))}" if found.epsilon else ""
+    parts = [found.entropy / found.exact, found.epsilon / found.exact]
+    left, alone = (percent(min(round_down(part), 1.0)) for part in parts)
+    if found.is_exact:
+        reading = (
+            f"With N = {n:,} the mean squared error of Inv is {number(found.inv / n)}. This table has as many reports as "
+            f"truths: with more and more users no estimate has less. The entropy proves {left} of it"
+        )
+    else:
+        reading = (
+            f"With N = {n:,}, if that is many, the least mean squared error of any estimate is about "
+            f"{number(found.exact / n)}, by simulation; Inv's is {number(found.inv / n)}. The entropy gives about "
+            f"{percent(min(parts[0], 1.0), 2)} of the least"
+        )
+        alone = f"about {percent(min(parts[1], 1.0), 2)}"
+    reading += f", ε alone {alone}" if found.epsilon else ""
     x = axis("Mean squared error, summed over categories (logarithmic)", type="log", exponentformat="power")
     y = axis("What", autorange="reversed", automargin=True)
     return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)
+
+
+def _down(value: float) -> str:
+    return number(round_down(value))
 
 
 def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> go.Figure:
@@ -322,12 +344,12 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
     frames = [
         Frame(
             f"{n:,}",
-            f"iteration <b>{n:,}</b><br>certificate: {number(max(float(gap), 0.0))}",
+            f"iteration <b>{n:,}</b><br>certificate: {number(round_up(max(float(gap), 0.0)))}",
             [{"type": "bar", "y": theta.astype(np.float32)}],
         )
         for n, theta, gap in zip(record.iterations.tolist(), record.thetas, record.gaps, strict=True)
     ]
-    away = percent(total_variation(record.thetas[-1], best))
+    away = off_by(record.thetas[-1], best)
     reading = f"Bars: IBU, from equal shares on; dots: MLE. After {frames[-1].name} iterations they differ by {away}."
     y = axis(
         "Share of users", tickformat=SHARE, range=[0, 1.45 * float(max(best.max(), record.thetas.max()))]

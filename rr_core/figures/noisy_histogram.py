@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core._validate import Array
 from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.figures.wording import odds
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
 
@@ -298,11 +299,11 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
 
 def epsilon_cost(epsilon: float, answers: int) -> str:
     """What this many answers of one person, each with its own coin, can give away."""
-    limit = number(math.exp(answers * epsilon), 4)
+    limit = odds(answers * epsilon)
     if answers == 1:
         return (
             f"One answer changes an onlooker's odds between any two truths at most **eᵋ = {limit} times**. A second one "
-            f"of the same person costs ε again: then at most **e²ᵋ = {number(math.exp(2 * epsilon), 4)} times**."
+            f"of the same person costs ε again: then at most **e²ᵋ = {odds(2 * epsilon)} times**."
         )
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "

@@ -11,8 +11,19 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
-from rr_core.figures.plan_sentences import budget, round_up
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
+from rr_core.figures.plan_sentences import budget
+from rr_core.figures.style import (
+    QUANTITIES,
+    RIM,
+    SHARE,
+    ZERO,
+    Quantity,
+    axis,
+    figure,
+    number,
+    percent,
+    round_up,
+)
 from rr_core.figures.wording import METRIC_NAMES, practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve

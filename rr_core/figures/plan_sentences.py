@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rr_core.figures.style import number, percent
+from rr_core.figures.style import number, percent, round_up
 from rr_core.metrics import Users
 from rr_core.plan.bounds import BoundKey
 from rr_core.plan.protocols import Key
@@ -118,16 +118,6 @@ def bound_text(key: BoundKey, users: Users) -> BoundText:
         ),
     }
     return texts[key]
-
-
-def round_up(value: float, digits: int) -> float:
-    """To significant digits, upwards; ``value`` is not negative."""
-    if value == 0 or math.isinf(value):
-        return value
-    unit = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-    # Rounding in the last digits must not cost a unit.
-    up = math.ceil(value / unit * (1 - 1e-12)) * unit
-    return float(f"{up:.{digits}g}")
 
 
 def budget(epsilon: float) -> str:

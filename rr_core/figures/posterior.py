@@ -12,8 +12,7 @@ from rr_core._validate import Array
 from rr_core.figures.estimators import hover
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
-from rr_core.figures.wording import counted, listed
-from rr_core.metrics import total_variation
+from rr_core.figures.wording import counted, listed, off_by
 from rr_core.protocols import PosteriorSummary
 from rr_core.protocols.prior_choice import PriorError
 
@@ -89,14 +88,13 @@ def _reading(found: PosteriorSummary, estimates: Mapping[str, Array], truth: Arr
     widest = int((found.high - found.low).argmax())
     width = percent(float(found.high[widest] - found.low[widest]))
     if truth is None:
-        away = percent(total_variation(found.mean, estimates["mle_star"]))
+        away = off_by(found.mean, estimates["mle_star"])
         return f"The posterior mean differs from MLE* by {away}; the widest of the {k:,} intervals is {width} wide."
     holds = int(((found.low <= truth) & (truth <= found.high)).sum())
-    off = {name: percent(total_variation(values, truth)) for name, values in estimates.items()}
-    mean = percent(total_variation(found.mean, truth))
+    off = {name: off_by(values, truth) for name, values in estimates.items()}
     return (
-        f"In this draw the posterior mean is off by {mean} from the population, MLE* by {off['mle_star']} and InvP by "
-        f"{off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold the truth."
+        f"In this draw the posterior mean is off by {off_by(found.mean, truth)} from the population, MLE* by "
+        f"{off['mle_star']} and InvP by {off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold the truth."
     )
 
 

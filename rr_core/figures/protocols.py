@@ -12,7 +12,8 @@ from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
 from rr_core.figures.wording import listed, practically_equal, times
-from rr_core.plan.protocols import KEYS, Key, Protocol, support
+from rr_core.plan.protocols import KEYS, Key, support
+from rr_core.protocols import HadamardResponse
 
 _TICKS: dict[Key, str] = {
     "rr": "k-RR",
@@ -32,7 +33,7 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
         inv: (k,) Inv from one collection by each protocol; those without one have no mark.
         truth: (k,) shares of the users; without it (None) there are no marks.
     """
-    expected = expected_errors(k, epsilon, n)
+    expected = expected_errors(k, epsilon, n, truth)
     keys = sorted(expected, key=expected.__getitem__)
     names = [PROTOCOL_NAMES[key] for key in keys]
     traces = [
@@ -71,9 +72,16 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
     return figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
 
 
-def expected_errors(k: int, epsilon: float, n: int) -> dict[Key, float]:
-    """RMSE per category of Inv, for the shares of the users themselves, by protocol."""
-    return {key: float(np.sqrt(support(key, k, epsilon).mean_variance(k, n))) for key in KEYS}
+def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict[Key, float]:
+    """RMSE per category of Inv, for the shares of the users themselves, by protocol.
+
+    It does not depend on the shares but for Hadamard response whose blocks have different numbers of categories; without
+    them (None) this one is the mean over all ways to deal out the categories.
+    """
+    variances = {key: float(support(key, k, epsilon).mean_variance(k, n)) for key in KEYS}
+    if truth is not None:
+        variances["hr"] = float(HadamardResponse(k, epsilon).variance(truth, n).mean())
+    return {key: float(np.sqrt(variance)) for key, variance in variances.items()}
 
 
 def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon: float) -> str:
@@ -96,19 +104,23 @@ def _inner(key: Key) -> str:
     return name if key in ("rr", "hr") else name[0].lower() + name[1:]
 
 
-def report_table(rows: Sequence[Protocol]) -> str:
-    """What a report is and costs, as a markdown table."""
+def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
+    """What a report is and costs, as a markdown table; arguments as of `expected_errors`."""
+    expected = expected_errors(k, epsilon, n, truth)
+    least = min(expected.values())
     whats = {
         "rr": "one category",
         "subset": "a set of categories",
         "sue": "a bit for each category",
         "oue": "a bit for each category",
         "olh": "a hash function and a hashed value",
-        "hr": "a row of a table of plus and minus one",
+        "hr": "a column of a table of +1 and −1, in which each category owns a row",
     }
     head = "| Protocol | A report is | Bits | Users, compared with the best |\n|:--|:--|--:|--:|"
-    lines = [
-        f"| {PROTOCOL_NAMES[row.key]} | {whats[row.key]} | {row.bits:,} | {times(row.users_relative)} |"
-        for row in rows
-    ]
+    lines = []
+    for key in KEYS:
+        ratio = (expected[key] / least) ** 2
+        users = "as many" if practically_equal(ratio) else times(ratio)
+        bits = support(key, k, epsilon).bits(k)
+        lines.append(f"| {PROTOCOL_NAMES[key]} | {whats[key]} | {bits:,} | {users} |")
     return "\n".join([head, *lines])

@@ -9,15 +9,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.metrics import Users
+from rr_core.figures.style import number, percent, raised, round_up
+from rr_core.metrics import Users, total_variation
 from rr_core.plain_text import plain
 from rr_core.populations import SHAPES, TABLES
 
 WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
+_NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
+_PLACES = 14  # of distances, which are the same up to rounding
+_TINY = 1e-6  # a chance below it is not told
 
 SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 
@@ -116,6 +120,38 @@ def times(ratio: float, digits: int = 3) -> str:
         return "infinitely many times"  # the smaller one is zero
     rounded = float(f"{ratio:.{digits}g}") if ratio < 1000 or digits < 3 else round(ratio)
     return f"{ratio:.3g} times" if rounded < 1.1 else f"{rounded:,.12g} times"
+
+
+def factor(ratio: float) -> str:
+    """A ratio of at least 1 that bounds another from above, as text, rounded up; near 1 the excess has three digits."""
+    if ratio < _NEAR_ONE:
+        return f"{1 + round_up(ratio - 1):.15g}"
+    return f"{math.ceil(ratio):,}" if _THOUSAND <= ratio < _MILLION else number(round_up(ratio))
+
+
+def odds(epsilon: float) -> str:
+    """e^epsilon as text, rounded up: the most by which a report changes odds. Of any epsilon: 700 gives 1.02·10³⁰⁴."""
+    if epsilon < math.log(_NEAR_ONE):
+        return factor(1 + math.expm1(epsilon))
+    if epsilon < math.log(_MILLION):
+        return factor(math.exp(epsilon))
+    power = math.floor(epsilon / math.log(10))  # e^epsilon may be beyond the largest double
+    mantissa = round_up(math.exp(epsilon - power * math.log(10)))
+    return (
+        f"{number(mantissa / 10)}·10{raised(power + 1)}"
+        if mantissa >= 10
+        else f"{number(mantissa)}·10{raised(power)}"
+    )
+
+
+def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
+    """Total variation between two distributions as text; what is rounding is zero."""
+    return percent(round(float(total_variation(estimate, truth)), _PLACES))
+
+
+def chance_at_most(chance: float) -> str:
+    """A probability that bounds another from above, rounded up to two digits; a tiny one is "less than 0.0001%"."""
+    return percent(round_up(chance, 2)) if chance >= _TINY else f"less than {percent(_TINY)}"
 
 
 def roughly(ratio: float) -> str:

@@ -80,8 +80,9 @@ class Channel:
                 f"got shape {chances.shape} with sum {total:.9g}"
             )
         matrix = np.tile(chances, (chances.size, 1))
-        others = total - chances
-        np.fill_diagonal(matrix, np.maximum(1 - others, 0.0))
+        free = 1 - total
+        # What rounding leaves is nobody: then reports do not depend on the truth, exactly.
+        np.fill_diagonal(matrix, chances + (free if free > chances.size * np.finfo(np.float64).eps else 0.0))
         return cls(matrix)
 
     @classmethod

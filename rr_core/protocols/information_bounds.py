@@ -9,7 +9,11 @@ of n times the mean squared error, summed over categories and averaged over the 
     entropy     k exp(-E log det D/(k - 1))                 (51), by Theorems 4.1 and 4.2
     epsilon     k/(e^epsilon - 1)^2                         (59), by Theorem 4.4
 
-for the shares of the population ("sampled" users), each at most the one above. For the shares of the users themselves
+for the shares of the population ("sampled" users), each at most the one above. For a channel with as many reports as
+categories, D^-1 = C^-T diag(mu) C^-1 is linear in theta: there the first is the error of Inv at every n, exactly, and
+E log det D = 2 log|det C| - sum_j E log mu_j is a sum of integrals, so that nothing is simulated.
+
+For the shares of the users themselves
 ("fixed") they are E tr D^-1 - 1; the second times exp(E log(det G/prod mu)/(k - 1)), (52), where G/n is the covariance of
 the report frequencies given the users; and the third times e^(-m epsilon/(k - 1)), which is (60) without its misprints.
 """
@@ -20,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -30,6 +35,7 @@ from rr_core.protocols.channel_estimation import inv_covariance_channel
 PRIOR_MIN, PRIOR_MAX = 0.01, 1e6
 _SMALLEST = 1e-100  # share of a category: below, squares of its inverse would overflow
 _DRAWS_AT_ONCE = 1 << 21  # entries of matrices
+_LOG_OF_ROUNDING, _WIDTH = -40.0, 0.125  # of an integrand that is nothing beyond; between two points
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +47,8 @@ class InformationBounds:
         exact: what the best estimate reaches in the limit of many users.
         entropy: the lower bound from the entropy of what is left to know.
         epsilon: the lower bound for every channel with this epsilon and number of reports; 0 without an epsilon.
-        exact_error, entropy_error: standard errors of the first two, which are means over draws from the prior.
+        exact_error, entropy_error: standard errors of ``exact`` and ``entropy`` where they are means over draws from the
+            prior; 0 where they are exact.
     """
 
     inv: float
@@ -50,6 +57,11 @@ class InformationBounds:
     epsilon: float
     exact_error: float
     entropy_error: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing was simulated."""
+        return self.exact_error == self.entropy_error == 0
 
 
 def information_bounds(
@@ -91,6 +103,14 @@ def information_bounds(
     rng = np.random.default_rng(rng)
     matrix = channel.matrix[:, channel.possible]
     k, m = matrix.shape
+    # The covariance of Inv for fixed users is linear in theta, and E theta = 1/k.
+    of_inv = float(np.trace(inv_covariance_channel(np.full(k, 1 / k), 1, channel)))
+    sampling = 1 - (alpha + 1) / (k * alpha + 1) if users == "sampled" else 0.0  # 1 - E |theta|^2
+    by_epsilon = _by_epsilon(channel.epsilon, k, m, users)
+    if k == m and users == "sampled":
+        logs_of_reports = sum(_mean_log(column, alpha) for column in matrix.T)
+        entropy = k * float(np.exp((logs_of_reports - 2 * np.linalg.slogdet(matrix)[1]) / (k - 1)))
+        return InformationBounds(of_inv + sampling, of_inv + sampling, entropy, by_epsilon, 0.0, 0.0)
     step = max(1, _DRAWS_AT_ONCE // (k * m))
     traces, log_dets, corrections = [], [], []
     for first in range(0, draws, step):
@@ -101,17 +121,33 @@ def information_bounds(
         corrections.append(correction)
     exact, logs = np.concatenate(traces), (np.concatenate(corrections) - np.concatenate(log_dets)) / (k - 1)
     entropy = k * float(np.exp(logs.mean()))
-    # The covariance of Inv for fixed users is linear in theta, and E theta = 1/k.
-    of_inv = float(np.trace(inv_covariance_channel(np.full(k, 1 / k), 1, channel)))
-    sampling = 1 - (alpha + 1) / (k * alpha + 1) if users == "sampled" else 0.0  # 1 - E |theta|^2
     return InformationBounds(
         inv=of_inv + sampling,
         exact=float(exact.mean()),
         entropy=entropy,
-        epsilon=_by_epsilon(channel.epsilon, k, m, users),
+        epsilon=by_epsilon,
         exact_error=float(exact.std(ddof=1) / np.sqrt(draws)),
         entropy_error=entropy * float(logs.std(ddof=1) / np.sqrt(draws)),
     )
+
+
+def _mean_log(chances: Array, alpha: float) -> float:
+    """E log(sum_i c_i theta_i) for theta from Dirichlet(alpha, ..., alpha), to rounding.
+
+    With independent G_i of Gamma(alpha), sum c_i G_i is sum c_i theta_i times an independent Gamma(k alpha), and log x is
+    the integral over t of (e^-t - e^-tx)/t, so that it is the integral over u = log t of
+    exp(-e^u) - prod_i (1 + c_i e^u)^-alpha, minus digamma(k alpha). The trapezoidal rule converges geometrically.
+    """
+    last = 4.0
+    while alpha * np.logaddexp(0.0, np.log(chances[chances > 0]) + last).sum() < -_LOG_OF_ROUNDING:
+        last *= 2
+    u = np.arange(_LOG_OF_ROUNDING, last, _WIDTH)
+    power = np.zeros(u.size)
+    for chance in chances[chances > 0]:
+        power += np.logaddexp(0.0, np.log(chance) + u)
+    with np.errstate(over="ignore"):
+        integrand = np.exp(-np.exp(u)) - np.exp(-alpha * power)
+    return float(integrand.sum() * _WIDTH - digamma(chances.size * alpha))
 
 
 def _information(matrix: Array, theta: Array, users: Users) -> tuple[Array, Array, Array]:

@@ -98,6 +98,10 @@ def test_the_sentence_about_one_person():
     assert "fell by the factor **2.72**" in over_time._in_words(("a", "b"), (1, 2), 3, 1.0)
     assert "are what they were before" in over_time._in_words(("a", "b"), (0, 0), 1, 1.0)
     assert "**10²⁶¹** (about)" in over_time._in_words(("a", "b"), (30, 0), 30, 20.0)
+    text = over_time._in_words(("a", "b"), (5, 6), 11, 1.0)
+    assert "reported it **5** times. No other category came more often than **b**: **6** times." in text
+    assert "**1** time." in over_time._in_words(("a", "b"), (1, 0), 1, 1.0)
+    assert "eᵋ = **2.72**" in text
     assert "<i>" not in over_time._in_words(("<i>a</i>", "b"), (1, 2), 3, 1.0).replace("\\<", "")
 
 

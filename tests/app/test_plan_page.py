@@ -18,7 +18,8 @@ from pages._ui.plan.results import make_plan, map_ranges, rounded_up
 from pages._ui.plan.sections import replicates, simulated_points
 from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
-from rr_core.figures.plan_sentences import at_least, promise_text, round_up
+from rr_core.figures.plan_sentences import at_least, promise_text
+from rr_core.figures.style import round_up
 from rr_core.io.plan import map_csv
 from rr_core.plan import shuffling
 from rr_core.plan.landscape import landscape

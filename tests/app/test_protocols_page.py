@@ -100,6 +100,25 @@ def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
     assert "Row 2 sums to 1.1" in " ".join(one.value for one in page.warning).replace("\\", "")
 
 
+@pytest.mark.parametrize(
+    ("channel", "last", "others"),
+    [
+        ("warner", "not so", 11),
+        ("own&matrix=0.9 0.1;0.5 0.5", "all others", 11),
+        ("own&matrix=0.9 0.1 0;0.5 0.5 0;0 0 1", "all others", 10),
+    ],
+)
+def test_merged_categories_have_the_name_that_stands_in_the_table(channel, last, others):
+    page = opened("protocols", f"k=12&dist=zipf&channel={channel}")
+    assert f"the last, “{last}”, stands for {others} of them" in said(page)
+    assert last in str(charts(page)[1]["layout"]["yaxis"]["ticktext"])
+
+
+def test_nobody_who_is_free_to_answer_grants_no_information():
+    text = said(opened("protocols", "k=12&dist=zipf&channel=forced&forced=100"))
+    assert "reports do not depend on the truth at all" in text
+
+
 def test_a_broken_table_leaves_the_last_one_in_use():
     page = opened("protocols", "k=3&dist=zipf&channel=own&matrix=0.9 0.1 0;0 1 0;0 0.2 0.8")
     before = charts(page)[1]["data"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
 from rr_core.protocols import Channel, information_bounds, inv, posterior_mean
-from rr_core.protocols.information_bounds import _information
+from rr_core.protocols.information_bounds import _information, _mean_log
 
 
 @given(st.integers(0, 1000), st.integers(2, 5), st.integers(0, 4))
@@ -45,7 +45,7 @@ def test_two_categories_are_proposition_4_6(epsilon, prior):
     fixed = information_bounds(channel, prior, users="fixed", rng=1)
     assert sampled.inv == pytest.approx(2 * (noise + product))
     assert fixed.inv == pytest.approx(2 * noise)
-    assert abs(sampled.exact - sampled.inv) < 5 * sampled.exact_error + 1e-9
+    assert sampled.exact == sampled.inv
     assert fixed.exact == pytest.approx(2 * noise)
     assert sampled.epsilon == pytest.approx(2 / (odds - 1) ** 2)
     assert fixed.epsilon == pytest.approx(2 * np.exp(-2 * epsilon) / (odds - 1) ** 2)
@@ -61,6 +61,14 @@ def test_each_step_is_at_most_the_one_before(seed, users, prior):
     assert found.epsilon <= found.entropy * (1 + 1e-9)
     assert found.entropy <= found.exact * (1 + 1e-9) + 5 * found.exact_error
     assert found.exact <= found.inv * (1 + 1e-9) + 5 * found.exact_error
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("chances", [[0.3, 0.7], [1.0, 0.0, 0.0], [0.5, 0.2, 1e-8], [0.2] * 5])
+def test_mean_logarithms_are_those_of_draws(chances, alpha):
+    draws = np.random.default_rng(1).dirichlet(np.full(len(chances), alpha), 100_000) @ np.array(chances)
+    error = np.log(draws).std() / np.sqrt(draws.size)
+    assert abs(_mean_log(np.array(chances), alpha) - np.log(draws).mean()) < 5 * error + 1e-12
 
 
 def test_without_an_epsilon_nothing_follows_from_it():

@@ -18,6 +18,7 @@ from rr_core.figures.channel import (
     channel_triangle,
 )
 from rr_core.figures.style import number, percent, reading
+from rr_core.figures.wording import odds, off_by
 from rr_core.geometry.simplex import to_plane
 from rr_core.protocols import Channel, collect, ibu_path_channel, optimality_gap_channel
 from tests.figures.test_every_figure import check
@@ -80,8 +81,13 @@ def test_what_is_granted_bounds_all_odds(forced, first):
     if "no ε" in granted:
         assert (possible.min(axis=0) == 0).any()
     else:
-        log_odds = np.log(possible.max(axis=0)) - np.log(possible.min(axis=0))
-        assert log_odds.max() <= channel.epsilon * (1 + 1e-9) + 1e-12
+        log_odds = (np.log(possible.max(axis=0)) - np.log(possible.min(axis=0))).max()
+        assert log_odds <= channel.epsilon * (1 + 1e-9) + 1e-12
+        if "ε = 0:" in granted:
+            assert log_odds < 1e-12
+        else:
+            told = granted.split("no report is more than ")[1].split(" times")[0]
+            assert told == odds(channel.epsilon)
     assert ("tells all" in tells) == channel.identified
     assert best.startswith("No shares make these reports more likely")
 
@@ -113,10 +119,29 @@ def test_bounds_are_drawn_and_told(name):
     figure = bounds_bars(found.bounds, found.n)
     check(figure)
     bars = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
-    assert bars["The best, for many users"] == found.bounds.exact / 1000
-    assert ("Proved from ε alone" in bars) == np.isfinite(found.channel.epsilon)
-    assert f"is about {number(found.bounds.exact / 1000)}." in reading(figure)
-    assert f"proves {percent(min(found.bounds.entropy / found.bounds.exact, 1))} of it" in reading(figure)
+    best = "Inv, and the best for many users" if name != "wide" else "The best, for many users: about"
+    assert bars[best] == found.bounds.exact / 1000
+    assert ("From ε alone: at least" in bars) == np.isfinite(found.channel.epsilon)
+    assert ("by simulation" in reading(figure)) == (name == "wide") == (found.bounds.exact_error > 0)
+    assert f" {number(found.bounds.exact / 1000)}" in reading(figure)
+
+
+@given(st.integers(0, 10_000))
+def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 6))
+    found = collect(Channel(rng.dirichlet(np.full(k, rng.choice([0.3, 3.0])), size=k)), [100] * k, seed)
+    if not found.channel.identified:
+        return
+    bounds = found.bounds
+    assert bounds.is_exact
+    assert bounds.epsilon <= bounds.entropy * (1 + 1e-9)
+    assert bounds.entropy <= bounds.exact * (1 + 1e-9)
+    assert bounds.exact == bounds.inv
+    text = reading(bounds_bars(bounds, found.n))
+    assert "about" not in text
+    proved = float(text.split("proves ")[1].split("%")[0].replace("over ", ""))
+    assert proved / 100 <= bounds.entropy / bounds.exact * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -126,7 +151,7 @@ def test_the_film_ends_near_mle(name):
     check(figure)
     assert len(figure.frames) == len(found.ibu.iterations)
     np.testing.assert_allclose(figure.frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
-    assert percent(total_variation(found.ibu.thetas[-1], found.mle.theta)) in reading(figure)
+    assert f"they differ by {off_by(found.ibu.thetas[-1], found.mle.theta)}." in reading(figure)
 
 
 @pytest.mark.parametrize("seed", range(4))

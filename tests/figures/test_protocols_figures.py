@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,10 @@ from rr_core import Scenario
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.protocols import expected_errors, report_table, side_by_side
 from rr_core.figures.style import percent, reading
-from rr_core.plan.protocols import KEYS, compare
+from rr_core.plan.protocols import KEYS
+from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import COMPARED, inv_by_each
+from rr_core.protocols.hadamard import inv_hadamard
 from tests.figures.test_every_figure import check
 
 
@@ -24,7 +28,7 @@ def test_bars_marks_and_sentence(k, epsilon, n):
     figure = side_by_side(k, epsilon, n, inv, draw.theta)
     check(figure)
     bars, marks = figure.data
-    errors = expected_errors(k, epsilon, n)
+    errors = expected_errors(k, epsilon, n, draw.theta)
     assert bars.x.tolist() == sorted(errors.values())
     assert bars.y == tuple(PROTOCOL_NAMES[key] for key in sorted(errors, key=errors.__getitem__))
     for name, error in zip(marks.y, marks.x, strict=True):
@@ -35,20 +39,45 @@ def test_bars_marks_and_sentence(k, epsilon, n):
     if errors["rr"] ** 2 > 1.1 * least**2:
         assert "as many users for the same" in text
     check(side_by_side(k, epsilon, n, {}, None))
-    rows = compare(k, epsilon, n, 1 / k)
-    assert [line.count("|") for line in report_table(rows).splitlines()] == [5] * (2 + len(KEYS))
+    table = report_table(k, epsilon, n, draw.theta)
+    assert [line.count("|") for line in table.splitlines()] == [5] * (2 + len(KEYS))
+    assert "| as many |" in table
+    assert "| 1 times |" not in table
 
 
-def test_errors_are_those_that_many_collections_have():
-    counts, epsilon, rounds = np.array([500, 300, 150, 40, 10]), 1.0, 400
+@pytest.mark.parametrize(("k", "epsilon"), [(5, 1.0), (5, 2.0), (7, 2.0)])
+def test_errors_are_those_that_many_collections_have(k, epsilon):
+    counts, rounds = np.array([500, 300, 150, 40, 10, 0, 0]), 4000
+    counts = counts[:k]
     rng = np.random.default_rng(1)
     squares = {key: [] for key in COMPARED}
     for _ in range(rounds):
         for key, inv in inv_by_each(counts, epsilon, rng).items():
             squares[key].append(((inv - counts / 1000) ** 2).mean())
-    errors = expected_errors(5, epsilon, 1000)
+    errors = expected_errors(k, epsilon, 1000, counts / 1000)
     for key, found in squares.items():
-        spread = np.std(found) / np.sqrt(rounds)
-        # Hadamard response's formula is the mean over all ways to deal out the categories.
-        slack = 4.5 * spread + (0.15 * errors[key] ** 2 if key == "hr" else 0)
-        assert abs(np.mean(found) - errors[key] ** 2) < slack, key
+        assert abs(np.mean(found) - errors[key] ** 2) < 4.5 * np.std(found) / np.sqrt(rounds), key
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (5, 2.0)])
+def test_the_error_of_hadamard_response_is_that_over_all_reports_of_all_users(k, epsilon):
+    """Two or three users, every report that they may send together."""
+    counts = np.array([2, 1, 0, 0, 0])[:k]
+    protocol = HadamardResponse(k, epsilon)
+    chances = protocol.matrix()[np.repeat(np.arange(k), counts)]
+    reports = np.array(list(itertools.product(range(protocol.m), repeat=3)))
+    weights = np.prod([chances[i, reports[:, i]] for i in range(3)], axis=0)
+    histograms = (reports[:, :, None] == np.arange(protocol.m)).sum(axis=1)
+    squares = ((inv_hadamard(histograms, protocol) - counts / 3) ** 2).mean(axis=1)
+    assert weights.sum() == pytest.approx(1)
+    error = expected_errors(k, epsilon, 3, counts / 3)["hr"]
+    assert error**2 == pytest.approx(weights @ squares, rel=1e-11)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(5, 2.0), (7, 2.0), (12, 1.0)])
+def test_without_the_shares_it_is_the_mean_over_all_ways_to_deal(k, epsilon):
+    theta = np.arange(k) / np.arange(k).sum()
+    rng = np.random.default_rng(1)
+    ways = [expected_errors(k, epsilon, 9, rng.permutation(theta))["hr"] ** 2 for _ in range(2000)]
+    error = np.std(ways) / np.sqrt(len(ways)) + 1e-12
+    assert abs(expected_errors(k, epsilon, 9, None)["hr"] ** 2 - np.mean(ways)) < 4.5 * error

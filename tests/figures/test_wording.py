@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rr_core.figures.style import round_down, round_up
 from rr_core.figures.wording import (
     METRIC_NAMES,
     MetricNames,
+    chance_at_most,
     counted,
+    factor,
     minus,
+    odds,
+    off_by,
     practically_equal,
     roughly,
     roughly_times,
@@ -60,6 +67,39 @@ def test_simulated_ratios_have_the_digits_that_they_repeat(ratio, written):
     assert roughly_times(ratio) == f"about {written} times"
     assert abs(float(written.replace(",", "")) / ratio - 1) < 0.2
     assert roughly_times(math.inf) == "infinitely many times"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "written"),
+    [
+        (0.0, "1"),
+        (0.01, "1.0101"),
+        (math.log(42.25), "42.3"),
+        (math.log(27.113), "27.2"),
+        (math.log(3), "3"),
+        (7.0, "1,097"),
+        (20.0, "4.86·10⁸"),
+        (744.4, "1.95·10³²³"),
+    ],
+)
+def test_odds_are_rounded_up(epsilon, written):
+    assert odds(epsilon) == written
+
+
+@given(st.floats(1e-9, 700))
+def test_no_odds_are_understated(epsilon):
+    mantissa, _, power = odds(epsilon).partition("·10")
+    exponent = int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")) or 0)
+    told = math.log(float(mantissa.replace(",", ""))) + exponent * math.log(10)
+    assert epsilon * (1 - 1e-11) <= told <= epsilon + min(0.011, 0.2 * epsilon)
+
+
+def test_bounds_in_words():
+    assert [factor(ratio) for ratio in (1, 1.00123456, 12345.2)] == ["1", "1.00124", "12,346"]
+    chances = [chance_at_most(chance) for chance in (0, 1e-7, 0.0121, 0.999)]
+    assert chances == ["less than 0.0001%", "less than 0.0001%", "1.3%", "100%"]
+    assert off_by([0.5, 0.5], [0.5 + 2e-16, 0.5 - 2e-16]) == "0%"
+    assert (round_up(27.113), round_down(27.19), round_down(0.3), round_up(0.0)) == (27.2, 27.1, 0.3, 0)
 
 
 def test_what_is_no_difference():

@@ -16,10 +16,9 @@ from rr_core.figures.plan_sentences import (
     budget,
     number_of_users,
     promise_text,
-    round_up,
     users_text,
 )
-from rr_core.figures.style import number, percent
+from rr_core.figures.style import number, percent, round_up
 from rr_core.figures.wording import practically_equal, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocols

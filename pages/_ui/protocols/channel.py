@@ -50,8 +50,8 @@ DESIGNS = {
     "own": "A table of my own",
 }
 _WHAT = {
-    "geometric": "Categories have an order, like ages. A report is the truth or some steps away from it, each further "
-    "step less likely by the factor eᵋ, with the sidebar's ε.",
+    "geometric": "Categories have an order, like ages. Chance moves the truth some steps up or down, each step more "
+    "being less likely by the factor eᵋ, with the sidebar's ε. Who would go beyond an end reports that end.",
     "warner": "A coin picks which of two questions a person answers: “Are you …?” or “Are you not …?”. Only the person "
     "knows which one.",
     "forced": "A die tells some people to give a fixed answer, whatever the truth. The others tell the truth.",
@@ -361,19 +361,19 @@ def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
     channel = shown.collected.channel
     lines = [f"**{DESIGNS[settings.design]}.** {_WHAT[settings.design]}"]
     if channel.k < draw.scenario.k:
-        merged = (
-            "“not so” stands for all other categories"
-            if channel.k == 2
-            else "the last ones are merged into one"
-        )
-        lines.append(
-            f"The table has {channel.k:,} of the sidebar's {draw.scenario.k:,} categories: {merged}."
-        )
+        lines.append(_merged(channel.k, draw.scenario.k, _names(shown)[0][-1]))
     if channel.k > draw.scenario.k:
         lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
     said = channel_sentences(shown.collected, *_names(shown))
     listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
     st.markdown(f"{' '.join(lines)}\n\n{listed}")
+
+
+def _merged(rows: int, k: int, last: str) -> str:
+    return (
+        f"The table has {rows:,} rows for the sidebar's {k:,} categories: the last, “{markdown(last)}”, stands for "
+        f"{k - rows + 1:,} of them."
+    )
 
 
 def _names(shown: _Shown) -> tuple[list[str], list[str]]:
@@ -437,11 +437,12 @@ _BOUNDS = r"""
 The truth here is thought of as drawn at random, every distribution over the categories being possible (Jeffreys' prior),
 and errors are averaged over it.
 
-- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information).
-- **Proved from what is left unknown:** the entropy that is left after the reports bounds every estimate's error (Theorems
+- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information). Of a
+  table with as many reports as truths it is Inv's own error, at every N. Of a wider one it is simulated: no bound.
+- **From what is left unknown:** the entropy that is left after the reports bounds every estimate's error (Theorems
   4.1 and 4.2 of Lopuhaä-Zwakenberg et al.). What is lost: errors of categories are taken as if they were independent and
   all alike.
-- **Proved from ε alone:** $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with this ε is
+- **From ε alone:** $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with this ε is
   allowed.
 """
 _SCRIPT = """

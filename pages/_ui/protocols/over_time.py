@@ -21,7 +21,7 @@ from rr_core import parameters, streams
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
 from rr_core.figures.style import number, raised
-from rr_core.figures.wording import plain_names
+from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
 from rr_core.io.csv_files import csv_bytes
 from rr_core.parameters import Number, Several
@@ -348,16 +348,16 @@ def _one_person(work: Work, settings: TimeSettings, people: _People) -> None:
 
 def _in_words(names: tuple[str, str], named: tuple[int, int], days: int, epsilon: float) -> str:
     truth_name, rival = (markdown(name) for name in names)
+    times = [counted(one, "time").replace(f"{one:,}", f"**{one:,}**") for one in named]
     more = named[0] - named[1]
-    odds = "are what they were before"
+    changed = "are what they were before"
     if more:
-        odds = f"{'rose' if more > 0 else 'fell'} by the factor {_power(abs(more) * epsilon)}"
+        changed = f"{'rose' if more > 0 else 'fell'} by the factor {_power(abs(more) * epsilon)}"
     return (
-        f"This person's truth is **{truth_name}**. In {days:,} day{'s' if days > 1 else ''} they reported it "
-        f"**{named[0]:,}** time{'s' if named[0] != 1 else ''}, and **{rival}**, the next by number of reports, "
-        f"**{named[1]:,}** time{'s' if named[1] != 1 else ''}. For an onlooker the odds of {truth_name} against {rival} "
-        f"{odds}: eᵋ for each report more.\n\n"
-        f"With **memoised** noise that factor is at most eᵋ = {_power(epsilon)}, on any number of days."
+        f"This person's truth is **{truth_name}**. In {counted(days, 'day')} they reported it {times[0]}. No other "
+        f"category came more often than **{rival}**: {times[1]}. For an onlooker the odds of {truth_name} against "
+        f"{rival} {changed}: eᵋ for each report more.\n\n"
+        f"With **memoised** noise that factor is at most eᵋ = **{odds(epsilon)}**, on any number of days."
     )
 
 

@@ -9,7 +9,7 @@ from pages._ui.frame import Page
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
-from rr_core.plan.protocols import Key, compare
+from rr_core.plan.protocols import Key
 from rr_core.populations import UPLOAD
 from rr_core.protocols.collection import inv_by_each
 from rr_core.scenario import Draw, Scenario
@@ -44,11 +44,15 @@ def section(page: Page) -> None:
         if inv
         else f"Collections are drawn for up to {_MOST_COLLECTED:,} categories."
     )
-    rows = compare(scenario.k, scenario.epsilon, scenario.n, 1 / scenario.k)
-    st.markdown(f"{drawn}\n\n{report_table(rows)}")
+    st.markdown(f"{drawn}\n\n{report_table(scenario.k, scenario.epsilon, scenario.n, shares)}")
+    dealt = (
+        " (of Hadamard response also over all ways to deal out the categories to its blocks)"
+        if shares is None
+        else ""
+    )
     st.caption(
-        "Errors are those of Inv for the shares of these very users, averaged over categories. Which one to use when: "
-        "page Plan, Other protocols."
+        f"Errors are those of Inv for the shares of these very users, averaged over categories{dealt}. Which one to use "
+        "when: page Plan, Other protocols."
     )
 
 

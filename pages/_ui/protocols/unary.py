@@ -24,7 +24,8 @@ from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
 from pages._ui.work import LARGE
-from rr_core.figures.style import number, percent
+from rr_core.figures.plan_sentences import budget
+from rr_core.figures.style import number, percent, round_up
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import display, people
@@ -120,8 +121,9 @@ def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:
 def _explanation(protocol: UnaryEncoding, collected: UnaryCollection, draw: Draw) -> str:
     own, other = percent(protocol.p), percent(protocol.q)
     lines = [
-        f"The own bit is 1 with probability **{own}**, each other bit with probability **{other}**. Together that grants "
-        f"ε = {number(protocol.epsilon)}, for another truth changes the chances of two bits alone.",
+        f"The own bit is 1 with probability **{own}**, {'each' if protocol.k > 2 else 'the'} other bit with probability "
+        f"**{other}**. Together that grants ε = {budget(protocol.epsilon)}, for another truth changes the chances of two "
+        "bits alone.",
         "Inv takes off the ones that chance alone brings and stretches the rest, for each category by itself. So its "
         "shares need not add up to 100%; those of InvN and InvP do.",
     ]
@@ -131,7 +133,7 @@ def _explanation(protocol: UnaryEncoding, collected: UnaryCollection, draw: Draw
             f"bits in all (K times N); this would be {draw.scenario.k * draw.scenario.n:,}."
         )
     elif not dials.moving() and collected.mle is not None:
-        gap = number(max(collected.mle.gap, 0.0), 2)
+        gap = number(round_up(max(collected.mle.gap, 0.0), 2), 2)
         lines.append(
             f"**MLE** uses more than the sums: which ones came together in a report. Its certificate is {gap} nats per "
             "report."

@@ -19,6 +19,7 @@ from rr_core.figures.reports import of_other_protocol
 from rr_core.figures.style import number, percent, whole
 from rr_core.figures.unary import ESTIMATE_NAMES
 from rr_core.figures.view import Order, bars
+from rr_core.figures.wording import chance_at_most
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.plain_text import plain
 from rr_core.reports.other_protocols import OtherAnalysis
@@ -157,8 +158,8 @@ def _fit_sentence(result: OtherAnalysis) -> str:
     if result.fit < _DOUBTED:
         return (
             "These reports hardly come from what is stated: whatever the truth, reports that fit as badly come in at "
-            f"most {percent(result.fit, 2)} of collections. The estimates rest on a wrong table, a wrong ε, or answers "
-            "that were not given as asked."
+            f"most {chance_at_most(result.fit)} of collections. The estimates rest on a wrong table, a wrong ε, or "
+            "answers that were not given as asked."
         )
     return "Nothing in these reports speaks against what is stated."
 
