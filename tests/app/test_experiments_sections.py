@@ -24,6 +24,7 @@ from rr_core.scenario import WORST_AVERAGE, Scenario
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
+from tests.sentences import holds
 
 MAIN = Sweep(MAIN_GRID, THREE)
 UPLOADED = Population.from_weights([5, 3, 2])
@@ -167,6 +168,10 @@ def test_the_mark_is_at_the_scenarios_own_values():
         assert [one for one in names if one.startswith("sidebar")] == [name] * (name is not None)
 
 
+@holds(
+    "These cells cannot be opened on another page: the sidebar has no such population.",
+    "These cells cannot be opened on another page: the histogram they are about is not the one uploaded in this session.",
+)
 def test_what_a_click_sets(monkeypatch):
     fields = map_section._scenario_fields
     common = {"k": 9, "epsilon": 2.0, "n": 30}
@@ -255,6 +260,9 @@ def with_claims(done, seeds=40):
     return checked(page.run())
 
 
+@holds(
+    "{} surely against: {}",
+)
 def test_verdicts_words_and_the_cells_against():
     page = with_claims(3)
     said = words(page)

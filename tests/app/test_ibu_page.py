@@ -20,6 +20,7 @@ from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
+from tests.sentences import holds
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
@@ -49,6 +50,9 @@ def one_by_one(start, tolerance, last=10_000):
         yield int(np.argmax(measure <= tolerance)) if (measure <= tolerance).any() else None
 
 
+@holds(
+    "is at most",
+)
 @pytest.mark.slow
 def test_answer_is_the_first_iteration_of_all():
     page = opened("ibu", LINK)
@@ -80,6 +84,9 @@ def start_from(page, kind, typed=""):
         checked(text.set_value(typed).run())
 
 
+@holds(
+    "never falls to",
+)
 @pytest.mark.slow
 def test_every_start_runs():
     page = opened("ibu", LINK)

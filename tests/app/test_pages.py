@@ -35,7 +35,8 @@ from tests.app.opening import (
     points,
     widget,
 )
-from tests.figures.spoken import numbers, percents
+from tests.sentences import holds
+from tests.sentences.spoken import numbers, percents
 
 EVERY_PAGE = pytest.mark.parametrize("name", FILES, ids=lambda name: name or "home")
 QUERIES = [
@@ -116,6 +117,9 @@ def test_numbers_in_large_print_are_the_cores(name):
         assert chance in [metric.value for metric in open_part(page, name, "empty").metric]
 
 
+@holds(
+    "▲ best, ▼ worst of the three repairs.",
+)
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_error_table_shows_the_cores_numbers(target):
     page = opened("estimators", LINK)
@@ -433,6 +437,9 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
     )
 
 
+@holds(
+    "By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.",
+)
 def test_the_reference_counts_who_wins_on_the_papers_grid():
     """Against the recorded means themselves: what is settled is part of what the means show."""
     cells = stored_result(MAIN_GRID).cells

@@ -29,6 +29,7 @@ from rr_core.populations import zipf
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
+from tests.sentences import holds
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
 SCENARIO = Scenario("zipf", 40, 1.2, 2.0, 30_000, 7)
@@ -166,6 +167,9 @@ def test_ends_of_the_ranges(query):
     assert not page.warning
 
 
+@holds(
+    "{}, the most users that the app has",
+)
 @pytest.mark.slow
 def test_more_users_than_the_app_has_are_said_and_not_used():
     page = opened("plan", "k=12&eps=0.01&target=max&value=1")

@@ -24,6 +24,7 @@ from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users
+from tests.sentences import holds
 
 CHANCE = np.random.default_rng(11)
 KINDS = ("rmse", "max", "share", "smallest", "top")
@@ -91,6 +92,11 @@ CHECKED = [
 ]
 
 
+@holds(
+    "with probability {} the estimate of a category that {} of users have is at most {} of users off",
+    "{} with probability **at least {}**",
+    "with probability {} no category's estimate is more than {} of users off",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon", "users"), CHECKED)
 @pytest.mark.parametrize("kind", ["max", "share", "smallest", "top"])
@@ -106,6 +112,10 @@ def test_the_users_that_are_enough_are_and_hardly_fewer_would_do(kind, k, epsilo
         assert miss(kind, k, epsilon, int(fewer * n), value, users) > 0.05
 
 
+@holds(
+    "with probability {} the estimate of a category that {} of users have is at most **{} of users** off",
+    "with probability {} no category's estimate is more than **{} of users** off",
+)
 @pytest.mark.parametrize(("k", "epsilon", "users"), CHECKED)
 @pytest.mark.parametrize("kind", ["max", "share"])
 def test_what_is_reachable_is_and_hardly_less_would_be(kind, k, epsilon, users):
@@ -126,6 +136,12 @@ def every(places=(*CORNERS, *RANDOM)):
         yield KINDS[i % 5], k, epsilon, n, {"find": next(finds), "guess": next(guesses), "users": users}
 
 
+@holds(
+    "**nothing can be promised** about the ranking",
+    "{} with probability **at least {}**",
+    "the estimate of a category is typically **{} of users** off (RMSE)",
+    "probability at least {}",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", range(2))
 def test_every_answer_is_one_of_its_kinds_with_numbers_that_can_be_read(turn):
@@ -216,6 +232,11 @@ def test_the_verdict_on_protocols_is_that_of_their_definitions():
         assert least is None or 2 * math.expm1(2 * least) >= k * (k - 3) > 2 * math.expm1(2 * 0.98 * least)
 
 
+@holds(
+    "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, may be nearer to the truth than any unbiased estimate.",  # noqa: E501
+    "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
+    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+)
 def test_how_far_from_the_best_is_the_least_over_all_sizes():
     for k, epsilon, n in [(k, e, n) for k, e, n in (*CORNERS, *RANDOM) if k <= 300]:
         for users in ("fixed", "sampled"):
@@ -241,6 +262,9 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes():
                 assert number(said, r"has \*\*([\d.,]+) times") == pytest.approx(mine / least, rel=6e-3)
 
 
+@holds(
+    "The bound used here says nothing yet for so few users.",
+)
 @pytest.mark.parametrize("delta", [1e-5, 1e-9])
 def test_what_shuffling_adds_is_the_theorem(delta):
     for k, epsilon, n in (*CORNERS, *RANDOM):
@@ -366,10 +390,10 @@ def test_where_equal_shares_bound_nothing_another_bound_may_still_be_drawn():
 def test_the_condition_of_shuffling_is_not_rounded():
     """Just below 16 ln(2/delta) e^20, where both would be 113 billion."""
     needed = math.ceil(16 * math.log(2e6) * math.exp(20))
-    for n, holds in ((needed - 3 * 10**8, False), (needed, True)):
+    for n, met in ((needed - 3 * 10**8, False), (needed, True)):
         found = planned("rmse", 2, 20.0, n)
         said = sentences.shuffling_sentence(found, shuffled(20.0, n, 1e-6))
-        assert f"= {needed:,}; with N = {n:,} it **{'holds' if holds else 'does not hold'}**" in said
+        assert f"= {needed:,}; with N = {n:,} it **{'holds' if met else 'does not hold'}**" in said
 
 
 def test_near_the_smallest_epsilon_its_half_is_out_of_range():

@@ -15,6 +15,7 @@ from rr_core.io.channel_file import read_matrix
 from rr_core.protocols import UnaryEncoding
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
+from tests.sentences import holds
 
 ENDS = ["k=2&eps=0.01&n=1", "k=2&eps=20&n=1000000000", "k=1500000&eps=0.01&n=1000", "k=60&eps=20&n=50"]
 DESIGNS = [
@@ -29,6 +30,9 @@ def said(page) -> str:
     return "\n".join(one.value for one in (*page.markdown, *page.caption))
 
 
+@holds(
+    "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely.",  # noqa: E501
+)
 @pytest.mark.parametrize("scenario", ENDS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_channel_at_the_ends_of_every_control(design, scenario):

@@ -12,7 +12,7 @@ from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
 from tests.app.opening import ROOT
-from tests.claims.sentences import texts as texts_of_file
+from tests.sentences.source import texts as texts_of_file
 
 CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
 TEST = re.compile(r"`(test_\w+)`")

@@ -29,6 +29,7 @@ from rr_core.io.csv_files import csv_cell
 from rr_core.io.report_results import Results, Simulations
 from rr_core.reports.epsilon_fit import PlausibleEpsilon
 from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv, json_of, parquet_of
+from tests.sentences import holds
 
 WHEN = "2026-11-20 12:00 UTC"
 LISTED = [label for label in HOSTILE if "\u2028" not in label]  # pasted lines cannot hold one
@@ -187,6 +188,9 @@ class Page(HTMLParser):
             self.words += data
 
 
+@holds(
+    "This file holds everything it shows and loads nothing: it opens offline and sends nothing.",
+)
 def test_report_shows_names_literally_and_loads_nothing():
     found = hostile()
     page = Page(html_report(found, [chart(found), chart(found)], WHEN))

@@ -16,6 +16,7 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.other_protocols import analyse_channel, analyse_unary
 from tests.app.opening import ROOT, charts, checked
 from tests.app.test_reports_page import one, said
+from tests.sentences import holds
 
 YES_NO = "yes, 640\nno, 360"
 PROTOCOL = UnaryEncoding(3, 1.5)
@@ -87,6 +88,9 @@ def test_another_table_with_an_answer_that_nobody_gave():
     assert shown(page)["MLE %"] == pytest.approx(sorted(100 * found.estimates["mle"], reverse=True))
 
 
+@holds(
+    "Nothing in these reports speaks against what is stated.",
+)
 def test_a_wrong_table_is_told_above_the_answer():
     page = typed(opened("warner"), typed="yes, 995\nno, 5", p="1/4")
     assert "hardly come from what is stated" in page.error[0].value

@@ -16,6 +16,7 @@ from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import ROOT, charts, checked
 from tests.io.test_odd_names import COUNTS as ILL_COUNTS
 from tests.io.test_odd_names import ODD
+from tests.sentences import holds
 
 LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]
 USERS = np.array([900, 2100, 700, 300, 0, 0])
@@ -119,6 +120,9 @@ def test_reports_that_the_server_let_go_of_are_asked_for_again():
     assert "The server let go of your file" not in said(again)
 
 
+@holds(
+    "The analysis needs only how often each category was reported.",
+)
 @pytest.mark.slow
 def test_raw_rows_in_two_files_and_a_list_of_categories():
     rows = [label for label, count in zip(LABELS, COUNTS, strict=True) for _ in range(count)]
@@ -342,6 +346,9 @@ def test_many_strays_are_one_choice():
     assert "over K = 38 categories (50 left out: " in said(checked(page.run()))
 
 
+@holds(
+    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category, which this page does not estimate.",  # noqa: E501
+)
 def test_bits_are_not_offered_as_reports():
     bits = np.random.default_rng(3).integers(0, 2, (40, 5))
     text = "a,b,c,d,e\n" + "".join(",".join(map(str, row)) + "\n" for row in bits)

@@ -22,6 +22,7 @@ from rr_core.reports.other_protocols import analyse_unary
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
 from tests.browser.server import ROOT
+from tests.sentences import holds
 
 EPSILON = 3.0
 
@@ -74,6 +75,9 @@ def finish(lab, button: str) -> None:
     lab.settle()
 
 
+@holds(
+    "This file holds everything it shows and loads nothing: it opens offline and sends nothing.",
+)
 def test_from_a_real_file_to_every_download(open_lab, profiles, tmp_path):
     name = "adult_native_country.csv"
     labels, counts, mechanism = randomised(name)

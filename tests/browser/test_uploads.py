@@ -10,6 +10,7 @@ from rr_core.populations import UPLOAD
 from tests.browser.files import BROKEN, HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 from tests.browser.test_links import rows_of
+from tests.sentences import holds
 
 SMALL = b"fruit,count\napple,500\nplum,300\nfig,200\n"
 MARKUP = """() => { const main = document.querySelector('[data-testid="stMain"]'); return [
@@ -49,6 +50,9 @@ def test_a_real_file_draws_on_the_pages(open_lab):
     assert {row["category"]: int(row["true"]) for row in rows_of(lab)} == counts
 
 
+@holds(
+    "This link is about a file that stayed with its owner: uploaded files never leave the browser session they belong to.",  # noqa: E501
+)
 def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(open_lab):
     owner = open_lab("/noisy_histogram?seed=3&eps=4")
     owner.use("fruit.csv", SMALL)

@@ -10,6 +10,7 @@ from rr_core import RandomizedResponse, collinearity, inv, inv_n, inv_p, mle_sta
 from rr_core.collinearity import theorem2
 from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
+from tests.sentences import holds
 
 
 def by_geometry(histogram, mechanism):
@@ -33,6 +34,10 @@ def random_cases(how_many, seed, *, same_support):
     return found
 
 
+@holds(
+    "the most",
+    "at least InvN's, at most InvP's",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_supports_are_nested(histogram, epsilon):
@@ -52,6 +57,9 @@ def test_an_estimate_of_exactly_zero_is_outside_the_support():
     assert math.isnan(place.position)
 
 
+@holds(
+    "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two.",  # noqa: E501
+)
 def test_equal_supports_are_collinear_with_mle_star_strictly_between():
     for histogram, mechanism, place in random_cases(100, 1, same_support=True):
         assert place.residual < 1e-13
@@ -62,6 +70,9 @@ def test_equal_supports_are_collinear_with_mle_star_strictly_between():
         assert place.position == pytest.approx(position, rel=1e-9, abs=1e-14 / distance)
 
 
+@holds(
+    "Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared error is no larger than the larger of theirs.",  # noqa: E501
+)
 def test_with_equal_supports_mle_star_is_no_farther_from_any_truth_than_the_farther_of_the_others():
     truths = np.random.default_rng(3)
     for histogram, mechanism, _ in random_cases(100, 2, same_support=True):
@@ -144,6 +155,9 @@ def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each
         np.testing.assert_array_equal(together.supports[index], alone.supports)
 
 
+@holds(
+    "The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
@@ -162,6 +176,9 @@ def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
         assert math.isnan(found.t)
 
 
+@holds(
+    "The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilon):
@@ -174,6 +191,9 @@ def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilo
         assert place.residual <= 1e-12
 
 
+@holds(
+    "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv.",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_length_and_cut_off_are_those_of_the_estimates(histogram, epsilon):
@@ -196,6 +216,9 @@ def test_a_zero_without_a_negative_is_nothing_to_repair():
         assert math.isnan(place.position)
 
 
+@holds(
+    "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two.",  # noqa: E501
+)
 @pytest.mark.slow
 def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
     """The argument of the page: 1/(p-q) > (p-q+mq)/((p-q) Phi) > 1/((1+nu)(p-q)), the slopes against phi."""

@@ -17,6 +17,7 @@ import rr_core
 from rr_core import RandomizedResponse, collinearity, ibu, inv, inv_n, inv_p, mle_star, optimality_gap
 from tests.core import exact
 from tests.core.histograms import both_ways, counts, epsilons, families
+from tests.sentences import holds
 
 NAMES = tuple(exact.ESTIMATORS)
 # Below the smallest normal double nothing has a relative accuracy.
@@ -30,6 +31,9 @@ def check(name, histogram, mechanism, channel):
     return computed, truth
 
 
+@holds(
+    "It keeps the most categories for which the smallest of them stays positive, $N(p-q)>S-mc_i$.",
+)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [2, 3, 11, 32])
 def test_every_family_at_every_epsilon_is_exact(name, k):

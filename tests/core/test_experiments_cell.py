@@ -30,6 +30,7 @@ from rr_core.experiments.cell import (
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Settings
 from rr_core.registry import ESTIMATORS, VALID
 from tests.core import exact
+from tests.sentences import holds
 
 NAMES = tuple(ESTIMATORS)
 # Blocks of every size, rows short and long, tables of counts and counts too high for one.
@@ -168,6 +169,9 @@ def test_the_summary_is_that_of_the_draws(cell):
     assert result.concentration == pytest.approx((cell.population({}).probabilities ** 2).sum())
 
 
+@holds(
+    "Where two are the worst of a **single collection** together, it counts half.",
+)
 @pytest.mark.parametrize("cell", [Cell("zipf", 4, 1.5, 40, 0.5), Cell("zipf", 30, 4.0, 3000, 1.0)], ids=str)
 def test_best_and_worst_are_counted_as_for_single_draws(cell):
     settings = Settings(80)
@@ -198,6 +202,9 @@ def test_best_and_worst_are_counted_as_for_single_draws(cell):
         assert result.best[m, 1:].sum() + tied == pytest.approx(settings.seeds)
 
 
+@holds(
+    "textbook; both unbiased, so the squared bias may come out a little below zero",
+)
 def test_bias_and_variance():
     cell, settings = Cell("zipf", 6, 1.0, 50, 1.0), Settings(1000, users="sampled")
     result, collector = compute_cell(cell, settings), cell_collector(cell, settings, {})

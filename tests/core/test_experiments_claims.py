@@ -28,6 +28,7 @@ from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, pa
 from rr_core.misprints import squared_error_of_inv
 from rr_core.populations import Population
 from tests.core.sweeps import THREE, cell_result
+from tests.sentences import holds
 
 SETTINGS = Settings(40, estimators=("inv_n", "inv_p", "mle_star"), metrics=("mse", "nll"), bias=False)
 
@@ -97,6 +98,12 @@ def test_differences_that_are_all_the_same_settle_nothing(real):
     assert sign(alone, alone.cells[0], "mse", "inv_n", "inv_p") is None
 
 
+@holds(
+    "MLE* is surely not the worst",
+    "it surely is",
+    "{} is surely best",
+    "surely another",
+)
 def test_counts(real):
     means = [(1, 3, 2), (3, 1, 2), (1, 2, 3), (2, 3, 1), (1, 1, 1), (1, 1.01, 1.02), (1.01, 1, 1.005)]
     result = made(real, means, error=0.1)
@@ -221,12 +228,20 @@ def test_no_slope_without_three_points_or_with_an_error_of_zero(real):
     assert len(slopes(made(real, [(1, 1, 1), (1, 0, 1), (1, 1, 1)]), "mse", "n", "inv_n").groups) == 1
 
 
+@holds(
+    "surely above",
+    "surely not",
+)
 def test_the_error_of_a_slope_is_that_of_its_two_means(real):
     found = slopes(grown(real, 2.0, -1.0, 0.03), "mse", "k", "inv_p")
     np.testing.assert_allclose(found.error, 0.03 * math.sqrt(2) / math.log(2))
     assert found.seeds == 40
 
 
+@holds(
+    "surely above",
+    "surely not",
+)
 @pytest.mark.parametrize(
     ("power", "error", "verdict"),
     [
@@ -278,6 +293,9 @@ def test_along_n_a_theorem_holds_whatever_the_slopes(real):
     assert order_in_k(run(Sweep(over(k=5, epsilon=1.0, n=(10, 20, 40)), two))).verdict == "not tested"
 
 
+@holds(
+    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem.",  # noqa: E501
+)
 def test_the_errors_of_a_sweep_keep_the_theorem(real):
     """N times Inv's mean squared error is the constant of Theorem 9, whoever the users are; InvP's is at most that."""
     settings = Settings(200, estimators=("inv", "inv_p"), metrics=("mse",), bias=False)
@@ -435,6 +453,11 @@ def test_how_close_mle_star_is(by_shape, ratios, verdict, words):
     assert words in evidence(found)
 
 
+@holds(
+    "The collections settle in no cell which of the three is best.",
+    "Its mean error is nowhere surely above the smallest.",
+    "Its mean error is nowhere surely above the smallest by 0.5% or more.",
+)
 def test_mle_star_as_good_as_the_best(by_shape):
     found = figure_claims(made(by_shape, [(3, 2, 1)] * 3 + [(1, 2, 1.004)]), "mse")[-1]
     assert found.verdict == "holds"
@@ -458,6 +481,9 @@ def test_an_error_of_zero_beside_one_that_is_not(by_shape):
     assert (alike.verdict, evidence(alike)) == ("not tested", "The three are equal in every cell.")
 
 
+@holds(
+    "{}'s is surely higher in {} of {}",
+)
 def test_of_the_likelihood(by_shape):
     means = [(1.5, 1.25, 1), (1.1, 1.75, 1), EQUAL, EQUAL]
     lowest, poorer = figure_claims(made(by_shape, means), "nll")

@@ -11,6 +11,7 @@ from scipy import stats
 from rr_core.experiments.protocol_claims import SIMILAR, against_inv_p, sentences
 from rr_core.experiments.protocols import ESTIMATES, PAIRS, stored
 from rr_core.experiments.ranking import FAMILY_LEVEL
+from tests.sentences import holds
 
 ROWS = stored()
 FOUND = {one.key: one for one in sentences(ROWS)}
@@ -77,6 +78,9 @@ def test_a_single_exception_is_counted():
     assert found["both_better"].no == 1
 
 
+@holds(
+    "surely so",
+)
 def test_each_count_by_tests_of_its_own():
     """Of every sentence on maximum likelihood against InvP, by SciPy's quantiles."""
     level = FAMILY_LEVEL / N_TESTS
@@ -122,6 +126,9 @@ def test_from_which_epsilon_maximum_likelihood_is_better_with_many_users():
     assert next(one for one in sentences(rows) if one.key == "ue_many").already_from is None
 
 
+@holds(
+    ", surely worse in {}",
+)
 def test_against_inv_p_every_setting_is_counted_once_by_the_same_tests():
     for rows in ROWS.values():
         count = against_inv_p(rows, ROWS)

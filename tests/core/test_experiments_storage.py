@@ -26,6 +26,7 @@ from rr_core.experiments.storage import (
     stored_versions,
     versions,
 )
+from tests.sentences import holds
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])
 CELLS = (*over(s=(0.01, 2.5), k=6, epsilon=(0.1 + 0.2, 3), n=100), Cell(UPLOAD.key, 4, 2.0, 14))
@@ -75,6 +76,9 @@ def test_the_order_of_rows_does_not_matter(result):
     assert storage.from_columns(mixed, listed).same(result)
 
 
+@holds(
+    "One row per cell and estimate: means with their standard errors, quantiles over the collections, who was best and worst how often; with the settings and versions.",  # noqa: E501
+)
 def test_the_columns_say_what_they_are():
     settings = Settings(9)
     result = run(Sweep(CELLS, settings), populations={UPLOAD.key: UPLOAD})
@@ -275,6 +279,9 @@ def test_saved_and_read_again(tmp_path, monkeypatch):
             held.cache_clear()
 
 
+@holds(
+    "The main grid of */experiments*, {} settings: its mean squared error is up to **{}** the smallest, {} in the middle setting, and at most 1.5 times in {} of the {} where the three differ.",  # noqa: E501
+)
 def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
     """The paper says that it is; the reference page says what the numbers say."""
     stand = standing(stored_result(MAIN_GRID), "mse")
@@ -283,6 +290,9 @@ def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
     assert stand.n_close < 0.6 * stand.n_different
 
 
+@holds(
+    "In */experiments*, Zipf with $s=2.5$: InvP is surely best in {} of {} settings and surely not in **{}**, all of them with {} to {} users.",  # noqa: E501
+)
 def test_inv_p_is_not_always_best_where_concentrated():
     count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
     assert count.yes > 100
@@ -290,6 +300,9 @@ def test_inv_p_is_not_always_best_where_concentrated():
     assert max(cell.n for cell in count.exceptions) <= 10_000
 
 
+@holds(
+    "By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.",
+)
 @pytest.mark.slow
 def test_the_largest_ratio_of_mle_star_in_other_collections():
     """The largest of many ratios of 100 collections is too large: with 800 others of the same users it is about 370,

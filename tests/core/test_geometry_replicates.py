@@ -16,6 +16,7 @@ from rr_core.geometry.replicates import (
     simulate_clouds,
 )
 from rr_core.geometry.simplex import CORNERS, to_plane
+from tests.sentences import holds
 
 DRAW = Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw()
 
@@ -135,6 +136,9 @@ def test_times_must_be_positive():
         next(count_alignment(Scenario().draw(), 0))
 
 
+@holds(
+    "*Chance alone*: its standard error; an unbiased estimator shows a bias of about this length by chance, now and then twice as much or more.",  # noqa: E501
+)
 def test_by_chance_an_unbiased_estimator_shows_its_standard_error():
     """Over seeds the squared length of Inv's bias is the squared standard error on average; few are twice as long."""
     ratios = []

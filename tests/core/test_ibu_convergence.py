@@ -15,6 +15,7 @@ from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached,
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.core.histograms import counts, everyday_epsilons
+from tests.sentences import holds
 
 HISTOGRAM = [50, 30, 20, 20, 10, 2]
 MECHANISM = RandomizedResponse(6, 1.5)
@@ -91,6 +92,10 @@ def plain_iterations(histogram, mechanism, start, last):
     return np.array(rows)
 
 
+@holds(
+    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
+    "may **never** stop:",
+)
 @pytest.mark.slow
 def test_random_runs_against_iterating_one_by_one():
     """Corners of the ranges and random histograms, starts with zeros among them: the first iteration by each measure,
@@ -125,6 +130,10 @@ def test_random_runs_against_iterating_one_by_one():
     assert all(told.values())
 
 
+@holds(
+    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
+    "may **never** stop:",
+)
 def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
     """Scenario() started without its most reported category: the certificate stays where its limit is."""
     draw = Scenario().draw()
@@ -169,6 +178,9 @@ def test_an_estimate_that_passes_its_limit_has_not_settled():
     assert settling_times(path, tolerance).iterations[1] > crossing + 2
 
 
+@holds(
+    "Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.",
+)
 @pytest.mark.slow
 def test_the_last_to_settle_are_at_the_border_of_the_support():
     draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 2).draw()
@@ -304,6 +316,9 @@ def test_off_the_support_an_estimate_decays_at_its_own_pace():
     np.testing.assert_allclose(ratio, (1 - rate.own_decay)[~rate.support], rtol=1e-6)
 
 
+@holds(
+    "Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.",
+)
 def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     """E = 1: the third category's estimate is exactly zero, and kept or dropped makes no difference. Then
     theta_3 falls like 1/t: ten times the iterations, a tenth of the error."""
@@ -316,6 +331,9 @@ def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
 
 
+@holds(
+    "there is nothing to wait for: this start is the limit itself.",
+)
 def test_the_whole_error_goes_at_once_only_where_there_is_none():
     rng, seen = np.random.default_rng(8), 0
     for trial in range(300):

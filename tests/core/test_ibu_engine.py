@@ -23,6 +23,7 @@ from rr_core import (
 )
 from tests.core import exact, listing
 from tests.core.histograms import both_ways, families
+from tests.sentences import holds
 
 
 def noisy(k, n, mechanism, seed=0):
@@ -91,6 +92,11 @@ def test_the_path_records_distance_gap_and_certificate(shape, start):
         np.testing.assert_allclose(path.log_likelihood_gap[..., index], losses[0] - losses[1], atol=1e-13)
 
 
+@holds(
+    "From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step.",
+    "It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\\*.",
+    "For k-RR it tends to MLE\\*, from a start without zeros.",
+)
 def test_any_interior_start_ends_at_mle_star():
     mechanism, rng = RandomizedResponse(6, 2.0), np.random.default_rng(3)
     histogram = [50, 30, 20, 10, 5, 2]
@@ -224,6 +230,10 @@ def test_an_entry_that_starts_tiny_grows_as_it_should(epsilon):
         assert_near(path.estimate(index), truth)
 
 
+@holds(
+    "IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",
+    "A category that started at zero stays there, however many reports it has.",
+)
 @pytest.mark.parametrize("epsilon", [1e-12, 0.5, 30.0, 700.0, 5000.0])
 def test_what_starts_at_zero_is_never_revived(epsilon):
     """Not by rounding either, though the category has nearly all the reports."""

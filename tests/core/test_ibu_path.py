@@ -14,6 +14,7 @@ from rr_core.ibu import ibu_paths
 from rr_core.optimality import update_factors
 from tests.core import listing
 from tests.core.histograms import counts, everyday_epsilons
+from tests.sentences import holds
 
 # The module; the package has the function under this name.
 MODULE = importlib.import_module("rr_core.ibu.engine")
@@ -108,6 +109,11 @@ def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
     np.testing.assert_allclose(path.estimate(1).reshape(-1, shape[-1])[-1], theta, rtol=1e-12)
 
 
+@holds(
+    "It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\\*.",
+    "The likelihood never falls, yet the squared distance rises on the way.",
+    "The certificate rises again on the way; the gap never does.",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.booleans())
 def test_certificate_gap_and_likelihood_from_any_start(histogram, epsilon, seed, zeros):
@@ -145,6 +151,10 @@ def test_the_gap_where_mle_star_is_zero_and_epsilon_large():
     assert path.log_likelihood_gap[0] == pytest.approx(np.log(1.5), rel=1e-12)
 
 
+@holds(
+    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
+    "IBU then tends to the distribution without those categories under which the reports are most likely, and the certificate tells.",  # noqa: E501
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_the_limit_from_a_start_with_zeros(histogram, epsilon, seed):
@@ -171,6 +181,9 @@ def test_the_limit_from_a_start_with_zeros(histogram, epsilon, seed):
     assert path.cut_off == bool((mle_star(histogram, mechanism)[~alive] > 0).any())
 
 
+@holds(
+    "IBU then tends to the distribution without those categories under which the reports are most likely, and the certificate tells.",  # noqa: E501
+)
 def test_a_run_from_a_zero_ends_at_the_limit_and_not_at_mle_star():
     histogram, mechanism = [50, 30, 20, 10, 5], RandomizedResponse(5, 2.0)
     path = ibu_path(histogram, mechanism, [0, 4000], [0.25, 0.0, 0.25, 0.25, 0.25])

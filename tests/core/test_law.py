@@ -19,6 +19,7 @@ from rr_core.law import (
     report_variance,
 )
 from tests.core import exact
+from tests.sentences import holds
 
 MECHANISM = RandomizedResponse(3, 1.0)
 
@@ -213,6 +214,9 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
     assert negative_chance([1, 10**9], RandomizedResponse(5, 5000)).tolist() == [0, 0]
 
 
+@holds(
+    "The reports of an empty category are $\\mathrm{Binomial}(N, q)$, so the chance of a negative is $\\Pr(\\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1).",  # noqa: E501
+)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(2, 0.5, 30), (3, 1.0, 13), (12, 1.0, 40), (5, 4.0, 25), (40, 9.0, 60)]
@@ -242,6 +246,12 @@ def test_the_expansion_continues_the_exact_chance():
         checked += 1
 
 
+@holds(
+    "Why the unbiased estimate can fall below zero, and when more users cure it.",
+    "The reports of an empty category are $\\mathrm{Binomial}(N, q)$, so the chance of a negative is $\\Pr(\\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1).",  # noqa: E501
+    "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way.",  # noqa: E501
+    "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; only the size of its negatives tends to zero.",  # noqa: E501
+)
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (12, 1.0), (1000, 1.0), (12, 6.0)])
 def test_more_users_cure_the_negatives_of_what_somebody_has_and_no_others(k, epsilon):
     """With a share of 1/50 the chance tends to zero; with none it tends to one half (paper, section 5.1), at the
@@ -258,6 +268,9 @@ def test_more_users_cure_the_negatives_of_what_somebody_has_and_no_others(k, eps
         assert abs(half - 0.5) < 0.8 / math.sqrt(n * mechanism.q * (1 - mechanism.q))
 
 
+@holds(
+    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
+)
 def test_below_zero_is_having_at_most_the_largest_negative_number_of_reports():
     for k, epsilon, n in (
         (3, math.log(6), 8),

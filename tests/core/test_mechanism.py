@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse
 from tests.core import exact
 from tests.core.histograms import EPSILONS, epsilons
+from tests.sentences import holds
 
 KS = (2, 3, 10, 1000, 1_423_000)
 
@@ -30,6 +31,10 @@ def check_probabilities(k, epsilon):
     assert made.log_q == pytest.approx(-(epsilon + math.log1p((k - 1) * math.exp(-epsilon))), rel=1e-14)
 
 
+@holds(
+    "A report is at most $e^ε$ times likelier under one truth than under another: 2.7 times at $ε=1$, 1.1 times at $ε=0.1$.",  # noqa: E501
+    "ε is the privacy: p/q = eᵋ, the smaller the more private.",
+)
 @given(st.integers(2, 2_000_000), epsilons)
 def test_every_row_of_the_channel_is_a_distribution_with_ratio_e_to_the_epsilon(k, epsilon):
     made = RandomizedResponse(k, epsilon)
@@ -62,6 +67,9 @@ def test_the_truth_is_rarer_with_less_epsilon_and_with_more_answers(k, epsilon, 
         assert RandomizedResponse(k + more, epsilon).p < here.p
 
 
+@holds(
+    "Even a category that **nobody** has is expected to get a share **q** of the reports.",
+)
 def test_matrix_and_expectation_agree():
     rng = np.random.default_rng(0)
     for k, epsilon in ((2, 0.1), (5, 1.0), (40, 6.0), (3, 800.0)):

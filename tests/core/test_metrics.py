@@ -17,6 +17,7 @@ from rr_core import (
 )
 from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
+from tests.sentences import holds
 
 RUNS = 40_000
 # Six standard errors of a sample variance of normals, widened for the kurtosis of the small counts.
@@ -76,6 +77,14 @@ def sampled_users(theta, n, mechanism):
     return inv(mechanism.randomize_histogram(users, rng), mechanism)
 
 
+@holds(
+    "Why the unbiased estimate can fall below zero, and when more users cure it.",
+    "Why can the unbiased estimate give negative shares?",
+    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
+    "when estimates will be added or averaged (over weeks, over groups) or need an interval: it is the only one that is right on average.",  # noqa: E501
+    "Unbiased: $\\mathrm E[\\mathrm{Inv}_i]=θ_i$.",
+    "Right on average, but shares may come out below zero.",
+)
 def test_inv_is_unbiased():
     """And has its variance, for fixed users and for users who are drawn anew each time."""
     mechanism, true_counts = RandomizedResponse(5, 1.0), np.array([120, 60, 20, 0, 0])

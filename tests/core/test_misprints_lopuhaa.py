@@ -12,6 +12,7 @@ from rr_core import RandomizedResponse, inv, mle_star
 from rr_core.law import report_variance
 from rr_core.misprints import EXAMPLE_COUNTS, lopuhaa
 from tests.core import exact as rational
+from tests.sentences import holds
 
 
 def lopuhaa_algorithm_1(counts, epsilon, numerator_is_categories):
@@ -24,6 +25,9 @@ def lopuhaa_algorithm_1(counts, epsilon, numerator_is_categories):
     return np.maximum(0, share * (((a if numerator_is_categories else n) - k) / odds + 1) - 1 / odds)
 
 
+@holds(
+    "Counts (6, 3, 2, 1), $e^ε=3$: as printed {}, which is no distribution; right {}.",
+)
 def test_lopuhaa_algorithm_1_needs_the_number_of_categories():
     """Its (n - k)/(e^eps - 1) + 1 must be (a - k)/(e^eps - 1) + 1: then it is MLE*."""
     rng = np.random.default_rng(5)
@@ -82,6 +86,9 @@ def test_lopuhaa_eq_60_lacks_n_and_half_of_its_exponent():
     assert errors.mean() == pytest.approx(bound.error, rel=6 * math.sqrt(2 / 20_000))
 
 
+@holds(
+    "$K=10$, $ε=1$, equal shares: whoever answers “equal shares” whatever was reported has $N\\cdot\\mathrm{MSE}$ = {}; the bound of eq.",  # noqa: E501
+)
 def test_lopuhaa_bound_is_an_average_over_a_prior():
     """Below the bound at one distribution; over the uniform prior, as it is meant, the same answer is far above it."""
     check = lopuhaa.any_case()

@@ -39,6 +39,7 @@ from rr_core.misprints import (
 from rr_core.registry import VALID
 from rr_core.scenario import WORST_AVERAGE
 from tests.core import exact, listing
+from tests.sentences import holds
 
 RUNS = 40_000
 SIX_STANDARD_ERRORS = 6 * 1.3 * math.sqrt(2 / RUNS)
@@ -164,6 +165,11 @@ def test_the_drift_on_the_page_is_that_of_the_listing():
     )
 
 
+@holds(
+    "For fixed users, whatever their shares.",
+    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem.",  # noqa: E501
+    "For Inv it is $\\frac{K^2+(2e^ε-3)K-2(e^ε-1)}{N(e^ε-1)^2}$, whatever the shares: at fixed $ε$ it grows like $K^2$ once $K$ is well above $e^ε$.",  # noqa: E501
+)
 def test_the_error_of_inv_grows_like_k_squared():
     """Theorem 9 with its denominator mended: the closed form on the page is the sum of the variances, for any shares,
     and far above e^eps its slope along K is 2; with the printed denominator it would be 1."""
@@ -202,6 +208,9 @@ def test_the_error_of_inv_grows_like_k_squared():
     assert check.slope == slope_of_inv((1000, 5000), 1.0)
 
 
+@holds(
+    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem.",  # noqa: E501
+)
 def test_inv_p_is_never_farther_than_inv():
     """The projection on a convex set that holds the truth: no collection in which InvP's distance is the larger."""
     rng = np.random.default_rng(12)
@@ -258,6 +267,9 @@ def test_theorem_8_means_the_entries_that_are_kept():
     assert (check.printed == 0).all()
 
 
+@holds(
+    "Nothing wrong: $p=K/(K-1+e^ε)$ is the chance of a *uniform redraw*.",
+)
 def test_the_blogs_p_is_the_chance_of_a_uniform_redraw():
     """p = k/(k - 1 + e^eps) is k q = 1 - (p - q) here; read as the chance of the truth it is another law."""
     k, epsilon = 10, math.log(3)
@@ -316,6 +328,9 @@ def test_rr_is_not_optimal_among_all_mechanisms():
     assert abs(simulated.mean() * n - found.subset_selection) < 5 * n * simulated.std() / math.sqrt(draws)
 
 
+@holds(
+    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is.",  # noqa: E501
+)
 @pytest.mark.slow
 def test_mle_star_is_sometimes_the_worst_in_one_draw():
     """Paper, section 6.2 and the conclusion. Of the 6,050 single draws with negatives here it is the worst in squared
@@ -356,6 +371,9 @@ def errors_and_supports(k, epsilon, draws, seed):
     return errors, collinearity(reports, mechanism), inv(reports, mechanism).min(axis=-1) < 0
 
 
+@holds(
+    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is.",  # noqa: E501
+)
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
 def test_mle_star_is_never_the_worst_on_equal_supports_nor_with_three_categories(epsilon):
     for k in (3, 5, 8):
@@ -377,6 +395,13 @@ def exact_errors(true_counts, channel):
     return means
 
 
+@holds(
+    "**“Never the worst” is false, though no cell of the paper's grid contradicts it.",
+    "All {} possible noisy histograms, each weighed by its exact chance, give mean squared errors **InvN {}, InvP {}, MLE\\* {}**: MLE\\* is the worst.",  # noqa: E501
+    "Not always: it can be the smallest of the three, or the largest (the entry above).",
+    "Ten users: MLE* is worst",
+    "the paper calls MLE* never the worst of the three; here its mean squared error is the largest, by about 1%",
+)
 def test_mle_star_is_the_worst_on_average_for_ten_users():
     """All 286 histograms of (8, 1, 1, 0) at eps = 2.13, with e^eps to twelve digits as a fraction."""
     power = Fraction(exact.channel_from_epsilon(4, 2.13).odds + 1).limit_denominator(10**12)
@@ -392,6 +417,10 @@ def test_mle_star_is_the_worst_on_average_for_ten_users():
     assert [shown.errors[name] for name in VALID] == pytest.approx([float(x) for x in (n, p, best)], rel=1e-9)
 
 
+@holds(
+    "Ten users: MLE* is worst",
+    "the paper calls MLE* never the worst of the three; here its mean squared error is the largest, by about 1%",
+)
 def test_the_preset_and_its_link_restore_the_counterexample():
     assert WORST_AVERAGE in [preset.scenario for preset in PRESETS]
     restored, notes = Scenario.from_query(WORST_AVERAGE.to_query())
@@ -410,6 +439,9 @@ def test_the_law_of_a_histogram_is_the_one_that_is_drawn():
     assert (np.abs(seen - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))).all()
 
 
+@holds(
+    "Not always: it can be the smallest of the three, or the largest (the entry above).",
+)
 def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
     """K = 12, s = 1.5, eps = 1, N = 2,000: below both others by more than five standard errors, with other noise too."""
     shown = paper.mle_star_not_between()
@@ -418,6 +450,10 @@ def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
     assert min(shown.standard_errors_below.values()) > 5
 
 
+@holds(
+    "Reports exactly at their expectation, Zipf 1, $K=12$, $ε=1$.",
+    "True of the limit it tends to.",
+)
 def test_ibu_stopped_early_misses_the_truth_without_any_noise():
     """Against the supplement's listing, from the expected histogram."""
     found, theta, mechanism = paper.stopped_ibu(), zipf(12, 1.0), RandomizedResponse(12, 1.0)

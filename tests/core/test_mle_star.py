@@ -18,6 +18,7 @@ from rr_core import (
 )
 from tests.core import listing
 from tests.core.histograms import both_ways, counts, epsilons, everyday_epsilons, families
+from tests.sentences import holds
 
 
 def noisy(k, n, s, mechanism, seed):
@@ -38,6 +39,9 @@ def test_no_point_of_a_fine_grid_is_more_likely(histogram, epsilon):
     assert np.abs(grid[losses.argmin()] - theta).max() <= 2 / steps
 
 
+@holds(
+    "The distribution under which the reports are most likely, in closed form.",
+)
 @pytest.mark.parametrize("k", [2, 3, 20, 400])
 def test_the_supplements_listing_agrees(k):
     for seed in range(20):
@@ -63,6 +67,12 @@ def test_optimality_conditions_hold_on_every_family_at_every_epsilon(k):
             check_optimality_conditions(histogram, mechanism)
 
 
+@holds(
+    "From a guess without zeros it tends to the distribution that fits best, which **MLE\\*** gives in one step.",
+    "Kept: the most categories for which the smallest stays positive, $c_i(e^ε-1)>S-mc_i$.",
+    "The distribution under which the reports are most likely, in closed form.",
+    "No distribution fits the reports better.",
+)
 @given(counts(), epsilons)
 def test_optimality_conditions_hold_on_any_counts(histogram, epsilon):
     check_optimality_conditions(histogram, RandomizedResponse(len(histogram), epsilon))
@@ -75,6 +85,9 @@ def test_optimality_conditions_hold_at_the_industrial_size(epsilon):
     check_optimality_conditions(noisy(k, 1_664_500, 1.3, mechanism, 1), mechanism)
 
 
+@holds(
+    "No estimate here changes the order that the reports give.",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_every_estimate_is_monotone_in_the_counts(histogram, epsilon):
@@ -87,6 +100,10 @@ def test_every_estimate_is_monotone_in_the_counts(histogram, epsilon):
             assert len(set(theta[np.equal(histogram, count)])) == 1
 
 
+@holds(
+    "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point.",
+    "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
+)
 def test_without_negatives_in_inv_all_estimators_are_inv():
     histogram, mechanism = [30, 31, 32, 33], RandomizedResponse(4, 2.0)
     for estimate in (inv_n, inv_p):

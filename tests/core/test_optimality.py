@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse, inv, mle_star, negative_log_likelihood, optimality_gap, update_factors
 from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
+from tests.sentences import holds
 
 
+@holds(
+    "The log-likelihood per report is concave, so its distance from the maximum is at most $\\max_i m_i - 1$.",
+    "At MLE\\* this is zero up to rounding: proof, on screen, that no distribution fits the reports better.",
+    "A number computed from an estimate: no distribution fits the reports better by more than this, in log-likelihood per report.",  # noqa: E501
+    "At most this many nats per report are missing to the maximum; 0 at MLE\\*.",
+)
 @pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.3, 1.0, 30.0]))
 def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spread):
@@ -23,6 +30,9 @@ def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spre
     assert optimality_gap(histogram, theta, mechanism) >= gap - 1e-12
 
 
+@holds(
+    "How to choose: once the certificate is 1/N, no distribution makes all N reports together more than e = 2.7 times as likely.",  # noqa: E501
+)
 @settings(max_examples=60)
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_likely(
@@ -63,6 +73,9 @@ def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infini
     assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))
 
 
+@holds(
+    "Inv can fit better than MLE\\*: with negatives it is no distribution.",
+)
 def test_inv_with_negatives_fits_better_than_any_distribution():
     """Under Inv the reports have exactly the shares that were seen, and no other shares make them likelier."""
     mechanism = RandomizedResponse(4, 1.0)

@@ -11,6 +11,7 @@ import pytest
 from rr_core import RandomizedResponse, inv_variance, mle_star
 from rr_core.plan import bounds
 from rr_core.plan.protocols import KEYS
+from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
 CATEGORIES = (2, 3, 5, 12, 100, 10_000, 1_500_000)
@@ -46,6 +47,9 @@ def test_theorem_for_fixed_users_follows_from_its_own_steps(k):
     assert float(bounds.theorem(k, epsilon, n, "fixed")) == pytest.approx(want, rel=1e-12)
 
 
+@holds(
+    "any protocol with an unbiased estimator, at every N; equal shares",
+)
 @pytest.mark.parametrize("k", CATEGORIES)
 def test_no_protocol_beats_a_bound(k):
     for users in USERS:
@@ -60,6 +64,11 @@ def rr_error(k, epsilon, n, users="fixed"):
     return bounds.protocol_error("rr", k, epsilon, n, users)
 
 
+@holds(
+    "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
+    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+    "any protocol with an unbiased estimator, at every N; equal shares",
+)
 @pytest.mark.parametrize("k", [2, 3, 7, 30])
 @pytest.mark.parametrize("odds", [Fraction(1, 20), 1, 4, 50])
 def test_equal_shares_in_exact_arithmetic(k, odds):
@@ -83,6 +92,13 @@ def total_variance(channel, theta):
     return np.trace(np.linalg.inv(information))
 
 
+@holds(
+    "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
+    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+    "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at any $N$.",  # noqa: E501
+    "any protocol; any unbiased estimator at every N; {}",
+    "any protocol with an unbiased estimator, at every N; equal shares",
+)
 def test_random_private_channels_stay_above_the_bounds():
     """Cramér and Rao: an unbiased estimate of any private report is above the theorem everywhere."""
     rng = np.random.default_rng(5)
@@ -102,6 +118,9 @@ def test_random_private_channels_stay_above_the_bounds():
     assert 1 <= min(nearest) < 2
 
 
+@holds(
+    "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased.",
+)
 def test_a_repaired_estimate_can_be_below_the_bound_where_the_truth_is_concentrated():
     """It is not unbiased: half of the time Inv is outside the simplex there."""
     rng, mechanism, n = np.random.default_rng(4), RandomizedResponse(12, 1.0), 5000
@@ -111,6 +130,10 @@ def test_a_repaired_estimate_can_be_below_the_bound_where_the_truth_is_concentra
     assert errors.mean() + 4 * errors.std() / math.sqrt(500) < float(bounds.equal_shares(12, 1.0, n, "fixed"))
 
 
+@holds(
+    "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, may be nearer to the truth than any unbiased estimate.",  # noqa: E501
+    "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at any $N$.",  # noqa: E501
+)
 def test_a_constant_is_below_the_theorem_at_shares_that_it_happens_to_be():
     """Theorem 4.5 is about an average over a continuous prior: at equal shares the constant 1/K has no error at all."""
     constant = np.full(12, 1 / 12)
@@ -130,6 +153,9 @@ def test_binary_is_exact(users):
     np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
 
 
+@holds(
+    "ε → 0; hidden where no protocol here reaches it",
+)
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
     epsilons = np.geomspace(0.01, 20, 250)
     assert not row("limit", 2, epsilons, 1e15).valid.any()

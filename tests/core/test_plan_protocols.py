@@ -16,6 +16,7 @@ from rr_core.plan import protocols
 from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
 from rr_core.protocols import HadamardResponse, inv
+from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
 EPSILONS = st.floats(0.01, 20)
@@ -49,6 +50,10 @@ def exact_variance(p, q, theta, users):
     return (fixed if users == "fixed" else seen * (1 - seen)) / (p - q) ** 2
 
 
+@holds(
+    "Subset selection: $p^* = \\frac{d e^\\varepsilon}{d e^\\varepsilon + K - d}$, $q^* = \\frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next to $K/(e^\\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \\le 2(e^{2\\varepsilon} - 1)$.",  # noqa: E501
+    "A protocol: each person names several categories, their own one more often among them than by chance.",
+)
 @pytest.mark.parametrize("key", PURE)
 @pytest.mark.parametrize("k", [2, 3, 12, 1000])
 @pytest.mark.parametrize("root", [Fraction(101, 100), 3, 200])
@@ -274,6 +279,12 @@ def mean_error(k, odds, d):
     return exact_variance(p, q, Fraction(1, k), "fixed")
 
 
+@holds(
+    "Subset selection: $p^* = \\frac{d e^\\varepsilon}{d e^\\varepsilon + K - d}$, $q^* = \\frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next to $K/(e^\\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \\le 2(e^{2\\varepsilon} - 1)$.",  # noqa: E501
+    "A report names $d$ categories; the best $d$ is next to $K/(e^ε+1)$.",
+    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocols.single_k`).",  # noqa: E501
+    "Subset selection is best with 1 category per report here: that is k-RR.",
+)
 @FEW
 @given(st.integers(2, 60), st.fractions(Fraction(1, 40), 80, max_denominator=40))
 def test_the_size_of_the_subsets_is_the_best_one_of_all(k, odds):
@@ -299,6 +310,9 @@ def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsil
     assert rows[0].best == (rows[1].subset_size == 1)
 
 
+@holds(
+    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocols.single_k`).",  # noqa: E501
+)
 def test_subset_selection_with_single_categories_is_randomized_response():
     for k, epsilon in ((2, 0.01), (3, 20.0), (12, 3.0), (1_500_000, 18.0)):
         one, rr = protocols.subsets(k, epsilon, 1), support("rr", k, epsilon)

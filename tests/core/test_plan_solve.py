@@ -16,6 +16,7 @@ from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
 from rr_core.populations import dominant, two_humps, uniform, zipf
 from rr_core.sampling import whole_users
 from tests.core.test_plan_tails import law_of_two
+from tests.sentences import holds
 
 TARGETS = (
     Target("rmse", 0.01),
@@ -91,6 +92,9 @@ def test_the_worst_population_of_many_is_above_all_shapes(users):
         assert max(reached) <= worst * (1 + 1e-3)
 
 
+@holds(
+    "**Told from zero:** a category is called present when $c_i$ is at least the number that $\\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with the probability asked for.",  # noqa: E501
+)
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 100, 1.0), (3, 60, 2.0), (500, 2000, 5.0)])
 def test_the_smallest_share_is_found_with_the_power_by_the_exact_test(k, n, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
@@ -101,6 +105,10 @@ def test_the_smallest_share_is_found_with_the_power_by_the_exact_test(k, n, epsi
     assert stats.binom.sf(least, n, mechanism.q + mechanism.keep * share) <= 0.9 + 1e-9
 
 
+@holds(
+    "**nothing can be promised**: not even that a category that all users have is told from an empty one with probability {}",  # noqa: E501
+    "nothing can be promised",
+)
 def test_nothing_is_told_from_zero_by_a_single_report():
     assert achieved(Target("smallest", 0.1), 2, 0.1, 1, None) == math.inf
 
@@ -189,6 +197,9 @@ def test_more_users_or_more_epsilon_never_hurt(target, k, epsilon, log_n, factor
         assert sign * other <= sign * base + 1e-9 * min(abs(base), 1e9) or base == math.inf
 
 
+@holds(
+    "There is no worst case for a ranking: with equal shares no number of reports puts them in order.",
+)
 def test_what_cannot_be_reached_says_why():
     tie = required_n(Target("top", 2), 5, 1.0, [4, 3, 3, 1, 1])
     assert isinstance(tie, Unreachable)
@@ -226,6 +237,9 @@ def test_wrong_arguments_are_named():
             call()
 
 
+@holds(
+    "the estimate of a category is typically at most {} of users off (RMSE)",
+)
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
     ("k", "epsilon", "value"), [(100, 0.013, 0.01), (1000, 0.121, 0.0005), (12, 0.054, 1e-4), (7, 1.2, 0.013)]
@@ -261,6 +275,9 @@ PLANS = [
 ]
 
 
+@holds(
+    "with probability {} the estimate of a category that {} of users have is at most {} of users off",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "k", "epsilon", "guess"), PLANS)
 def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, epsilon, guess):
@@ -277,6 +294,9 @@ def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, 
         assert missed <= 0.05 + error if kept else missed >= 0.05 - error
 
 
+@holds(
+    "So a named share is worked out with a person more and a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+)
 @pytest.mark.parametrize("confidence", [0.9, 0.999])
 @pytest.mark.parametrize(
     ("first", "epsilon"), [(0.52, 4.92), (0.6, 0.8), (0.63, 7.15), (0.71, 1.93), (0.8, 5.8)]
@@ -291,6 +311,9 @@ def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, eps
         assert law[: n // 2 + 1].sum() <= (1 - confidence) * (1 + 1e-9)
 
 
+@holds(
+    "So a named share is worked out with a person more and a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+)
 @pytest.mark.parametrize(
     ("k", "epsilon", "confidence", "value", "share"),
     [
@@ -361,6 +384,9 @@ CASES = [
 ]
 
 
+@holds(
+    "with probability {} no category's estimate is more than {} of users off",
+)
 @pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
 def test_the_largest_error_is_within_the_target(name, k, epsilon, users):
     theta = POPULATIONS[name](k)
@@ -370,6 +396,10 @@ def test_the_largest_error_is_within_the_target(name, k, epsilon, users):
     assert (off > 0.05).sum() <= MOST_MISSES
 
 
+@holds(
+    "The test looks at the numbers of reports, whatever the estimate.",
+    "A category with this share is found to be present with the given probability, while any empty one is called present in at most 5% of collections.",  # noqa: E501
+)
 @pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
 def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsilon, users):
     """One category holds the share, the others divide the rest in the shape; half of them are empty."""
@@ -384,6 +414,10 @@ def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsil
     assert found[:, truth == 0].any(axis=1).sum() <= MOST_MISSES
 
 
+@holds(
+    "{} with probability **at least {}**",
+    "probability at least {}",
+)
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
     ("name", "top", "k", "epsilon"),
@@ -413,6 +447,10 @@ def test_the_promise_of_a_ranking_is_not_far_below_what_happens(users):
     assert wrong >= RUNS * 0.05 / 1.17 - 4 * math.sqrt(RUNS * 0.05)
 
 
+@holds(
+    "the estimate of a category is typically at most {} of users off (RMSE)",
+    "the estimate of a category is typically **{} of users** off (RMSE)",
+)
 @pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
 def test_the_rmse_is_what_is_simulated(name, k, epsilon, users):
     n = 1000

@@ -10,6 +10,7 @@ from scipy import stats
 from rr_core import RandomizedResponse, zipf
 from rr_core.privacy import answer, posterior, posterior_of_reports
 from tests.core import exact
+from tests.sentences import holds
 
 RUNS = 30_000
 
@@ -70,6 +71,12 @@ def test_the_belief_is_that_of_bayes_rule(k, epsilon):
             assert belief.sum() == pytest.approx(1, rel=1e-14)
 
 
+@holds(
+    "Nobody's odds between two answers move by more than $e^ε$, whatever they knew before.",
+    "One report changes the odds between any two answers by at most eᵋ.",
+    "The guarantee holds for every report, whatever an onlooker knows already.",
+    "What an onlooker believes after seeing a report: the odds before, times at most $e^ε$.",
+)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("k", [2, 3, 40])
 def test_no_odds_change_by_more_than_e_to_the_epsilon_and_some_change_by_just_that(k, epsilon):
@@ -109,6 +116,9 @@ def test_several_reports_change_the_odds_by_at_most_their_epsilons_together_and_
     assert largest == pytest.approx(math.exp(m * 0.7), rel=1e-12)
 
 
+@holds(
+    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was.",  # noqa: E501
+)
 def test_a_report_of_what_nobody_has_leaves_the_belief_as_it_was():
     for epsilon in (0.1, 20.0, 5000.0):
         assert posterior(1, [1, 0], RandomizedResponse(2, epsilon)).tolist() == [1, 0]

@@ -17,6 +17,7 @@ from rr_core.plan import protocols
 from rr_core.protocols import Channel, HadamardResponse, inv, mle, optimality_gap_channel
 from rr_core.protocols.hadamard import walsh_hadamard
 from tests.core.laws import check_moments, chi_square_p
+from tests.sentences import holds
 
 CATEGORIES = [2, 3, 4, 5, 8, 13, 30]
 POWERS = [Fraction(101, 100), Fraction(2), Fraction(5, 2), Fraction(9), Fraction(33), Fraction(10**6)]
@@ -54,6 +55,10 @@ def epsilon_of(power):
     return math.log(power)
 
 
+@holds(
+    "A person sends each of $b/2$ numbers of the block, those in which the row of a Hadamard matrix is $1$, $e^ε$ times as often as any other.",  # noqa: E501
+    "A protocol: each person sends one number, and a known code says for which categories it speaks, their own one more often than by chance.",  # noqa: E501
+)
 @pytest.mark.parametrize(("k", "power"), CASES)
 def test_the_channel_grants_epsilon_and_is_that_of_the_definition(k, power):
     protocol, exact = HadamardResponse(k, epsilon_of(power)), rows(k, power)
@@ -157,6 +162,9 @@ def test_coded_bits_are_the_entropy_of_a_report_at_equal_shares(k, power):
     assert made.bits(k) <= math.log2(k) + 2
 
 
+@holds(
+    "Reports are at most two bits longer than those of k-RR.",
+)
 @settings(max_examples=80)
 @given(st.integers(2, 1_500_000), st.floats(0.01, 20))
 def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):

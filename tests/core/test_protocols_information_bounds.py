@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse
 from rr_core.protocols import Channel, information_bounds, inv, posterior_mean
 from rr_core.protocols.information_bounds import _information, _mean_log
+from tests.sentences import holds
 
 
 @given(st.integers(0, 1000), st.integers(2, 5), st.integers(0, 4))
@@ -77,6 +78,9 @@ def test_without_an_epsilon_nothing_follows_from_it():
     assert 0 < found.entropy < found.exact
 
 
+@holds(
+    "- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information).",
+)
 @pytest.mark.slow
 def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():
     mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 1500, np.random.default_rng(3)

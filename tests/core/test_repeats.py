@@ -20,6 +20,7 @@ from rr_core.comparison import RANKED, ranks
 from rr_core.law import negative_chance
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
+from tests.sentences import holds
 
 TARGETS = ("users", "population")
 SOME_TIES = Scenario("zipf", 5, 0.5, 2.0, 120, 3)  # negatives in part of the collections
@@ -144,6 +145,9 @@ def test_bias_and_variance_are_those_of_the_estimates(many):
         assert mse == pytest.approx(result.bias2(name) + result.variance(name), rel=1e-12)
 
 
+@holds(
+    "when estimates will be added or averaged (over weeks, over groups) or need an interval: it is the only one that is right on average.",  # noqa: E501
+)
 def test_inv_has_no_bias_and_the_variance_of_the_formula(many):
     """Fixed users have the corrected variance of eq. (8); users drawn anew have that of sampled users. Four
     standard errors; those of bias^2 come from the covariance of the estimates: 2 tr(C^2)/R^2."""

@@ -17,6 +17,7 @@ from rr_core.reports.analysis import NOISE_FRACTION, STANDARD_ERRORS, _Estimates
 from rr_core.reports.intervals import above_zero, inv_interval
 from rr_core.sampling import whole_users
 from tests.core import exact
+from tests.sentences import holds
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -190,6 +191,10 @@ def test_the_best_estimate_is_named_where_it_is_far_better():
 COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=12).filter(any)
 
 
+@holds(
+    "which cannot be told from it here",
+    "nearest to the truth, as estimated: {}, which cannot be told",
+)
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(COUNTS, st.floats(0.01, 20), st.sampled_from(USERS))

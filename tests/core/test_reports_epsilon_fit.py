@@ -18,6 +18,7 @@ from rr_core.reports.epsilon_fit import (
     null_shares,
     plausible_epsilon,
 )
+from tests.sentences import holds
 
 HISTOGRAMS = st.lists(st.integers(0, 500), min_size=2, max_size=12).filter(any)
 
@@ -49,6 +50,10 @@ def test_the_ratio_by_its_definition(counts, epsilon):
     assert dropped == (theta == 0).sum()
 
 
+@holds(
+    "It falls as ε grows: reports can show that a stated ε is too small, never that it is too large.",
+    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart.",  # noqa: E501
+)
 @settings(max_examples=50)
 @given(HISTOGRAMS, st.floats(0.05, 8), st.floats(1.001, 3))
 def test_a_larger_epsilon_never_fits_worse(counts, epsilon, factor):
@@ -108,6 +113,9 @@ def rejected(k, n, epsilon, stated, collections, replicates=99):
     return np.mean([test.p_value <= 0.05 for test in tests])
 
 
+@holds(
+    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart.",  # noqa: E501
+)
 @pytest.mark.slow
 def test_size_and_power():
     error = math.sqrt(0.05 * 0.95 / 250)

@@ -24,6 +24,7 @@ from rr_core.reports.intervals import (
     upper_tail,
 )
 from tests.core import exact
+from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
 
@@ -298,6 +299,10 @@ def test_the_bounds_by_exact_fractions(counts, p):
     assert found.fewest == pytest.approx(min(1.0, float(k * tail(n, q, range(min(counts) + 1)))), rel=1e-9)
 
 
+@holds(
+    "fit: so few with a chance of at most = {}, N p = {}",
+    "fit: most reports = {}, so many with a chance of at most = {}",
+)
 def test_no_population_makes_such_counts_more_likely():
     # All reports of all five users over three categories, for every population of five.
     mechanism = RandomizedResponse(3, 1.5)
@@ -309,6 +314,9 @@ def test_no_population_makes_such_counts_more_likely():
             assert sum(x for c, x in law.items() if min(c) <= min(counts)) <= bound.fewest + 1e-12
 
 
+@holds(
+    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart.",  # noqa: E501
+)
 @pytest.mark.parametrize(
     ("k", "n", "epsilon", "largest"), [(1000, 5000, 3.0, 180), (300, 2000, 2.0, 90), (100, 400, 1.0, 30)]
 )

@@ -20,6 +20,7 @@ from rr_core.reports.measured import (
     shares,
 )
 from rr_core.sampling import whole_users
+from tests.sentences import holds
 
 
 def reports_of(theta, n, mechanism, users, collections, seed):
@@ -34,6 +35,9 @@ def covered(interval, truth):
     return (truth >= interval.low - 1e-12) & (truth <= interval.high + 1e-12)
 
 
+@holds(
+    "Each category: every interval alone is meant to be right this often.",
+)
 @pytest.mark.parametrize(
     "setting", dict.fromkeys((r.population, r.k, r.n, r.epsilon, r.users) for r in COVERAGE)
 )

@@ -10,6 +10,7 @@ from scipy import stats
 
 from rr_core import RandomizedResponse, sampling, zipf
 from tests.core.laws import check_moments, chi_square_p, law_of_one_count
+from tests.sentences import holds
 
 BRANCHES = {"as chosen": None, "one by one": math.inf, "by binomials": 0}
 
@@ -27,6 +28,9 @@ def noise_covariance(true_counts, mechanism):
     return sum(n * (np.diag(row) - np.outer(row, row)) for n, row in zip(true_counts, rows, strict=True))
 
 
+@holds(
+    "A private coin decides: report the truth, or any category at random; **ε** sets how often the truth.",
+)
 @pytest.mark.parametrize(("truth", "epsilon"), [((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5)])
 def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
     mechanism, runs = RandomizedResponse(len(truth), epsilon), 60_000
@@ -36,6 +40,9 @@ def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
         assert chi_square_p(reports[:, category], law) > 1e-6
 
 
+@holds(
+    "What arrives on average",
+)
 @pytest.mark.parametrize(("n", "epsilon"), [(30, 1.0), (3000, 0.05), (3000, 4.0), (10**9, 1.0)])
 def test_noisy_histograms_have_the_mean_and_covariance_of_the_channel(n, epsilon):
     mechanism = RandomizedResponse(5, epsilon)

@@ -10,6 +10,7 @@ from rr_core import Population, RandomizedResponse, Scenario, inv, mle_star, sam
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
 from rr_core.summaries import EmptyShare, closeness, empty_negative_share, expected_negatives, noise_summary
+from tests.sentences import holds
 
 
 def draw_of(true_counts, counts, epsilon=1.0, seed=1):
@@ -161,6 +162,9 @@ def test_expected_negatives_are_the_average_over_collections(scenario, times):
         assert abs(seen.mean() - expected) <= 4 * seen.std() / math.sqrt(4000) + 1e-3
 
 
+@holds(
+    "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most of the categories.",  # noqa: E501
+)
 def test_most_categories_are_empty_in_the_setting_to_try():
     """Zipf with s = 5 and K = 1,000: whatever N, nobody has most of the categories."""
     for n in (1, 1000, 10**9):
@@ -189,6 +193,9 @@ def test_a_distance_of_none_or_all_is_not_blurred_by_rounding():
         assert (found.reports, found.estimate) == (reports, estimate)
 
 
+@holds(
+    "± one standard error, at most: looks at several categories of one collection share its reports.",
+)
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(3, 0.5, 10), (4, 1.0, 8), (4, 0.1, 12), (5, 2.0, 6), (3, 8.0, 20)]
 )
@@ -208,6 +215,9 @@ def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
     assert mean == pytest.approx(float(negative_chance(n, RandomizedResponse(k, epsilon))))
 
 
+@holds(
+    "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way.",  # noqa: E501
+)
 def test_more_users_may_at_first_make_more_negatives_of_held_categories():
     draw = Scenario("zipf", 1000, 0.0, 0.01, 900, 3).draw()
     held = [expected_negatives(draw, times).held for times in (1, 10, 100, 10**10, 10**11, 10**12)]

@@ -22,6 +22,7 @@ from rr_core.figures.wording import odds, off_by
 from rr_core.geometry.simplex import to_plane
 from rr_core.protocols import Channel, collect, ibu_path_channel, optimality_gap_channel
 from tests.figures.test_every_figure import check
+from tests.sentences import holds
 
 CHANNELS = {
     "forced": Channel.forced_with_first(5, 0.4, 0.6),
@@ -59,6 +60,9 @@ def test_many_categories_are_marks():
     assert channel_table(CHANNELS["forced"], NAMES, NAMES).data[0].xgap == 1
 
 
+@holds(
+    "; there is no unbiased estimate",
+)
 @pytest.mark.parametrize("name", CHANNELS)
 def test_how_far_off_the_estimates_are(name):
     found = collected(name)
@@ -98,6 +102,10 @@ def test_a_report_that_rules_a_truth_out_is_named():
     assert CHANNELS["errors"].matrix[0, 2] == 0
 
 
+@holds(
+    "IBU comes within {} nats per report of the best fit after {}{}",
+    "After {} iterations IBU may still be {} nats per report below the best fit",
+)
 @given(st.integers(0, 1000))
 def test_how_long_ibu_takes_is_what_it_takes(seed):
     rng = np.random.default_rng(seed)
@@ -126,6 +134,7 @@ def test_bounds_are_drawn_and_told(name):
     assert f" {number(found.bounds.exact / 1000)}" in reading(figure)
 
 
+@holds("This table has as many reports as truths: with more and more users no estimate has less.")
 @given(st.integers(0, 10_000))
 def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
     rng = np.random.default_rng(seed)

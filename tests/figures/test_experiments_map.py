@@ -22,6 +22,7 @@ from rr_core.figures.style import QUANTITIES, reading
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
+from tests.sentences import holds
 
 CELLS = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0, 4.0), n=(100, 1000))
 # n varies first.
@@ -60,6 +61,9 @@ def test_an_infinite_error_of_everything_is_still_a_map():
     check(map_figure(seen([(1, 1, 1)] * 8)))
 
 
+@holds(
+    "Colour: the estimate with the smallest error on average.",
+)
 def test_colour_is_the_winner_and_shade_the_margin():
     colours = by_place(cells := named(map_figure(seen()), "cells"), cells.marker.color)
     assert list(colours) == sorted(PLACES, key=lambda place: (place[1], place[0]))

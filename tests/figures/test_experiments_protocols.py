@@ -21,8 +21,9 @@ from rr_core.figures.experiments_protocols import (
 )
 from rr_core.figures.style import QUANTITIES, for_a_room, reading
 from tests.figures.samples import values
-from tests.figures.spoken import numbers, reads
 from tests.figures.test_every_figure import check
+from tests.sentences import holds
+from tests.sentences.spoken import numbers, reads
 
 DRAWN = [
     (key, protocol, truth)
@@ -87,6 +88,9 @@ def test_the_reading_counts_who_has_the_smallest_mean():
         assert (f"{look(name, 'oue').name} in {first.count(name)}" in said) == (first.count(name) > 0)
 
 
+@holds(
+    ", surely worse in {}",
+)
 @pytest.mark.parametrize(("key", "protocol", "truth"), DRAWN)
 def test_the_reading_counts_where_maximum_likelihood_is_surely_better(key, protocol, truth):
     rows = rows_of(key, protocol, truth)
@@ -105,6 +109,9 @@ def test_estimates_look_as_everywhere():
     assert look("mle", "oue").colour == QUANTITIES["mle_star"].colour
 
 
+@holds(
+    "surely so",
+)
 def test_evidence_tells_the_counts_and_the_worst_setting():
     for one in sentences(stored()):
         said = evidence(one)

@@ -19,6 +19,7 @@ from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
+from tests.sentences import holds
 
 # The ends of every control, and what lies between.
 SCENARIOS = [
@@ -178,6 +179,9 @@ def test_controls_stand_above_the_plot_in_readable_letters():
     assert len(set(CONTROLS.values())) == len(CONTROLS)
 
 
+@holds(
+    "{}<br>no other is below q: done",
+)
 @pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one.k <= MOST_CATEGORIES], ids=str)
 def test_the_film_of_the_search_ends_where_none_is_below_q(scenario):
     draw = scenario.draw()

@@ -28,6 +28,7 @@ from rr_core.geometry.replicates import (
 )
 from rr_core.geometry.simplex import FRAME, estimate_three
 from tests.core.test_geometry_push_down import by_hand, levelled
+from tests.sentences import holds
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -55,6 +56,10 @@ def off_the_line(counts, mechanism):
     return length, off if off > 1e-7 * length + 1e-14 else 0.0
 
 
+@holds(
+    "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv.",
+    "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point.",
+)
 @pytest.mark.slow
 def test_the_plane_says_where_mle_star_is():
     seen = set()
@@ -122,6 +127,10 @@ def test_the_supports_are_counted_and_nested():
             assert [int(x) for x in re.findall(r"keeps \(([\d,]+)\)", said)] == sizes
 
 
+@holds(
+    "Here **Inv** has no negative share, so there is nothing to repair.",
+    "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
+)
 @pytest.mark.slow
 def test_the_triangle_says_where_mle_star_is():
     for counts, mechanism in histograms(3, 300, most_k=4):
@@ -219,6 +228,10 @@ def exact_bias(users, epsilon):
     }
 
 
+@holds(
+    "**Inv is unbiased:** what it shows here is chance.",
+    "So a category that nobody has may be given a share, and never a negative one: on average too much, and that is a bias.",  # noqa: E501
+)
 def test_inv_is_unbiased_and_repairs_give_a_category_that_nobody_has_too_much():
     """By the exact law, at every corner of the range."""
     for n, epsilon, where in itertools.product((1, 2, 13), EPSILONS, ("edge", "corner")):
@@ -236,6 +249,9 @@ def said_of(found):
     return reading(cloud_panels(found, ["a", "b", "c"], cloud_frame(found)))
 
 
+@holds(
+    "whose is the farthest, {} collections cannot tell",
+)
 @pytest.mark.slow
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
@@ -258,6 +274,9 @@ def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     assert all(told.values()), told
 
 
+@holds(
+    "whose is the farthest, {} collections cannot tell",
+)
 def test_equal_biases_are_not_put_in_order():
     """Half and half: by symmetry the three biases are the same, whatever 400 collections show."""
     for seed in range(1, 13):

@@ -31,6 +31,7 @@ from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
+from tests.sentences import holds
 
 LAST = 3000
 SOME = (2, 12, 201, 10_000)
@@ -126,6 +127,9 @@ def test_rounding_is_not_drawn_on_a_log_axis():
         assert np.nanmin(drawn_values) > 1e-15
 
 
+@holds(
+    "The likelihood never falls, yet the squared distance rises on the way.",
+)
 def test_a_rising_distance_is_told():
     """A run whose squared distance rises on the way; its likelihood never falls."""
     draw = Scenario("zipf", 5000, 2.0, 2.0, 50_000).draw()
@@ -136,6 +140,9 @@ def test_a_rising_distance_is_told():
     assert "distance rises" not in reading(convergence_curves(run(12), 1e-6))
 
 
+@holds(
+    "The certificate rises again on the way; the gap never does.",
+)
 @pytest.mark.parametrize(("dist", "epsilon", "rises"), [("exam", 3.0, True), ("zipf", 1.0, False)])
 def test_a_rising_certificate_is_told(dist, epsilon, rises):
     draw = Scenario(dist, 12, 1.3, epsilon, 2000, seed=1).draw()
@@ -163,6 +170,9 @@ def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
     assert band.x1 == drawn(12).counts[best > 0].min()
 
 
+@holds(
+    "No category tends to zero here, so there is no border to linger at.",
+)
 def test_stragglers_without_a_border():
     draw = Scenario("uniform", 4, 0, 5.0, 100_000, 1).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(100))

@@ -29,7 +29,8 @@ from rr_core.registry import VALID
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
-from tests.figures.spoken import (
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import (
     chances_below,
     clipped,
     corners,
@@ -65,11 +66,17 @@ def holds_as_share(shown, true):
     assert 1 - true > 1e-3 or 1 - true < 1e-11 or 0.4 < (1 - shown) / (1 - true) < 2.5, (shown, true)
 
 
-@pytest.mark.slow
-def test_how_often_one_answer_is_the_truth(draws):
+@holds(
+    "as often false as true",
+    "more often false",
+    "more often true",
+)
+@recomputes(one_answer, two_ways)
+def test_how_often_one_answer_is_the_truth(many):
     said = set()
-    for draw, _ in draws:
-        (p, q), text = p_and_q(draw.scenario), one_answer(draw.mechanism)
+    for scenario in [*corners(), *random_scenarios(many)]:
+        mechanism = RandomizedResponse(scenario.k, scenario.epsilon)
+        (p, q), text = p_and_q(scenario), one_answer(mechanism)
         holds_as_share(percents(text)[0], p)
         assert ("nearly gives a person away" in text) == (p >= 0.9), text
         assert ("leaves doubt" in text) == (p < 0.9), text
@@ -77,7 +84,7 @@ def test_how_often_one_answer_is_the_truth(draws):
             assert ("more often false" in text) == (p < 0.5), text
         elif p < 0.9:
             assert abs(p - 0.5) < 6e-4, text
-        for shown, true in zip(percents(two_ways(draw.mechanism)), (p, p - q, q), strict=True):
+        for shown, true in zip(percents(two_ways(mechanism)), (p, p - q, q), strict=True):
             assert reads(shown, true) or abs(shown - true) < 1e-15
         said.add(text.split()[0] + text.rstrip(".").split()[-1])
     assert len(said) >= 3
@@ -260,6 +267,9 @@ def test_fewer_negatives_than_categories_are_not_said_to_be_all():
         assert numbers(label)[0] > numbers(cell)[0] == pytest.approx(found.empty, rel=0.005)
 
 
+@holds(
+    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
+)
 @pytest.mark.slow
 def test_which_estimates_are_negative_set_to_zero_and_equal(draws):
     said = set()
@@ -378,6 +388,9 @@ def test_what_an_onlooker_believes_after_one_report_and_after_several(draws):
             assert cost[0] == cost[1] == many
 
 
+@holds(
+    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was.",  # noqa: E501
+)
 def test_a_report_of_what_nobody_has_moves_no_belief():
     prior, mechanism = np.array([0.5, 0.5, 0.0]), RandomizedResponse(3, 1.0)
     text = reading(belief(prior, [posterior_of_reports([2], prior, mechanism)], [2], 0, shown(3)))

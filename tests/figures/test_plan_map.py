@@ -15,6 +15,7 @@ from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Target
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
+from tests.sentences import holds
 
 K, EPSILONS, USERS = 12, np.geomspace(0.1, 10, 9), np.geomspace(1e2, 1e9, 8)
 TARGETS = [
@@ -71,6 +72,10 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
     assert names == {"100%", "10%", "1%", "0.1%", "0.01%", "0.001%"}
 
 
+@holds(
+    "the ranking is right with probability at least {}",
+    "{} at most {}",
+)
 @EVERY
 def test_hatched_region_is_where_the_target_is_met(target):
     area = named(drawn(target), "goal reached")
@@ -164,6 +169,9 @@ def test_no_label_lies_on_a_mark(at):
         assert off[0] > 0.12 or off[1] > 0.08, name.text
 
 
+@holds(
+    "Nothing on this map is enough for the goal; the circle is {}",
+)
 def test_places_are_marked():
     figure = drawn(TARGETS[0], (0.5, 12_345.0))
     here, found = (next(trace for trace in figure.data if trace.name == name) for name in ("you", "the plan"))

@@ -15,7 +15,8 @@ from rr_core.figures.style import QUANTITIES, number, reading
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import repeat
 from tests.figures.samples import named, repeats
-from tests.figures.spoken import numbers, random_scenarios, reads
+from tests.sentences import holds
+from tests.sentences.spoken import numbers, random_scenarios, reads
 
 
 @pytest.mark.parametrize("metric", RANKED)
@@ -51,6 +52,10 @@ def last(scenario, times):
 NAMES = {QUANTITIES[name].name: i for i, name in enumerate(ESTIMATORS)}
 
 
+@holds(
+    "the smallest mean of the three valid estimators is {}'s or {}'s; {} cannot tell",
+    "{} cannot tell whose mean is the smallest of the three valid estimators",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", RANKED)
 def test_a_smallest_mean_is_named_only_where_it_is_settled(metric):
@@ -84,6 +89,11 @@ def test_a_smallest_mean_is_named_only_where_it_is_settled(metric):
     assert said >= ({1, 2} if metric == "above" else {0, 1})
 
 
+@holds(
+    "Most often the best of the three was {}",
+    "Who is most often the best of the three is not settled",
+    "{} and {} were the best of the three equally often",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", RANKED)
 def test_a_most_frequent_winner_is_named_only_beyond_chance(metric):

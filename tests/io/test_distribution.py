@@ -31,6 +31,7 @@ from rr_core.io import (
     tables,
 )
 from rr_core.io import parquet as parquet_module
+from tests.sentences import holds
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -556,6 +557,9 @@ def test_gzip_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
         decoding.gunzip(bomb, limit=7_999_999)
 
 
+@holds(
+    "A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this.",
+)
 def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "MAX_UPLOAD_BYTES", len(GOOD))
     assert read_distribution(GOOD.encode(), "a.csv").k == 2
@@ -591,6 +595,9 @@ def test_damaged_parquet_never_escapes_as_another_error() -> None:
     assert refused > 25
 
 
+@holds(
+    "A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this.",
+)
 def test_parquet_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     nested = parquet(pa.table({"category": [["a"], ["b"]], "count": [1, 2]}))
     assert complaint(nested, "a.parquet").startswith("The column “category” holds lists or records")

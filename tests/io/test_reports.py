@@ -35,6 +35,7 @@ from rr_core.io import (
 from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
+from tests.sentences import holds
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -174,6 +175,9 @@ def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == 4
 
 
+@holds(
+    "The least time between two calls: more often is more than an eye, or a browser, can follow.",
+)
 def test_progress_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.04, 0.05, 0.06, 0.09, 0.11, 0.12])
     monkeypatch.setattr(reports_module.time, "monotonic", lambda: next(clock))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -29,6 +30,61 @@ def numbers(text: str) -> list[float]:
 def percents(text: str) -> list[float]:
     """The shares that a text gives as percentages, as numbers from 0 to 1."""
     return [value(found) / 100 for found in re.findall(_NUMBER.pattern + "(?=%)", text)]
+
+
+def tells(text: str, *expected: Any) -> None:
+    """Assert that the numbers in a text are these, in this order, and no others.
+
+    A number counts as told where it is the true one rounded to the digits that are shown; a percentage is held against
+    the share. Of two or more significant digits none may be lost, and only zero is told as 0.
+
+    Args:
+        text: what is on screen.
+        expected: for each number in the text what it should be: an integer, told to the last digit; any other number;
+            `Up` or `Down` of it, where it may be rounded to that side alone; a function that says whether the number
+            told is right; None for one that is a name.
+    """
+    found = re.findall(rf"({_NUMBER.pattern})(%?)", text)
+    told = [(shown.rstrip(","), 100 if percent else 1) for shown, percent in found]
+    assert len(told) == len(expected), f"{len(told)} numbers, {len(expected)} expected: {text}"
+    for (shown, of), true in zip(told, expected, strict=True):
+        if true is not None:
+            number = value(shown)
+            if callable(true):
+                right = true(number / of)
+            elif isinstance(true, int | np.integer):
+                right = number == true * of
+            else:
+                right = _is_rounded(shown, number, true, of)
+            assert right, f"{shown}{'%' * (of == 100)} for {true}: {text}"
+
+
+class Up(float):
+    """A number that may only be rounded up."""
+
+
+class Down(float):
+    """A number that may only be rounded down."""
+
+
+def _is_rounded(shown: str, number: float, true: float, of: int) -> bool:
+    mantissa, _, tens = shown.partition("·10")
+    unit = 10.0 ** (int(tens.translate(_LOWERED) or 0) - len(mantissa.partition(".")[2]))
+    digits = mantissa.replace(",", "").strip("−")
+    if "." not in digits and not tens:  # 12,000 for 12,345 has two digits
+        unit = 10.0 ** (len(digits) - max(len(digits.rstrip("0")), 1 if len(digits) == 1 else 2))
+    off = number - float(true) * of
+    slack = 1e-9 * max(abs(float(true) * of), 1e-6)
+    if number == 0:
+        return abs(float(true) * of) < 1e-9
+    low, high = (
+        (0.0, unit)
+        if isinstance(true, Up)
+        else (-unit, 0.0)
+        if isinstance(true, Down)
+        else (-unit / 2, unit / 2)
+    )
+    return low - slack <= off <= high + slack
 
 
 def d3(spec: str, share: float) -> str:

@@ -1,4 +1,4 @@
-"""The general claims that a reader can meet: every sentence of the app with a word like *always* or *on average*.
+"""The sentences that a reader of the app can meet: those that numbers fill, and the fixed ones with a general word.
 
 They are read off the source (Python, HTML, Markdown, TOML), so that a sentence counts whether or not some scenario
 happens to show it. What an f-string, or a placeholder in double braces, fills in stands as ``{}``. Docstrings and the
@@ -28,14 +28,17 @@ _WORDS = re.compile(
     r"the (?:more|larger|smaller|fewer|closer|nearer|higher|lower))\b",
     re.IGNORECASE,
 )
+# What says what a visitor's own file or entry is: held by the tests of its reader.
+_OF_INPUT = ("rr_core/io/", "rr_core/parameters.py", "rr_core/scenario.py", "rr_core/typed.py")
 _PLACEHOLDER = re.compile(r"\{\{[\w.]+(?::[^{}]+)?\}\}")
+_LETTERS, _END = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[.?!:][\"”*)_]*$")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”*)]*\s+(?=[^a-z])")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence with such a word, and where it stands."""
+    """A fixed sentence with such a word, and where it stands."""
 
     says: str
     where: str
@@ -43,15 +46,64 @@ class Claim:
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Every general claim of the app, in the order of the files."""
+    """Every fixed general claim of the app, in the order of the files."""
     found: dict[str, Claim] = {}
     for path in _sources():
         for line, text in texts(path):
             for sentence in sentences(text):
-                if _WORDS.search(sentence) and " " in sentence:
+                if _WORDS.search(sentence) and " " in sentence and not _is_filled(path, sentence):
                     where = f"{path.relative_to(ROOT).as_posix()}:{line}"
                     found.setdefault(sentence, Claim(sentence, where))
     return tuple(found.values())
+
+
+def _is_filled(path: Path, sentence: str) -> bool:
+    return path.suffix == ".py" and _is_generated(sentence)
+
+
+def _is_generated(sentence: str) -> bool:
+    """A gap, a general word or three words, ended as a sentence is."""
+    words = _WORDS.search(sentence) is not None or len(_LETTERS.findall(sentence)) >= 3
+    return "{}" in sentence and words and _END.search(sentence) is not None
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A sentence with gaps, the outermost function that makes it (``<module>``: none), and its first and last line."""
+
+    says: str
+    file: str
+    function: str
+    line: int
+    end: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}::{self.function}"
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@cache
+def generated() -> tuple[Generated, ...]:
+    """Every generated sentence of the app, in the order of the files."""
+    found: list[Generated] = []
+    for path in _sources():
+        file = path.relative_to(ROOT).as_posix()
+        if path.suffix != ".py" or file.startswith(_OF_INPUT):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        outermost = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+        for node, text in strings_of(tree):
+            first, last = node.lineno, node.end_lineno or node.lineno
+            around = [one.name for one in outermost if one.lineno <= first <= (one.end_lineno or 0)]
+            filled = filter(_is_generated, sentences(text))
+            found += [
+                Generated(says, file, around[0] if around else "<module>", first, last) for says in filled
+            ]
+    return tuple(found)
 
 
 def _sources() -> list[Path]:
@@ -91,6 +143,11 @@ def sentences(text: str) -> Iterator[str]:
 
 def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Every text of a module with its line; one that is put together from several is told once, whole."""
+    yield from ((node.lineno, text) for node, text in strings_of(tree))
+
+
+def strings_of(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
+    """The same with the expression that makes the text."""
     left_out = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Raise)} | set(_docstrings(tree))
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -102,7 +159,7 @@ def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             waiting += list(ast.iter_child_nodes(node))[::-1]
         else:
             assert isinstance(node, ast.expr)
-            yield node.lineno, text
+            yield node, text
             waiting += inner[::-1]
 
 

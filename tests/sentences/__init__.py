@@ -1,0 +1,118 @@
+"""What holds the sentences that a reader of the app can meet. There are two kinds, both found in the source:
+
+*Generated* sentences have gaps that numbers fill (`tests.sentences.source.generated`). Every function that makes one
+needs a test that calls it at the ends of all settings and at random ones, reads the numbers back and computes them
+another way, not by the function's own route::
+
+    @recomputes(one_answer)
+    def test_how_often_one_answer_is_the_truth(many):
+        for scenario in [*corners(), *random_scenarios(many)]:
+            text = one_answer(scenario.mechanism)
+            tells(text, p_and_q(scenario)[0])
+            assert ("more often false" in text) == (p_and_q(scenario)[0] < 0.5)
+
+``many`` is 100 in the quick run and 2,000 in the slow one. While such a test runs it is noted which sentences of the
+function are made: one that no setting brings about fails it.
+
+*Fixed* general sentences (*always*, *never*, *at most* …) stand on the test that would fail if they were false::
+
+    @holds("Its sum is 1, and over many tosses of the coin it is right on average.")
+    def test_one_debiased_report_sums_to_one_and_is_right_on_average(): ...
+
+or, with their source, in ``theorems.toml``. `tests.sentences.test_every_sentence` finds what nothing holds.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from tests.sentences.source import ROOT, Generated, generated
+
+Test = TypeVar("Test", bound=Callable[..., None])
+HELD: dict[str, list[str]] = {}  # sentence: tests
+RECOMPUTED: dict[str, list[re.Pattern[str]]] = {}  # "file::function": which of its sentences
+
+
+def holds(*sentences: str) -> Callable[[Test], Test]:
+    """Mark a test as failing if one of these fixed sentences were false."""
+
+    def mark(test: Test) -> Test:
+        for sentence in sentences:
+            HELD.setdefault(sentence, []).append(f"{test.__module__}::{test.__qualname__}")
+        return test
+
+    return mark
+
+
+def recomputes(*functions: Callable[..., Any] | str, of: str = "") -> Callable[[Test], Test]:
+    """Mark a test as reading back and computing anew the numbers of all sentences that these functions make.
+
+    Args:
+        functions: which make the sentences; ``"pages/ibu.py::<module>"`` for one that is not imported.
+        of: a pattern, where the test is about those sentences only (as `generated` writes them) in which it is found.
+    """
+    places, pattern = (
+        [function if isinstance(function, str) else place(function) for function in functions],
+        re.compile(of),
+    )
+
+    def mark(test: Test) -> Test:
+        for one in places:
+            RECOMPUTED.setdefault(one, []).append(pattern)
+
+        @functools.wraps(test)
+        def run(*arguments: Any, **named: Any) -> None:
+            awaited = [one for one in generated() if one.place in places and pattern.search(one.says)]
+            assert {one.place for one in awaited} == set(places), f"no generated sentence in one of {places}"
+            with _unmade(awaited) as unmade:
+                test(*arguments, **named)
+            assert not unmade, "never made in this test:\n" + "\n".join(
+                f"{one.where}: {one.says}" for one in unmade
+            )
+
+        return run  # type: ignore[return-value]
+
+    return mark
+
+
+def place(function: Callable[..., Any]) -> str:
+    """``file::name`` of a function, the outermost one where functions or a class surround it."""
+    code = inspect.unwrap(getattr(function, "func", function)).__code__
+    return f"{code.co_filename.removeprefix(f'{ROOT}/')}::{code.co_qualname.split('.')[0]}"
+
+
+@contextmanager
+def _unmade(awaited: list[Generated]) -> Iterator[list[Generated]]:
+    """The sentences not made so far, in a list that becomes shorter as their lines run, in whatever thread."""
+    unmade = list(awaited)
+    files = {f"{ROOT}/{one.file}" for one in awaited}
+    before = sys.gettrace()
+
+    def line(frame: Any, event: str, _: Any) -> Any:
+        if event == "line" and unmade:
+            name, number = frame.f_code.co_filename, frame.f_lineno
+            unmade[:] = [
+                one for one in unmade if not (one.line <= number <= one.end and name == f"{ROOT}/{one.file}")
+            ]
+        return line if unmade else None
+
+    def call(frame: Any, event: str, argument: Any) -> Any:
+        if not unmade:
+            sys.settrace(before)
+            return None
+        return line(frame, "line", argument) if frame.f_code.co_filename in files else None
+
+    sys.settrace(call)
+    threading.settrace(call)
+    try:
+        yield unmade
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)

@@ -1,0 +1,148 @@
+"""Every sentence of the app is held by something; see `tests.sentences`.
+
+``python -m tests.sentences.test_every_sentence`` prints what is missing and what is stale.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.sentences import HELD, RECOMPUTED, holds, recomputes
+from tests.sentences.source import ROOT, claims, generated, sentences, strings, texts
+from tests.sentences.spoken import Down, Up, tells
+
+# A theorem or a definition with its source; or why a general word claims nothing there.
+TABLE = ROOT / "tests" / "sentences" / "theorems.toml"
+NO_CLAIM = {
+    "label": "the name of a control, a column, a mark or a figure's part",
+    "instruction": "tells the reader what to do",
+    "input": "says what this app takes or refuses; the code that does so is tested with its reader",
+    "quotation": "says what a source claims, not that it is so",
+    "definition": "says what a word means here",
+    "fact on screen": "tells of this one result, with no general word about others; its numbers are tested",
+}
+# Functions whose sentences are still to be computed anew: the list may only become shorter.
+PENDING = ROOT / "tests" / "sentences" / "pending.txt"
+
+
+def rows() -> list[dict[str, str]]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))["claim"]
+
+
+@cache
+def collected() -> None:
+    """Import every test that holds or recomputes a sentence."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "from tests.sentences import" in path.read_text(encoding="utf-8") and path != Path(__file__):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
+def not_held() -> list[str]:
+    collected()
+    listed = {*HELD, *(row["says"] for row in rows())}
+    return [f"{claim.where}: {claim.says}" for claim in claims() if claim.says not in listed]
+
+
+def not_recomputed() -> dict[str, list[str]]:
+    """Sentences that no test computes anew, by their function."""
+    collected()
+    missing: dict[str, list[str]] = {}
+    for one in generated():
+        if not any(pattern.search(one.says) for pattern in RECOMPUTED.get(one.place, ())):
+            missing.setdefault(one.place, []).append(f"{one.where}: {one.says}")
+    return missing
+
+
+def test_every_fixed_general_sentence_is_held_by_a_test_or_a_theorem() -> None:
+    missing = not_held()
+    assert not missing, "held by no @holds and not in theorems.toml:\n" + "\n".join(missing)
+
+
+def test_every_generated_sentence_is_computed_anew() -> None:
+    pending = PENDING.read_text(encoding="utf-8").split() if PENDING.exists() else []
+    missing = not_recomputed()
+    told = "\n".join(one for place, several in missing.items() if place not in pending for one in several)
+    assert not set(missing) - set(pending), "no @recomputes for:\n" + told
+    assert not set(pending) - set(missing), "no longer pending: take them off the list"
+
+
+def test_nothing_is_held_that_no_longer_stands_anywhere() -> None:
+    collected()
+    said, made = {claim.says for claim in claims()}, {one.place for one in generated()}
+    listed = [row["says"] for row in rows()]
+    assert not [says for says in (*HELD, *listed) if says not in said]
+    assert not [says for says in listed if listed.count(says) > 1]
+    assert not set(RECOMPUTED) - made
+    for row in rows():
+        assert len({"theorem", "no_claim"} & set(row)) == 1, row
+        assert len(row.get("theorem", "with a source")) > 8, row
+        assert row.get("no_claim", "label") in NO_CLAIM, row
+
+
+def test_a_sentence_that_no_setting_brings_about_fails_its_test() -> None:
+    place = next(one.place for one in generated() if one.file.endswith("figures/story.py"))
+    try:
+        silent = recomputes(place)(lambda: None)
+        with pytest.raises(AssertionError, match="never made in this test"):
+            silent()
+    finally:
+        RECOMPUTED[place].pop()
+
+
+def test_a_held_sentence_is_known_with_its_test() -> None:
+    holds("A sentence of nobody.")(test_a_held_sentence_is_known_with_its_test)
+    assert HELD.pop("A sentence of nobody.") == [
+        f"{__name__}::{test_a_held_sentence_is_known_with_its_test.__name__}"
+    ]
+
+
+def test_numbers_are_told_as_they_are_rounded() -> None:
+    tells("12.3% of 12,000 people, 2 of 3", 0.12345, 12_345.0, 2, 3)
+    tells("at most 42.3, at least 42.2, 0, −1.2·10⁻¹⁶", Up(42.25), Down(42.25), 0.0, -1.23e-16)
+    for text, expected in (
+        ("12.4%", 0.12345),
+        ("12,000", 12_345),
+        ("at most 42.2", Up(42.25)),
+        ("0%", 1e-5),
+        ("1 of 2", 1.0),
+        ("nothing", 1.0),
+        ("100%", lambda share: share < 1),
+    ):
+        with pytest.raises(AssertionError):
+            tells(text, expected)
+
+
+def test_the_reader_of_sentences_reads_whole_texts() -> None:
+    source = '''
+"""A docstring is never read."""
+text = f"It is {'always' if x else f'never {y}'} so. " "A sentence in two parts is at most " + str(most) + " long."
+raise ValueError("an exception is never read")
+'''
+    assert [text for _, text in strings(ast.parse(source))] == [
+        "It is {} so. A sentence in two parts is at most {} long.",
+        "always",
+        "never {}",
+    ]
+    assert list(sentences("One. Two is best.\n- Three\nis it.")) == ["One.", "Two is best.", "Three is it."]
+
+
+def test_the_reader_of_sentences_reads_data_files(tmp_path: Path) -> None:
+    file = tmp_path / "texts.toml"
+    entry = "text = 'At most {{a.b.0:number 4}} of $\\frac{1}{2}$.'\nmore = [{ x = 'It is best.' }]\n"
+    file.write_text(f"name = 'Some'\n\n[[term]]\n{entry}", encoding="utf-8")
+    assert list(texts(file)) == [(1, "Some"), (4, "At most {} of $\\frac{1}{2}$."), (5, "It is best.")]
+    read = {claim.where.partition(":")[0] for claim in claims()}
+    assert {f"rr_core/data/reference/{part}.toml" for part in ("glossary", "formulas", "misprints")} <= read
+
+
+if __name__ == "__main__":
+    for one in not_held():
+        print("not held:", one)
+    for place, several in not_recomputed().items():
+        print("not computed anew:", place, *several, sep="\n    ")
