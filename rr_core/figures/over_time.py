@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
 from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, number, percent
-from rr_core.figures.wording import counted
+from rr_core.figures.wording import counted, upper
 
 NAMES = {
     "fresh": "Fresh noise",
@@ -92,24 +92,42 @@ def _share(value: float) -> str:
     return "over 99.9%" if value > _ALL else f"about {percent(value, 2)}"
 
 
-def budget(days: ArrayLike, spent: Mapping[str, Array], every: int) -> go.Figure:
+def budget(
+    days: ArrayLike, spent: Mapping[str, Array], known: Mapping[str, Array] | None = None, changes: int = 0
+) -> go.Figure:
     """The budget that one person's reports have spent, by day.
 
     Args:
         days: (d,) numbers of days, increasing, from 1.
-        spent: (d,) in nats, by scheme.
-        every: days that a value lasts; 0 where it stays.
+        spent: (d,) in nats, by scheme: what no reports exceed. Infinite where there is no limit.
+        known: (d,) the same for an onlooker who knows on which days values change; None where values stay.
+        changes: how often a value changes at most up to the last day.
     """
     x = np.asarray(days)
-    traces = [_line(key, x, values, "ε = %{y:.4~g}", markers=False) for key, values in spent.items()]
-    last = int(x[-1])
-    listed = ", ".join(f"{NAMES[key]} {number(float(values[-1]))}" for key, values in spent.items())
-    value = (
-        "that stays" if every == 0 else f"that changes every {counted(every, 'day') if every > 1 else 'day'}"
-    )
-    reading = f"After {counted(last, 'day')} with a value {value}, ε spent is: {listed}."
-    y = _log_axis("Privacy spent, ε (logarithmic)", [*spent.values()], number)
+    traces = [
+        _line(key, x, np.where(np.isfinite(values), values, np.nan), "ε at most %{y:.4~g}", markers=False)
+        for key, values in spent.items()
+    ]
+    for key, values in (known or {}).items():
+        line = _line(key, x, values, "ε = %{y:.4~g} if the days of change are known", markers=False)
+        traces.append(line | {"line": line["line"] | {"width": 1.5}, "showlegend": False})
+    after, all_spent = f"After {counted(int(x[-1]), 'day')} with", [*spent.values(), *(known or {}).values()]
+    if known is None:
+        reading = f"{after} a value that stays, ε spent is at most: {_spent(spent)}."
+    else:
+        reading = (
+            f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. For an onlooker "
+            f"who knows the days of change (thin lines): {_spent(known)}."
+        )
+    y = _log_axis("Privacy spent, ε (logarithmic)", all_spent, number)
     return figure(traces, _axis_of_days(x), y, reading, height=380)
+
+
+def _spent(budgets: Mapping[str, Array]) -> str:
+    last = {NAMES[key]: float(values[-1]) for key, values in budgets.items()}
+    return ", ".join(
+        f"{name} {upper(value) if np.isfinite(value) else 'no limit'}" for name, value in last.items()
+    )
 
 
 def errors(
@@ -171,7 +189,7 @@ def _line(key: str, x: Any, values: Array, hover: str, markers: bool = True) -> 
 def _log_axis(title: str, several: Sequence[Array], words: Callable[[float], str]) -> dict[str, Any]:
     """A logarithmic axis with a handful of ticks at 1, 2, 5, 10, ... or at powers of ten."""
     values = np.concatenate([np.ravel(one) for one in several])
-    values = values[values > 0]
+    values = values[(values > 0) & np.isfinite(values)]
     low, high = (np.log10(values.min()), np.log10(values.max())) if values.size else (-1.0, 0.0)
     room = max(0.06 * (high - low), _ROOM - (high - low) / 2)
     low, high = low - room, high + room

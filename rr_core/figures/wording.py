@@ -126,7 +126,12 @@ def factor(ratio: float) -> str:
     """A ratio of at least 1 that bounds another from above, as text, rounded up; near 1 the excess has three digits."""
     if ratio < _NEAR_ONE:
         return f"{1 + round_up(ratio - 1):.15g}"
-    return f"{math.ceil(ratio):,}" if _THOUSAND <= ratio < _MILLION else number(round_up(ratio))
+    return upper(ratio)
+
+
+def upper(value: float) -> str:
+    """An upper bound as text, rounded up to three digits, or from a thousand to a million to the next whole number."""
+    return f"{math.ceil(value):,}" if _THOUSAND <= value < _MILLION else number(round_up(value))
 
 
 def odds(epsilon: float) -> str:

@@ -48,7 +48,7 @@ Scheme = Literal["fresh", "memoised", "l_grr", "rappor", "l_osue", "loloha"]
 SCHEMES: tuple[Scheme, ...] = ("fresh", "memoised", "l_grr", "rappor", "l_osue", "loloha")
 _ONE_STEP = ("fresh", "memoised")
 _ENCODING = {"rappor": "sue", "l_osue": "oue"}
-_MOST_DAYS = 10**9
+_MOST_DAYS, _MOST_UNKNOWN_DAYS = 10**9, 10_000
 
 
 class Second(NamedTuple):
@@ -202,15 +202,13 @@ class Longitudinal:
             return np.asarray(self.epsilon * days)
         if self.scheme == "memoised":
             return np.where(days > 0, self.epsilon, 0.0)
-        inverse, missing = np.exp(-self.log_odds * days), -np.expm1(-self.log_odds * days)  # 1/F, 1 - 1/F
         if not self.unary:
+            inverse, missing = np.exp(-self.log_odds * days), -np.expm1(-self.log_odds * days)  # 1/F, 1 - 1/F
             odds = math.expm1(self.epsilon)
             ratio = odds * missing / (1 + (odds + self.cells - 1) * inverse)
             return np.asarray(np.log1p(ratio))
-        law = self.permanent
-        ones = law.keep * missing / (law.q_star + (1 - law.q_star) * inverse)
-        zeros = law.keep * missing / (law.rest + law.q_star + law.p_star * inverse)
-        return np.asarray(np.log1p(ones) + np.log1p(zeros))
+        ones, zeros = self._own(days)
+        return np.asarray(ones + zeros)
 
     def epsilon_changing(self, t: ArrayLike, every: int = 1) -> Array:
         """Budget spent after t days by a person who takes a new value every few days, going through all of them in turn.
@@ -242,6 +240,96 @@ class Longitudinal:
             + np.maximum(values - whole - 1, 0) * self.epsilon_after(past)
         )
         return spent
+
+    def epsilon_any_changes(self, t: ArrayLike, changes: ArrayLike) -> Array:
+        r"""Budget spent after t days whatever the person's values were, when they change at most so many times, for an
+        onlooker who does not know on which days: an upper bound of the largest log-ratio of the chances of any t reports
+        under any two such sequences of values, in nats.
+
+        Fresh: t epsilon, exactly. Memoised: epsilon without a change or on a single day, and infinite otherwise, exactly:
+        two different reports are impossible while a value stays. Without a change: `epsilon_after`, exactly. The others:
+        the smaller of two bounds. Given the reports before it, a report has a mixture of laws of the second step, so that
+        each after the first spends at most log f, f = p2/q2, for unary encoding k log f. And:
+
+        Let A be the sets of days with one value in the one sequence, B those in the other, at most J = min(changes + 1,
+        t, number of values) each. The reports of a set depend on one remembered answer. Compare its law given the value with
+        one law for all values, uniform answers (two steps of k-RR) or bits with chance q1 (unary encoding). A set of n
+        days differs from it by g1(n) upwards and g0(n) downwards at most, g1(n) + g0(n) = `epsilon_after` n, together
+        min(J g(t), t max g(n)/n). What is left are the same laws under the two partitions:
+
+        Two steps of k-RR, N_m of the reports being m: a set with n_m of them has E f^n_m <= prod u(n_m), with
+        u(n) = 1 + (f^n - 1)/D, for prod (1 + x) >= 1 + sum x; log u is convex with log u(0) = 0, so that all sets A
+        together have at most prod u(N_m). And log E f^n_m is convex in n, so that all sets B have at least
+        [sum f^(N_m/J)/D]^J. With M the largest N_m, the first is at most u(M)^[t/M] u(t mod M), and the sum at least
+        f^(M/J) + (D - 1) f^((t - M)/(D - 1)/J).
+
+        Unary encoding, for each of the k places, with s ones and z = t - s zeros: E b^s (1 - b)^z <= E b^s E (1 - b)^z,
+        as one rises and the other falls with b; so all sets A have at most (q1 f^s + 1 - q1)(q1 + (1 - q1) f^z), and, as
+        log E b^s (1 - b)^z is convex in (s, z), all sets B at least [q1 f^(s/J) + (1 - q1) f^(z/J)]^J.
+
+        Args:
+            t: numbers of days, whole numbers from 0 to 10,000.
+            changes: largest numbers of changes, whole numbers >= 0; they broadcast.
+
+        >>> Longitudinal("memoised", 4, 1.0).epsilon_any_changes([1, 2], 1).tolist()
+        [1.0, inf]
+        >>> Longitudinal("l_grr", 4, 1.0).epsilon_any_changes([1, 2, 30], [0, 1, 1]).round(3).tolist()
+        [0.5, 1.499, 30.112]
+        """
+        days, moves = _days(t, most=_MOST_UNKNOWN_DAYS), _days(changes, name="changes")
+        _validate.check_broadcast(t=days, changes=moves)
+        days, moves = np.broadcast_arrays(days, moves)
+        if self.scheme == "fresh":
+            return self.epsilon_after(days)
+        changing = (days > 1) & (moves > 0)
+        spent = self.epsilon_after(days)
+        if self.scheme == "memoised":
+            return np.where(changing, np.inf, spent)
+        found = [
+            self._any_changes(int(day), move)
+            for day, move in zip(days[changing], moves[changing], strict=True)
+        ]
+        spent[changing] = found
+        return spent
+
+    def _any_changes(self, t: int, changes: float) -> float:
+        by_day = self.first + (t - 1) * self.log_odds * (self.k if self.unary else 1)
+        sets = int(min(changes + 1, t, self.k, self.cells))
+        days = np.arange(1, t + 1)
+        upwards, downwards = self._own(days)
+        own = sum(min(sets * one[-1], t * (one / days).max()) for one in (upwards, downwards))
+        if self.unary:
+            log_one, log_zero = math.log(self.permanent.q_star), math.log1p(-self.permanent.q_star)
+            ones = np.arange(t + 1) * self.log_odds
+            zeros = ones[::-1]
+            apart = np.logaddexp(log_one + ones, log_zero) + np.logaddexp(log_one, log_zero + zeros)
+            together = np.logaddexp(log_one + ones / sets, log_zero + zeros / sets)
+            return min(float(own + self.k * (apart - sets * together).max()), by_day)
+        values = self.cells
+        log_others = math.log(values - 1)
+        most = np.arange(-(-t // values), t + 1)
+        powers = np.logaddexp(np.arange(t + 1) * self.log_odds, log_others) - math.log(values)
+        apart = t // most * powers[most] + powers[t % most]
+        rest = (t - most) / (values - 1)
+        together = np.logaddexp(
+            most * (self.log_odds / sets), log_others + rest * (self.log_odds / sets)
+        ) - math.log(values)
+        return min(float(own + (apart - sets * together).max()), by_day)
+
+    def _own(self, days: NDArray) -> tuple[Array, Array]:
+        """By how much, at most, the log of the chance of reports of so many days with one value is above, and below, that
+        under the law for all values of `epsilon_any_changes`."""
+        inverse, missing = np.exp(-self.log_odds * days), -np.expm1(-self.log_odds * days)  # 1/F, 1 - 1/F
+        if self.unary:
+            law = self.permanent
+            return (
+                np.log1p(law.keep * missing / (law.q_star + (1 - law.q_star) * inverse)),
+                np.log1p(law.keep * missing / (law.rest + law.q_star + law.p_star * inverse)),
+            )
+        odds, values = math.expm1(self.epsilon), self.cells
+        middle = math.log1p(odds / values)
+        share = 1 / (1 + (values - 1) * inverse)  # F/(F + D - 1)
+        return np.log1p(odds * share) - middle, middle - np.log1p(odds * share * inverse)
 
     def variance(self, theta: ArrayLike, n: ArrayLike, t: ArrayLike = 1) -> Array:
         """Variance of the estimate of one category's share, averaged over t days, for fixed users whose values stay.
@@ -548,10 +636,11 @@ def _guessed_from_one(shares: Array, law: Support) -> float:
     return float(np.maximum(law.p_star * shares, law.q_star * others).sum())
 
 
-def _days(t: ArrayLike, least: int = 0) -> Array:
-    days = _validate.numbers("t", t)
-    if days.size and (days.min() < least or days.max() > _MOST_DAYS or (days != np.floor(days)).any()):
+def _days(t: ArrayLike, least: int = 0, most: int = _MOST_DAYS, name: str = "t") -> Array:
+    days = _validate.numbers(name, t)
+    if days.size and (days.min() < least or days.max() > most or (days != np.floor(days)).any()):
+        top = "10^9" if most == _MOST_DAYS else f"{most:,}"
         raise ValueError(
-            f"t must be whole numbers from {least} to 10^9, got {days.min():.9g} to {days.max():.9g}"
+            f"{name} must be whole numbers from {least} to {top}, got {days.min():.9g} to {days.max():.9g}"
         )
     return np.asarray(days, dtype=np.float64)

@@ -70,7 +70,9 @@ def test_controls_move_the_figure_and_the_last_scheme_stays():
     page = checked(pills.set_value([]).run())
     assert charts(page)[0]["data"]
     page = checked(widget(page, "A new value every … days (0: it stays)").set_value(1).run())
-    assert "changes every day" in charts(page)[1]["alt"]
+    text = charts(page)[1]["alt"]
+    assert "up to 6 changes of value" in text
+    assert "Memoised no limit" in text
 
 
 def test_of_many_categories_the_hundred_most_common_are_shown():
@@ -109,12 +111,26 @@ def test_the_sentence_about_one_person():
 @pytest.mark.parametrize("k", [8, 300])
 def test_the_script_prints_what_is_on_screen(k, tmp_path):
     work = Work(Scenario("zipf", k, 1.0, 1.0, 500, 3).draw())
-    settings = TimeSettings(tuple(NAMES), 10)
+    settings = TimeSettings(tuple(NAMES), 10, every=3)
     shown = over_time._exposure(work, settings)
     script = over_time._script(settings, work.draw.scenario, shown.people)
     lines = printed(joined(script_text(work.draw.scenario), script, True), tmp_path)
+    head, *rows = over_time._data_csv(settings, work.draw.scenario, shown).decode().splitlines()
+    file = dict(
+        zip(
+            head.replace('"', "").split(","), zip(*(row.split(",") for row in rows), strict=True), strict=True
+        )
+    )
     for key, right in shown.right.items():
-        assert any(line.startswith(f"{key} guessed right: {right.tolist()}") for line in lines), key
+        assert f"{key} guessed right: {right.tolist()}" in lines, key
+        for name, words in (
+            ("epsilon", "epsilon"),
+            ("epsilon_days_known", "epsilon if the days of change are known"),
+        ):
+            (line,) = [line for line in lines if line.startswith(f"{key} {words}: ")]
+            printed_ones = [float(one) for one in line.partition(": [")[2].rstrip("]").split(",")]
+            in_file = [float(one or "inf") for one in file[f"{key}_{name}"]]
+            assert printed_ones == in_file, (key, name)
 
 
 def test_the_file_has_a_row_for_each_day_on_the_axis():

@@ -192,6 +192,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Usually, ...]]] = {
         for name, given in (
             ("epsilon_after", (DAYS,)),
             ("epsilon_changing", (USERS, FEW)),
+            ("epsilon_any_changes", (FEW, USERS)),
             ("variance", (SHARES, USERS, USERS)),
             ("estimate", (COUNTS, USERS)),
             ("log_likelihood", (Usually([1] * one.cells, arrays), USERS)),

@@ -70,6 +70,117 @@ def test_the_budget_spent_is_the_largest_ratio_over_all_reports(key, setting, t)
     assert chances.sum(axis=1) == pytest.approx(1)
 
 
+def steps_of(scheme):
+    """(values, answers) of the first step, (answers, reports) of the second; None and the one step of fresh noise."""
+    chances, *_ = law_of_reports(scheme, 1)
+    if scheme.scheme == "fresh":
+        return None, chances
+    if scheme.scheme == "memoised":
+        return chances, np.eye(scheme.k)
+    second, size = scheme.second, scheme.cells
+    if not scheme.unary:
+        odds = math.exp(scheme.epsilon)
+        first = table(size, odds / (odds + size - 1), 1 / (odds + size - 1))
+        return first, table(size, second.p, second.q)
+    outcomes, law = list(itertools.product([0, 1], repeat=scheme.k)), scheme.permanent
+    bit = np.array([[1 - law.q_star, law.q_star], [1 - law.p_star, law.p_star]])
+    first = [
+        [math.prod(bit[int(i == x), y[i]] for i in range(scheme.k)) for y in outcomes]
+        for x in range(scheme.k)
+    ]
+    flip = table(2, second.p, second.q)
+    return np.array(first), np.array([[math.prod(flip[a, b]) for b in outcomes] for a in outcomes])
+
+
+def law_of_changing(first, second, values):
+    """(sequences of reports,) their chances, for a person whose value is values[i] on day i."""
+    days, reports = len(values), second.shape[1]
+    law = np.ones((1,) * days)
+    for value in set(values):
+        of_value = [i for i, one in enumerate(values) if one == value]
+        if first is None:
+            for i in of_value:
+                law = law * second[value].reshape([reports if j == i else 1 for j in range(days)])
+            continue
+        joint = first[value].reshape(-1, *(1,) * days)
+        for i in of_value:
+            joint = joint * second.reshape(len(second), *(reports if j == i else 1 for j in range(days)))
+        law = law * joint.sum(axis=0)
+    return law.ravel()
+
+
+def largest_log_ratio(scheme, t, changes):
+    """Of the chances of any t reports under any two sequences of values that change at most so many times."""
+    steps = steps_of(scheme)
+    sequences = itertools.product(range(min(scheme.k, scheme.cells)), repeat=t)
+    few = [values for values in sequences if sum(a != b for a, b in itertools.pairwise(values)) <= changes]
+    laws = np.array([law_of_changing(*steps, values) for values in few])
+    assert laws.sum(axis=1) == pytest.approx(1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(laws[:, laws.max(axis=0) > 0])
+    return float((logs.max(axis=0) - logs.min(axis=0)).max())
+
+
+@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2), (2, 1.0, 0.95, 2)])
+@pytest.mark.parametrize("key", SCHEMES)
+@pytest.mark.parametrize("t", [1, 2, 3, 4])
+def test_no_reports_under_changing_values_spend_more_than_is_promised(key, setting, t):
+    scheme = made(key, *setting)
+    outcomes = 2**scheme.k if scheme.unary else scheme.cells
+    if (outcomes * min(scheme.k, scheme.cells)) ** t > 500_000:
+        pytest.skip("too many sequences")
+    for changes in range(t):
+        exact = largest_log_ratio(scheme, t, changes)
+        promised = float(scheme.epsilon_any_changes(t, changes))
+        assert promised >= exact * (1 - 1e-12)
+        if key in ("fresh", "memoised") or changes == 0:
+            assert promised == pytest.approx(exact, rel=1e-9)
+        else:
+            assert promised <= 2.5 * exact
+        # The condition under which the page says less: both change on the same days.
+        if changes == t - 1 and t <= scheme.k and key != "fresh":
+            assert float(scheme.epsilon_changing(t, 1)) <= exact * (1 + 1e-12)
+
+
+def test_rappor_with_a_value_that_changes_spends_far_more_than_its_values():
+    """Twelve categories, epsilon 1: (a, a) against (b, c) is 4.00, place by place; the sum over the values is 1."""
+    scheme, places = Longitudinal("rappor", 12, 1.0), []
+    law, (p2, _, q2, _) = scheme.permanent, scheme.second
+
+    def chance(bits, ones, together):
+        """Of these two bits of one place, remembered with the chances ``ones``, as one answer or as two."""
+        each = [[p2 if bit else q2, q2 if bit else p2] for bit in bits]
+        if together:
+            return ones[0] * each[0][0] * each[1][0] + (1 - ones[0]) * each[0][1] * each[1][1]
+        return math.prod(one * yes + (1 - one) * no for one, (yes, no) in zip(ones, each, strict=True))
+
+    p, q = law.p_star, law.q_star
+    for of_aa, of_bc in [(p, (q, q)), (q, (p, q)), (q, (q, p)), *[(q, (q, q))] * 9]:
+        pairs = itertools.product((0, 1), repeat=2)
+        places.append(max(math.log(chance(y, (of_aa,), True) / chance(y, of_bc, False)) for y in pairs))
+    assert sum(places) == pytest.approx(4.00, abs=0.005)
+    assert sum(places) <= float(scheme.epsilon_any_changes(2, 1)) <= 1.11 * sum(places)
+    assert float(scheme.epsilon_changing(2, 1)) == pytest.approx(1.0)
+
+
+@given(
+    st.sampled_from(SCHEMES),
+    st.integers(2, 10**6),
+    st.floats(0.01, 300.0),
+    st.floats(0.01, 0.99),
+    st.integers(1, 60),
+)
+def test_not_to_know_the_days_of_change_never_spends_less(key, k, epsilon, part, t):
+    scheme = Longitudinal(key, k, epsilon, part * epsilon if key in TWO_STEPS else None)
+    days = np.arange(1, t + 1)
+    for every in (1, 3, t):
+        spent = scheme.epsilon_any_changes(days, (days - 1) // every)
+        assert not np.isnan(spent).any()
+        assert (spent >= scheme.epsilon_changing(days, every) * (1 - 1e-9)).all()
+    more = scheme.epsilon_any_changes(t, np.arange(t))
+    assert (np.diff(more[np.isfinite(more)]) >= -1e-9 * more[0]).all()
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("key", TWO_STEPS)
 def test_the_first_report_grants_what_was_asked_and_all_together_at_most_epsilon(key, setting):
@@ -314,6 +425,8 @@ def test_everything_is_finite_and_ordered(key, k, epsilon, part, t):
         (lambda: Longitudinal("fresh", 3, 1.0).epsilon_after(-1), "t"),
         (lambda: Longitudinal("fresh", 3, 1.0).epsilon_after(0.5), "t"),
         (lambda: Longitudinal("fresh", 3, 1.0).epsilon_changing(1, 0), "every"),
+        (lambda: Longitudinal("fresh", 3, 1.0).epsilon_any_changes(10_001, 1), "t"),
+        (lambda: Longitudinal("fresh", 3, 1.0).epsilon_any_changes(1, 0.5), "changes"),
         (lambda: Longitudinal("fresh", 3, 1.0).variance(2, 1), "theta"),
         (lambda: Longitudinal("fresh", 3, 1.0).variance(1, 0), "n"),
         (lambda: Longitudinal("fresh", 3, 1.0).variance(1, 1, 0), "t"),

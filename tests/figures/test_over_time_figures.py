@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rr_core.figures.over_time import NAMES, SCHEME_LOOKS, budget, errors, exposure
-from rr_core.figures.style import QUANTITIES, for_a_room, number, percent, reading
+from rr_core.figures.style import QUANTITIES, for_a_room, number, percent, reading, round_up
 from rr_core.ibu import log_spaced
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulated_rmse
 from tests.figures.test_every_figure import check
@@ -42,7 +42,7 @@ def test_figures_at_the_ends_are_valid_and_tell_their_last_day(k, epsilon, n, t)
     simulated = {
         key: simulated_rmse(scheme, users, days[-1:], 2, 1) for key, scheme in schemes(k, epsilon).items()
     }
-    for figure in (shown, budget(days, spent, 0), errors(days, formulas, days[-1:], simulated)):
+    for figure in (shown, budget(days, spent), errors(days, formulas, days[-1:], simulated)):
         check(figure)
         check(for_a_room(figure))
         assert f"{t} day" in reading(figure)
@@ -50,7 +50,14 @@ def test_figures_at_the_ends_are_valid_and_tell_their_last_day(k, epsilon, n, t)
         assert low < 0
         assert high > np.log10(t)
         assert {1, t} <= set(figure.layout.xaxis.tickvals)
-    for figure in (budget(days, spent, 7), budget(days, spent, 1), errors(days, formulas, days[-1:], {})):
+    changing = {
+        key: scheme.epsilon_any_changes(days, days - 1) for key, scheme in schemes(k, epsilon).items()
+    }
+    for figure in (
+        budget(days, changing, spent, t - 1),
+        budget(days, spent),
+        errors(days, formulas, days[-1:], {}),
+    ):
         check(figure)
         assert 2 <= len(figure.layout.yaxis.tickvals) <= 8
         drawn = np.concatenate([np.log10(trace.y[np.asarray(trace.y) > 0]) for trace in figure.data])
@@ -76,16 +83,24 @@ def test_what_is_guessed_right_is_told():
 
 def test_budgets_and_errors_tell_the_last_day():
     days = np.array([1, 10, 30])
-    scheme = Longitudinal("memoised", 4, 1.5)
-    text = reading(budget(days, {"memoised": scheme.epsilon_changing(days, 7)}, 7))
-    assert "changes every 7 days" in text
-    assert f"Memoised {number(6.0)}." in text
+    schemes = {key: Longitudinal(key, 4, 1.5) for key in ("memoised", "rappor")}
+    spent = {key: scheme.epsilon_any_changes(days, (days - 1) // 7) for key, scheme in schemes.items()}
+    known = {key: scheme.epsilon_changing(days, 7) for key, scheme in schemes.items()}
+    most = round_up(float(spent["rappor"][-1]))
+    assert most >= spent["rappor"][-1]
+    assert reading(budget(days, spent, known, 4)) == (
+        f"After 30 days with up to 4 changes of value, ε spent is at most: Memoised no limit, RAPPOR {number(most)}. For "
+        "an onlooker who knows the days of change (thin lines): Memoised 6, RAPPOR "
+        f"{number(round_up(float(known['rappor'][-1])))}."
+    )
+    text = reading(budget(days, {"memoised": schemes["memoised"].epsilon_after(days)}))
+    assert text == "After 30 days with a value that stays, ε spent is at most: Memoised 1.5."
     text = reading(errors(days, {"fresh": np.array([30.0, 20.0, 12.34])}, [], {}))
     assert "Fresh noise 1,234%." in text
 
 
 @pytest.mark.parametrize("low", [0.0123, 3.4, 0.04])
 def test_an_axis_of_one_value_has_ticks(low):
-    figure = budget([1], {"memoised": np.array([low])}, 0)
+    figure = budget([1], {"memoised": np.array([low])})
     check(figure)
     assert len(figure.layout.yaxis.tickvals) >= 2

@@ -20,6 +20,7 @@ from pages._ui.work import Work
 from rr_core import parameters, streams
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
+from rr_core.figures.plan_sentences import budget as privacy
 from rr_core.figures.style import number, raised
 from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
@@ -254,8 +255,8 @@ def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) ->
         )
     if set(settings.schemes) - {"fresh", "memoised"}:
         lines.append(
-            f"ε = {number(scenario.epsilon)} is that of each fresh report, and of all remembered noise. A single report "
-            f"of the schemes with two steps has ε = {number(_first(settings, scenario.epsilon))}."
+            f"ε = {privacy(scenario.epsilon)} is that of each fresh report, and of all remembered noise. A single report "
+            f"of the schemes with two steps has ε = {privacy(_first(settings, scenario.epsilon))}."
         )
     return "\n".join(f"- {line}" for line in lines)
 
@@ -271,21 +272,30 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
         ),
     )
     days = np.arange(1, settings.days + 1)
-    spent = {
-        key: _spent(_scheme(key, shown.people.k, settings, scenario.epsilon), days, settings.every)
-        for key in settings.schemes
+    changes = _changes(days, settings)
+    schemes = {key: _scheme(key, shown.people.k, settings, scenario.epsilon) for key in settings.schemes}
+    spent = {key: scheme.epsilon_any_changes(days, changes) for key, scheme in schemes.items()}
+    known = {
+        key: scheme.epsilon_changing(days, settings.every or settings.days) for key, scheme in schemes.items()
     }
-    chart.show(budget(days, spent, settings.every), "time_budget")
+    chart.show(budget(days, spent, known if changes[-1] else None, int(changes[-1])), "time_budget")
     hashed = _scheme("loloha", shown.people.k, settings, scenario.epsilon).cells
-    st.caption(
-        "Noise is remembered for each value, so every new value spends ε again: "
-        f"{shown.people.k:,} times if a person goes through all {shown.people.k:,}, with LOLOHA up to {hashed:,} times "
-        "(its hash values). Plain memoised reports can also show on which days a value changed."
+    st.caption(_about_changes(shown.people.k, hashed))
+
+
+def _changes(days: NDArray[np.int64], settings: TimeSettings) -> NDArray[np.int64]:
+    """How often a value changes up to each day, at most."""
+    return (days - 1) // settings.every if settings.every else 0 * days
+
+
+def _about_changes(k: int, hashed: int) -> str:
+    return (
+        "With values that change, the limit holds whatever the values, and for an onlooker who does not know on which "
+        "days they change: reports that stop looking alike tell of a change, and memoised ones, when two differ, prove "
+        "it. An onlooker who knows these days anyway learns only of the values. Noise is remembered for each, so every "
+        f"new value spends ε again: {k:,} times if a person goes through all {k:,}, with LOLOHA up to {hashed:,} times "
+        "(its hash values)."
     )
-
-
-def _spent(scheme: Longitudinal, days: NDArray[np.int64], every: int) -> Array:
-    return scheme.epsilon_changing(days, every) if every else scheme.epsilon_after(days)
 
 
 def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
@@ -380,7 +390,7 @@ def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
             "\n\n"
             r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε). Arcolezi et al. print "
             r"$f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two values one report then grants less than "
-            rf"$\varepsilon_1$, here {number(first)}; so the $f$ above is used. One day's reports are then k-RR, unary "
+            rf"$\varepsilon_1$, here {privacy(first)}; so the $f$ above is used. One day's reports are then k-RR, unary "
             rf"encoding or local hashing at $\varepsilon_1$, and LOLOHA has {hashed:,} hash values."
         )
 
@@ -390,8 +400,13 @@ def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> byte
     columns: dict[str, Any] = {"days": shown.days}
     for key in settings.schemes:
         columns[f"{key}_guessed_right"] = shown.right[key]
-        scheme = _scheme(key, shown.people.k, settings, scenario.epsilon)
-        columns[f"{key}_epsilon"] = _spent(scheme, shown.days, settings.every)
+        scheme, changes = (
+            _scheme(key, shown.people.k, settings, scenario.epsilon),
+            _changes(shown.days, settings),
+        )
+        columns[f"{key}_epsilon"] = scheme.epsilon_any_changes(shown.days, changes)
+        if settings.every:
+            columns[f"{key}_epsilon_days_known"] = scheme.epsilon_changing(shown.days, settings.every)
         columns[f"{key}_rmse"] = _rmse(key, shown, settings, scenario)
     return csv_bytes(columns)
 
@@ -404,6 +419,7 @@ def _script(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
         else _ALL + ("" if people.k == scenario.k else _MOST_COMMON),
         schemes=list(settings.schemes),
         days=settings.days,
+        every=settings.every or settings.days,
         first=_first(settings, scenario.epsilon),
     )
 
@@ -418,10 +434,12 @@ from rr_core.streams import Stream
 
 prior = {prior}
 prior = prior / prior.sum()
-days = log_spaced({days}, 8)[1:]
+days, every = log_spaced({days}, 8)[1:], {every}
 people = int(np.clip(150_000 // ({k} * days.size), 100, 2000))
 for key in {schemes}:
     scheme = Longitudinal(key, {k}, scenario.epsilon, None if key in ("fresh", "memoised") else {first!r})
     found = guesses(scheme, prior, days, people, scenario.stream(Stream.OVER_TIME, 0, SCHEMES.index(key)))
-    print(key, "guessed right:", found.right.tolist(), "epsilon:", scheme.epsilon_after(days).tolist())
+    print(key, "guessed right:", found.right.tolist())
+    print(key, "epsilon:", scheme.epsilon_any_changes(days, (days - 1) // every).tolist())
+    print(key, "epsilon if the days of change are known:", scheme.epsilon_changing(days, every).tolist())
 """
