@@ -252,8 +252,8 @@ class Longitudinal:
         each after the first spends at most log f, f = p2/q2, for unary encoding k log f. And:
 
         Let A be the sets of days with one value in the one sequence, B those in the other, at most J = min(changes + 1,
-        t, number of values) each. The reports of a set depend on one remembered answer. Compare its law given the value with
-        one law for all values, uniform answers (two steps of k-RR) or bits with chance q1 (unary encoding). A set of n
+        t, number of values) each. The reports of a set depend on one remembered answer. Compare its law given the value
+        with one law for all values, uniform answers (two steps of k-RR) or bits with chance q1 (unary encoding). A set of n
         days differs from it by g1(n) upwards and g0(n) downwards at most, g1(n) + g0(n) = `epsilon_after` n, together
         min(J g(t), t max g(n)/n). What is left are the same laws under the two partitions:
 
