@@ -251,11 +251,12 @@ class Longitudinal:
         the smaller of two bounds. Given the reports before it, a report has a mixture of laws of the second step, so that
         each after the first spends at most log f, f = p2/q2, for unary encoding k log f. And:
 
-        Let A be the sets of days with one value in the one sequence, B those in the other, at most J = min(changes + 1,
-        t, number of values) each. The reports of a set depend on one remembered answer. Compare its law given the value
-        with one law for all values, uniform answers (two steps of k-RR) or bits with chance q1 (unary encoding). A set of n
-        days differs from it by g1(n) upwards and g0(n) downwards at most, g1(n) + g0(n) = `epsilon_after` n, together
-        min(J g(t), t max g(n)/n). What is left are the same laws under the two partitions:
+        Let A be the sets of days with one value in the one sequence, B those in the other, at most J = min(changes +
+        1, t, number of values) each. The reports of a set depend on one remembered answer. Compare its law given the
+        value with one law for all values, uniform answers (two steps of k-RR) or bits with chance q1 (unary
+        encoding). A set of n days differs from it by g1(n) upwards and g0(n) downwards at most, g1(n) + g0(n) =
+        `epsilon_after` n, together min(J g(t), t max g(n)/n). What is left are the same laws under the two
+        partitions:
 
         Two steps of k-RR, N_m of the reports being m: a set with n_m of them has E f^n_m <= prod u(n_m), with
         u(n) = 1 + (f^n - 1)/D, for prod (1 + x) >= 1 + sum x; log u is convex with log u(0) = 0, so that all sets A
