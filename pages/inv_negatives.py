@@ -54,7 +54,8 @@ with parts["users"]:
         "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that "
         "tends to one half; only the size of its negatives tends to zero.\n\n"
         "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most "
-        "of the categories. Then raise **Users N**: which row of the table gets better, and which does not?"
+        "of the categories. Then raise **Users N**: whose negatives become few, those of categories that somebody has, "
+        "or the others'?"
     )
 if parts["empty"].open:
     with parts["empty"]:
@@ -73,8 +74,6 @@ if parts["empty"].open:
                 f"{percent(observed.share)} ± {percent(observed.standard_error(exact), 2)}",
                 help="± one standard error, at most: looks at several categories of one collection share its reports.",
             )
-
-guidance.which_to_use()
 
 with st.expander("Formulas"):
     st.markdown(

@@ -8,7 +8,7 @@ from pages._ui.frame import open_reading
 open_reading("reference", "What does this symbol, name or formula mean?", reference.PART)
 
 query = reference.search_box()
-part = reference.pick()
+part = reference.pick(query)
 if query:
     reference.search_results(query)
 else:

@@ -17,6 +17,7 @@ from typing import Any
 PARTS = ("symbols", "names", "formulas", "estimators", "misprints", "glossary", "sources")
 
 _MARKUP = re.compile(r"[\\$*`{}]|mathrm|quad|text")
+_PUNCTUATION = "?!,;:\"'“”"
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,14 @@ class Entry:
     search: str = ""
 
     def matches(self, query: str) -> bool:
-        """Whether every word of the query occurs in the entry; case and markup are ignored.
+        """Whether every word of the query occurs in the entry; case, markup and a question mark are ignored.
 
         >>> Entry("$φ_i$", "Share of the **reports**.", "phi").matches("REPORTS phi")
         True
         """
         everything = _MARKUP.sub("", f"{self.title} {self.text} {self.search}").casefold()
-        return all(word in everything for word in _MARKUP.sub("", query).casefold().split())
+        words = _MARKUP.sub("", query).casefold().split()
+        return all(word.strip(_PUNCTUATION) in everything for word in words)
 
     def is_named(self, query: str) -> bool:
         """Whether the query is what the entry is called, or the beginning of it; case and markup are ignored.

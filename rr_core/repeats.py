@@ -19,7 +19,7 @@ from rr_core.scenario import Draw
 from rr_core.simulate import Block, rows_per_step, simulate
 
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is called at all.
-_LEVEL, _FEWEST = 0.001, 10
+_LEVEL, FEWEST = 0.001, 10
 _ROUNDING = (
     1e-13  # of a mean square: what is left of it without its mean, where all collections were the same
 )
@@ -79,7 +79,7 @@ class Repeats:
         valid, slack = self.errors[metric][:, 1:], self._rounding(metric)
         if metric == "above":  # MLE* is never above itself, so one collection in which another is settles it
             settled = np.any(valid > slack, axis=0)
-        elif self.done < _FEWEST:
+        elif self.done < FEWEST:
             return VALID
         else:
             excess = valid - valid[:, [int(valid.mean(axis=0).argmin())]]
@@ -100,17 +100,22 @@ class Repeats:
         most = max(wins.values())
         if metric == "above":
             return tuple(name for name in VALID if wins[name] == most)
-        needed = -special.ndtri(_LEVEL / 2)
-        settled = {
-            name: self.done >= _FEWEST and most - won > needed * math.sqrt(most + won)
+        return tuple(
+            name
             for name, won in wins.items()
-        }
-        return tuple(name for name in VALID if not settled[name])
+            if self.done < FEWEST or most - won <= largest_lead_of_chance(most + won)
+        )
 
     def mean_bias(self, name: str) -> Array:
         """(k,) mean of estimate minus truth."""
         mean: Array = self._deviation[list(ESTIMATORS).index(name)] / self.done
         return mean
+
+
+def largest_lead_of_chance(wins: float) -> float:
+    """By how many of these ``wins`` one of two equally good estimators leads the other, with a chance of at most about
+    _LEVEL for more (two-sided)."""
+    return -float(special.ndtri(_LEVEL / 2)) * math.sqrt(wins)
 
 
 def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats]:

@@ -1,4 +1,4 @@
-"""The sections on estimators: their errors on one draw, with best and worst marked and the certificate; and repeated
+"""The sections on estimators: their errors on one draw, with the best in bold and the certificate; and repeated
 collections: bias, variance and who wins."""
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def error_table(result: Comparison, draw: Draw) -> None:
         lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
     table = "\n".join(lines)
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
-    marks = "▲ best, ▼ worst of the three repairs.\n\n"
+    marks = "**Bold:** the smallest error of the three repairs.\n\n"
     measured = (
-        f"Errors against {against}. Errors that differ by rounding alone share a mark. Squared error is summed over "
+        f"Errors against {against}. Errors that differ by rounding alone are equal. Squared error is summed over "
         "categories; its mean per category is what the paper's figures show."
     )
     st.markdown(
@@ -106,7 +106,7 @@ def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
 
 
 def _cells(result: Comparison, metric: str) -> list[str]:
-    """One row: the error of every estimator, best and worst marked unless all tie.
+    """One row: the error of every estimator, the smallest of the repairs in bold unless all tie.
 
     As many digits as it takes to tell the three apart where they differ by more than rounding.
     """
@@ -118,15 +118,13 @@ def _cells(result: Comparison, metric: str) -> list[str]:
     digits, different = _FEWEST, len({errors[name] for name in VALID})
     while digits < _MOST and len({written(errors[name], digits) for name in VALID}) < different:
         digits += 1
-    # On one line with its number, on a phone too.
-    marks = {**dict.fromkeys(best, "\u00a0▲"), **dict.fromkeys(worst, "\u00a0▼")} if worst else {}
-    if truth.hidden():
-        marks = {}
     nothing = ULPS if of_shares else ULPS**2
-    return [
-        ("≈ 0" if 0 < abs(error) <= nothing else written(error, digits)) + marks.get(name, "")
-        for name, error in errors.items()
-    ]
+    cells = {
+        name: "≈ 0" if 0 < abs(error) <= nothing else written(error, digits) for name, error in errors.items()
+    }
+    if worst and not truth.hidden():
+        cells |= {name: f"**{cells[name]}**" for name in best}
+    return list(cells.values())
 
 
 _NAME = "repeat"

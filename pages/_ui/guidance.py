@@ -11,8 +11,9 @@ from pages._ui import figure_controls, link, navigation
 from pages._ui.priority import TURNS
 from rr_core import reference
 
+QUESTION = "Which should I use?"
 # The numbers are those of the stored main grid, mean squared error.
-_WHICH = (
+WHICH = (
     "**InvP**, unless you expect all categories to be about equally common: then **InvN**. (InvP takes the same amount "
     "off every share that it keeps; InvN scales the positive shares down.)\n\n"
     "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"
@@ -47,8 +48,8 @@ def _show_words(titles: tuple[str, ...]) -> None:
 
 def which_to_use() -> None:
     """Which estimate to use, with reasons and exceptions, behind one click."""
-    with st.expander("Which should I use?"):
-        st.markdown(_WHICH)
+    with st.expander(QUESTION):
+        st.markdown(WHICH)
 
 
 def following(page: str) -> tuple[str, str, str, str] | None:

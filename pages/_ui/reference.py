@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import guidance, state
 from pages._ui.parts import part_in_link
 from pages._ui.safe_text import markdown
 from rr_core import reference
@@ -218,6 +218,13 @@ def when_best() -> tuple[Entry, ...]:
     )
 
 
+_WHICH = Entry(
+    guidance.QUESTION,
+    f"\n\n{guidance.WHICH}",
+    "what which one estimator estimate repair to choose take advice",
+)
+
+
 def estimator_entries() -> tuple[Entry, ...]:
     texts = reference.read("estimators")
     promises = (
@@ -229,11 +236,13 @@ def estimator_entries() -> tuple[Entry, ...]:
         Entry(f"{row['estimator']}: cost, zeros", f"{row['time']}; zeros: {row['zeros']}.")
         for row in texts["costs"]
     )
-    return (*when_best(), *promises, *costs)
+    return (_WHICH, *when_best(), *promises, *costs)
 
 
 def show_estimators() -> None:
     texts = reference.read("estimators")
+    st.subheader(guidance.QUESTION)
+    st.markdown(guidance.WHICH)
     st.subheader("What each promises")
     show_table(
         ("", *_NAMES.values()), [(row["promise"], *(row[key] for key in _NAMES)) for row in texts["promises"]]
@@ -347,15 +356,15 @@ PARTS = {
 PART = part_in_link("reference", {key: part.name for key, part in PARTS.items()})
 
 
-def pick() -> Part:
-    """Widget that chooses the part to show; returns it."""
+def pick(query: str) -> Part:
+    """Widget that chooses the part to show; returns it. While there is a query, no part is on screen, and none is lit."""
     st.pills(
         "Parts of the reference",
         list(PARTS),
-        required=True,
+        required=not query,
         format_func=lambda key: PARTS[key].name,
         label_visibility="collapsed",
-        **state.widget_arguments("part", PART.current(), _show_part),
+        **state.widget_arguments("part", None if query else PART.current(), _show_part),
     )
     return PARTS[PART.current()]
 

@@ -33,12 +33,17 @@ def draw_population() -> None:
         format_func=DISTRIBUTIONS.__getitem__,
         **_widget_arguments("dist", UPLOAD if state.upload_open() else scenario.dist, _put_distribution),
     )
+    of_table = scenario.dist in TABLES or scenario.dist == UPLOAD
+    planning = link.page() == "plan"  # of a survey that may have other answers than the table
     right.number_input(
         "Categories K",
         limits.K_MIN,
         limits.K_MAX,
-        disabled=scenario.dist in TABLES or scenario.dist == UPLOAD,
-        **_widget_arguments("k", scenario.k),
+        disabled=of_table and not planning,
+        help=f"These data have {scenario.k:,} categories. With another K the plan is for a Zipf distribution."
+        if of_table and planning
+        else None,
+        **_widget_arguments("k", scenario.k, _put_k),
     )
 
 
@@ -134,6 +139,11 @@ def _put_distribution(dist: str) -> None:
         state.open_upload()
     else:
         link.change(dist=UPLOAD, k=held.population.k)
+
+
+def _put_k(k: int) -> None:
+    of_table = link.current().dist in TABLES or link.current().dist == UPLOAD
+    link.change(**({"dist": "zipf"} if of_table else {}), k=k)
 
 
 def _reset() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.grid import Sweep
+from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number, raised
@@ -195,6 +195,7 @@ AXIS_TITLES: dict[SweepAxis, str] = {
     "s": "Zipf exponent s (0 is uniform)",
 }
 _INK, _PAPER = "#000000", "#FFFFFF"
+_BRIGHT = "#F0E442"  # the yellow of Okabe and Ito, which no quantity has
 _EITHER = "#808080"  # seen on light and dark pages
 _DARK = 0.179  # luminance below which white words stand out more than black ones
 _EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
@@ -228,19 +229,28 @@ def why_no_map(sweep: Sweep) -> str:
     return ""
 
 
-def map_figure(drawn: WinnerMap, here: tuple[float, float] | None = None) -> go.Figure:
+def map_figure(
+    drawn: WinnerMap, here: tuple[float, float] | None = None, chosen: Cell | None = None
+) -> go.Figure:
     """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
     a click gives i and the upper end, see `column_and_row`.
 
     Args:
         drawn: the map, finished or not.
         here: the scenario's own values along x and y; not marked when they lie outside.
+        chosen: the cell to frame; None, or a cell that is not in this map, for none.
     """
     lines = _borders(drawn)
     place = None if here is None else drawn.position(*here)
     traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
     if place is not None:
         traces.append(_mark(drawn, _nearest_corner(place)))
+    traces += [
+        line
+        for (column, row), map_cell in _places(drawn).items()
+        if map_cell.cell == chosen
+        for line in _frame(column, row)
+    ]
     return figure(
         traces,
         _axis(drawn.kind.x, drawn.x),
@@ -297,13 +307,17 @@ def _bar(map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
     }
 
 
-def _cells_at(drawn: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
+def _places(drawn: WinnerMap) -> dict[Point, MapCell]:
     return {
         (column, row): map_cell
         for row, map_cells in enumerate(drawn.rows)
         for column, map_cell in enumerate(map_cells)
-        if map_cell is not None and (map_cell.result is not None) == done
+        if map_cell is not None
     }
+
+
+def _cells_at(drawn: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
+    return {place: one for place, one in _places(drawn).items() if (one.result is not None) == done}
 
 
 def _missing_cells(drawn: WinnerMap) -> dict[str, Any]:
@@ -453,6 +467,25 @@ def _nearest_corner(place: Point) -> Point:
         (middle[0] + right * _ASIDE, middle[1] + up * _ASIDE) for up, right in product((1, -1), repeat=2)
     ]
     return min(corners, key=lambda corner: math.dist(corner, place))
+
+
+def _frame(column: float, row: float) -> list[dict[str, Any]]:
+    """A bright frame on a dark one around a cell: it stands out on every colour, and from the borders of regret."""
+    right, up = _WIDTH / 2, _HEIGHT / 2
+    corners = [(-right, -up), (-right, up), (right, up), (right, -up), (-right, -up)]
+    frame = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "chosen cell",
+        "x": [column + x for x, _ in corners],
+        "y": [row + y for _, y in corners],
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+    return [
+        {**frame, "line": {"color": colour, "width": width}} for colour, width in ((_INK, 9), (_BRIGHT, 5))
+    ]
 
 
 def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_a_first_look():
     } | dict.fromkeys(("at_eps", "at_n"))
     assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
     assert page.markdown[1].value.startswith("**Try:** choose another population")
-    assert "**Click a cell**" in page.caption[-1].value
+    assert page.selectbox(key="exp_map_cell").proto.placeholder == "Click one in the map"
     assert [one.proto.popover.label for one in page.get("popover")] == ["What do the words mean?"]
 
 
@@ -153,7 +153,7 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
             continue
         assert charts(page)[0]["alt"].startswith(reading)
         other_page = "cannot be opened on another page: the sidebar has no such population"
-        assert (other_page in page.caption[-1].value) == (which == "point")
+        assert any(other_page in one.value for one in page.caption) == (which == "point")
 
 
 @pytest.mark.slow
@@ -190,10 +190,10 @@ def test_what_a_click_sets(monkeypatch):
 
 
 def link_offered(monkeypatch, drawn, scenario):
-    """Label and scenario of the link below the map; None where there is none."""
+    """Label and scenario of the link beside the map; None where there is none."""
     offered = []
     monkeypatch.setattr(map_section.navigation, "link_to", lambda path, *link: offered.append((path, *link)))
-    map_section._chosen_cell(drawn, scenario)
+    map_section._pick_cell(drawn, scenario)
     return offered[0] if offered else None
 
 
@@ -205,7 +205,7 @@ def test_a_click_offers_the_cell_and_changes_nothing_else(monkeypatch):
     drawn = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "2.5"})
     assert link_offered(monkeypatch, drawn, scenario) is None
     map_section._choose_cell(drawn, 3, 2.475)
-    assert len(session) == 1
+    assert session == {map_section._CHOSEN: drawn.rows[2][3].cell}
     path, label, _, query = link_offered(monkeypatch, drawn, scenario)
     assert (path, label) == ("pages/estimators.py", "Open this cell in Estimators")
     assert query == Scenario("zipf", 1000, 2.5, 4.0, 10_000, 3).to_query()
@@ -218,6 +218,20 @@ def test_a_click_offers_the_cell_and_changes_nothing_else(monkeypatch):
     before = dict(session)
     map_section._choose_cell(holed, 1, 1.475)
     assert session == before
+
+
+def test_a_cell_is_chosen_without_a_mouse_and_framed():
+    page = opened(k="12", s="1.5")
+    assert not [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
+    box = page.selectbox(key="exp_map_cell")
+    assert len(box.options) == len(set(box.options)) == 50
+    checked(box.select("ε = 4, N = 10,000").run())
+    assert page.selectbox(key="exp_map_cell").value == Cell("zipf", 1000, 4.0, 10_000, 1.3)
+    frames = [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
+    assert {(min(one["x"]) + max(one["x"]), min(one["y"]) + max(one["y"])) for one in frames} == {(6, 4)}
+    checked(widget(page, "Categories K").select(50).run())  # the map of other cells
+    assert page.selectbox(key="exp_map_cell").value is None
+    assert not [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
 
 
 def test_no_line_is_looked_for_that_is_not_drawn():

@@ -118,7 +118,7 @@ def test_numbers_in_large_print_are_the_cores(name):
 
 
 @holds(
-    "▲ best, ▼ worst of the three repairs.",
+    "**Bold:** the smallest error of the three repairs.",
 )
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_error_table_shows_the_cores_numbers(target):
@@ -128,7 +128,7 @@ def test_error_table_shows_the_cores_numbers(target):
     result = compare(SCENARIO.draw(), target)
     (text,) = [text.value for text in page.markdown if text.value.startswith("| Error")]
     table = text.partition("\n\n")[0]
-    rows = [[cell.strip(" \u00a0*▲▼") for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+    rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     cells = {row[0]: row[1:] for row in rows}
     names = (
         "Squared error",
@@ -143,8 +143,9 @@ def test_error_table_shows_the_cores_numbers(target):
             assert cell in {written(error, digits) for digits in range(4, 16)}, name
     assert cells["Set to zero"][1:] == [f"{zeros:,}" for zeros in list(result.zeros.values())[1:]]
     marks = next(line for line in table.splitlines() if line.startswith("| Squared error")).split("|")[2:-1]
-    best = [name for name, cell in zip(result.errors["mse"], marks, strict=True) if "▲" in cell]
+    best = [name for name, cell in zip(result.errors["mse"], marks, strict=True) if "**" in cell]
     assert tuple(best) == result.best("mse")
+    assert "▲" not in text
 
 
 def test_the_sidebars_widgets_stay_in_step():

@@ -371,3 +371,17 @@ def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, valu
     assert f"<td>Reached by the plan</td><td>{value:g}% ({about})</td>" in summary(
         found, "Zipf", 1e-6, "2031-02-03"
     )
+
+
+@pytest.mark.parametrize("table", ["exam", "letters"])
+def test_a_plan_has_any_number_of_categories_whatever_table_the_scenario_has(table):
+    page = opened("plan", f"dist={table}&eps=1&n=2000")
+    k = widget(page, "Categories K")
+    assert not k.disabled
+    assert f"These data have {k.value} categories" in k.help
+    before = users_in(page)
+    checked(k.set_value(40).run())
+    assert (widget(page, "Distribution").value, widget(page, "Categories K").value) == ("zipf", 40)
+    assert not widget(page, "Categories K").help
+    assert users_in(page) > before
+    assert widget(opened("estimators", f"dist={table}"), "Categories K").disabled

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rr_core
+from pages._ui import guidance
 from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
@@ -125,10 +126,33 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
         assert part in [heading.value for heading in page.subheader]
         assert word in "\n".join(texts(page))
         assert [line for text in page.markdown for line in loose(text.value)] == []
+        assert page.button_group(key="part").value is None  # no part is on screen, and none is lit
+    page.button_group(key="part").set_value("symbols").run()  # the part from before the search
+    assert page.text_input(key="reference_search").value == ""
+    assert page.button_group(key="part").value == "symbols"
+    page.text_input(key="reference_search").set_value("phi").run()
     page.button_group(key="part").set_value("glossary").run()
     assert not page.exception
     assert page.text_input(key="reference_search").value == ""
     assert any("Toss a coin" in text for text in texts(page))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["which should I use", "Which should I use?", "what should i use", "which estimator should I choose?"],
+)
+def test_the_question_that_the_pages_answer_is_found(question):
+    page = run(reference_search=question)
+    assert page.subheader[0].value == "Estimators"
+    assert page.markdown[0].value.startswith("**Which should I use?**")
+    assert guidance.WHICH in page.markdown[0].value
+
+
+@pytest.mark.parametrize("word", ["twice", "report twice", "report again"])
+def test_who_looks_up_several_reports_finds_the_budget_first(word):
+    page = run(reference_search=word)
+    assert page.subheader[0].value == "Glossary"
+    assert "Reports about the same person add up" in page.markdown[0].value
 
 
 @pytest.mark.parametrize("word", ["epsilon", "regret", "simplex", "support", "nat", "total variation"])

@@ -49,9 +49,9 @@ def zeros_as_shown(draw: Draw) -> list[str]:
     return [f"{compare(draw).zeros[name]:,}" for name in ORDER[1:]]
 
 
-def without_marks(table: list[list[str]]) -> tuple[list[list[str]], list[str]]:
+def errors_and_zeros(table: list[list[str]]) -> tuple[list[list[str]], list[str]]:
     """From the table on the page: its rows of errors, and its row of zeros without Inv's dash."""
-    cells = {row[0]: [cell.rstrip(" \u00a0▲▼") for cell in row[1:]] for row in table}
+    cells = {row[0]: row[1:] for row in table}
     shown = [
         cells[name]
         for name in (

@@ -55,7 +55,7 @@ def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(f
     assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(PAGES)
     assert lab.sidebar() == SIDEBAR
     draw = expected.drawn()
-    errors, zeros = expected.without_marks(lab.table())
+    errors, zeros = expected.errors_and_zeros(lab.table())
     assert expected.differing_errors(errors, draw) == []
     assert zeros == expected.zeros_as_shown(draw)
     assert "InvN sets" in (lab.page.get_by_role("figure").first.get_attribute("aria-label") or "")

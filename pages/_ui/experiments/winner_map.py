@@ -28,7 +28,7 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
-from rr_core.figures.wording import METRIC_NAMES, population_name
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
@@ -227,7 +227,8 @@ def show(figure: go.Figure, name: str, lead: bool, on_click: chart.OnClick | Non
 
 
 def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
-    """What a cell means, what to try, the map with its widgets at its right, and the cell that was clicked.
+    """What a cell means, what to try, and the map; at its right the cell that was clicked or chosen, which has a frame,
+    with the link that opens it, and the map's widgets.
 
     Args:
         lead: whether it is the page's first figure.
@@ -249,12 +250,11 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     st.markdown(_task(drawn, taken))
     left, right = st.columns([3, 1], gap="small")
     with left:
-        figure = map_figure(drawn, _scenario_point(drawn, scenario))
+        figure = map_figure(drawn, _scenario_point(drawn, scenario), st.session_state.get(_CHOSEN))
         show(figure, "exp_map", lead, partial(_choose_cell, drawn))
-        st.caption(_click_help(drawn))
-        _chosen_cell(drawn, scenario)
     with right:
         guidance.words(*WORDS)
+        _pick_cell(drawn, scenario)
         _widgets(view, selection, taken)
 
 
@@ -320,29 +320,47 @@ def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float]
 
 
 def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:
-    """Offer the clicked cell below the map; nothing else changes."""
+    """Frame the clicked cell and offer it beside the map; nothing else changes."""
     column, row = column_and_row(x, y)
     map_cell = drawn.rows[row][column]
     if map_cell is not None:
-        st.session_state[_CHOSEN] = map_cell.cell
+        _keep_cell(map_cell.cell)
 
 
-def _chosen_cell(drawn: WinnerMap, scenario: Scenario) -> None:
-    """What the clicked cell is, and the link that opens it; nothing when no cell of this map was clicked, or none that
-    the sidebar can show."""
-    cell: Cell | None = st.session_state.get(_CHOSEN)
-    if cell is None or all(cell != one.cell for one in drawn.map_cells):
-        return
-    fields = _scenario_fields(cell)
+def _pick_cell(drawn: WinnerMap, scenario: Scenario) -> None:
+    """Widget for the cell to open, which shows the clicked one, and the link that opens it; where the sidebar cannot show
+    such a cell, a sentence that says so."""
+    cells = [one.cell for one in drawn.map_cells]
+    fields = _scenario_fields(cells[0])
     if fields is None:
+        st.caption(_why_not_opened(cells[0]))
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="exp_map_chosen"):
-        st.markdown(
-            f"**{markdown(_in_words(cell))}.** Opening this cell changes the sidebar's scenario to it; "
-            "the browser's Back brings yours again.",
-            width="content",
+    held: Cell | None = st.session_state.get(_CHOSEN)
+    chosen = held if held in cells else None
+    st.selectbox(
+        "Cell to open",
+        cells,
+        index=None,
+        format_func=partial(_coordinates, drawn),
+        placeholder="Click one in the map",
+        help="Click a cell of the map (touch: twice), or choose it here. Opening it changes the sidebar's scenario to "
+        "it; the browser's Back brings yours again.",
+        **state.widget_arguments("exp_map_cell", chosen, _keep_cell),
+    )
+    if chosen is not None:
+        link_to_estimators(
+            "Open this cell in Estimators", replace(scenario, **(_scenario_fields(chosen) or {}))
         )
-        link_to_estimators("Open this cell in Estimators", replace(scenario, **fields))
+
+
+def _keep_cell(cell: Cell) -> None:
+    st.session_state[_CHOSEN] = cell
+
+
+def _coordinates(drawn: WinnerMap, cell: Cell) -> str:
+    """A cell by its place in the map."""
+    values = ((SYMBOLS[name], getattr(cell, name)) for name in (drawn.kind.x, drawn.kind.y))
+    return ", ".join(f"{symbol} = {value:,.12g}" for symbol, value in values)
 
 
 def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
@@ -366,18 +384,10 @@ def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
     return _FOLLOWS if any(map_cell.regret >= 2 for map_cell in drawn.completed) else _POINTS
 
 
-def _click_help(drawn: WinnerMap) -> str:
-    cell = drawn.map_cells[0].cell
-    if _scenario_fields(cell) is not None:
-        return "**Click a cell** (touch: twice) to open it in **Estimators**."
+def _why_not_opened(cell: Cell) -> str:
     if cell.dist == POINT:
         return "These cells cannot be opened on another page: the sidebar has no such population."
     return (
         "These cells cannot be opened on another page: the histogram they are about is not the one uploaded in this "
         "session."
     )
-
-
-def _in_words(cell: Cell) -> str:
-    """A cell's settings as text for the screen."""
-    return f"{population_name(cell)}, K = {cell.k:,}, ε = {cell.epsilon:g}, N = {cell.n:,}"

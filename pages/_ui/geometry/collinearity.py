@@ -28,6 +28,9 @@ from rr_core.simulate import Progress
 def theorem_section(work: Work) -> None:
     """The positions of the repairs for this draw, and whether Theorem 2 applies."""
     k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
+    st.markdown(
+        f"The triangle above has three categories, and reports that you can move: **here are all {k:,}** of the scenario."
+    )
     left, right = st.columns([5, 2], gap="medium")
     with left:
         chart.show(repairs_plane(alignment), "plane")
@@ -43,7 +46,7 @@ def theorem_section(work: Work) -> None:
 
 
 def _numbers(alignment: Collinearity, k: int) -> None:
-    label = f"MLE\\*, with all {k:,}: how far from InvP to InvN"
+    label = f"MLE\\* with all {k:,} categories: how far from InvP to InvN"
     if not alignment.length:
         st.metric(label, "all one point")
         return
@@ -52,7 +55,7 @@ def _numbers(alignment: Collinearity, k: int) -> None:
         st.metric("MLE\\* off their line", "0")
         return
     st.metric("MLE\\* off their line", number(alignment.residual), help="Euclidean distance.")
-    st.metric("… of the way from InvP to InvN", percent(alignment.relative))
+    st.metric("… as a share of the way from InvP to InvN", percent(alignment.relative))
 
 
 def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:

@@ -208,7 +208,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
 def _numbers(result: ThreeEstimates) -> None:
     alignment = result.collinearity
     at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("MLE\\*: how far from InvP to InvN", at)
+    st.metric("MLE\\* in this triangle: how far from InvP to InvN", at)
 
 
 def _move_reports(
@@ -226,6 +226,8 @@ def _move_reports(
     )
     if example:
         st.markdown(f"These reports are an **example**: the scenario's {own} have no negative share.")
+    negative = example_with_a_negative(result.mechanism)
+    st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     error = PICKED.current().error
     with st.expander("Move the reports φ", expanded=bool(error)):
         st.caption("Or by a click in the picture (by touch: tap twice).")
@@ -254,8 +256,6 @@ def _share_widgets(
     )
     if error:
         st.error(markdown(error))
-    negative = example_with_a_negative(result.mechanism)
-    st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     st.button(
         "Use the scenario's reports",
         on_click=_use_own_reports,
