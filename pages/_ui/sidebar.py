@@ -40,7 +40,7 @@ def draw_population() -> None:
         limits.K_MIN,
         limits.K_MAX,
         disabled=of_table and not planning,
-        help=f"These data have {scenario.k:,} categories. With another K the plan is for a Zipf distribution."
+        help="So many these data have. With another K the plan is for a Zipf distribution."
         if of_table and planning
         else None,
         **_widget_arguments("k", scenario.k, _put_k),

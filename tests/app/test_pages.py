@@ -117,9 +117,6 @@ def test_numbers_in_large_print_are_the_cores(name):
         assert chance in [metric.value for metric in open_part(page, name, "empty").metric]
 
 
-@holds(
-    "**Bold:** the smallest error of the three repairs.",
-)
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_error_table_shows_the_cores_numbers(target):
     page = opened("estimators", LINK)

@@ -173,7 +173,6 @@ def named_winners(metric, results):
 
 
 @holds(
-    "A lead of {} would settle it, as chance alone gives one at most about once in 1,000 times.",
     "So few collections cannot settle it.",
 )
 def test_a_lead_that_settles_it_comes_by_chance_once_in_a_thousand_times():

@@ -29,7 +29,8 @@ def theorem_section(work: Work) -> None:
     """The positions of the repairs for this draw, and whether Theorem 2 applies."""
     k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
     st.markdown(
-        f"The triangle above has three categories, and reports that you can move: **here are all {k:,}** of the scenario."
+        "The triangle above has three categories, and reports that you can move. Here are **all categories** of the "
+        "scenario."
     )
     left, right = st.columns([5, 2], gap="medium")
     with left:
