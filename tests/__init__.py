@@ -6,6 +6,9 @@ otherwise, as it does in CI.
 
 import os
 import re
+from typing import NoReturn
+
+import pytest
 
 FEW_EXAMPLES, MANY_EXAMPLES = 100, int(os.environ.get("RR_EXAMPLES", "20000"))
 # Where few are tried they are the same each time: such a run tells what a change broke, the long one looks for more.
@@ -28,3 +31,10 @@ _OF_LIBRARIES = re.compile(
 def is_of_libraries(sentence: str) -> bool:
     """Whether an error's text is one of Python, NumPy or SciPy rather than of this project."""
     return _OF_LIBRARIES.search(sentence) is not None
+
+
+def missing(what: str) -> NoReturn:
+    """Skip a test for want of a program or a package; on a build machine (CI=true) fail it."""
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(f"CI=true, and {what}", pytrace=False)
+    pytest.skip(what)

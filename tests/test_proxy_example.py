@@ -22,6 +22,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
+from tests import missing
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import serving
 
@@ -34,7 +35,6 @@ PAGE = (ROOT / "docs" / "behind_a_proxy.md").read_text(encoding="utf-8")
 STUDENTS, PAGES = 100, 9
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
-needs_nginx = pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx or openssl is not installed")
 
 # What stands in a location's braces, by "= /exact" or "/prefix"; the rest of the file without them.
 LOCATIONS = dict(re.findall(r"location ((?:= )?/\S*) \{(.*?)\n    \}", EXAMPLE, flags=re.S))
@@ -170,6 +170,8 @@ def test_the_app_listens_where_the_proxy_looks_and_to_the_machine_alone() -> Non
 def configured(folder: Path, app: str = "127.0.0.1:8501") -> tuple[list[str], str, str]:
     """The example with a certificate and free ports, before an app at this address: the command that starts nginx, and
     its addresses for http and https."""
+    if NGINX is None or OPENSSL is None:
+        missing("nginx or openssl is not installed")
     subject = ["-subj", "/CN=class.example", "-keyout", str(folder / "privkey.pem")]
     made = [str(OPENSSL), "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
     subprocess.run([*made, "-out", str(folder / "fullchain.pem")], check=True, capture_output=True)
@@ -191,7 +193,6 @@ def configured(folder: Path, app: str = "127.0.0.1:8501") -> tuple[list[str], st
     return start, f"http://{free[0]}", f"https://{free[1]}"
 
 
-@needs_nginx
 def test_nginx_takes_it(tmp_path: Path) -> None:
     start, _, _ = configured(tmp_path)
     checked = subprocess.run([*start, "-t"], capture_output=True, text=True)
@@ -199,7 +200,6 @@ def test_nginx_takes_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@needs_nginx
 def test_the_app_is_served_through_it(tmp_path: Path) -> None:
     with serving("app.py", ROOT, tmp_path) as app:
         start, http, https = configured(tmp_path, app.removeprefix("http://"))

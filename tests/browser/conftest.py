@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import missing
 from tests.browser import chromium
 from tests.browser.server import ROOT, serving
 
@@ -28,23 +29,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
-def _missing(what: str) -> None:
-    if chromium.must_be_there():
-        pytest.fail(f"CI=true, and {what}", pytrace=False)
-    pytest.skip(what)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium. Skips where there is none, and fails there when CI=true."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _missing("Playwright is not installed: pip install -r tests/requirements.txt")
+        missing("Playwright is not installed: pip install -r tests/requirements.txt")
     with sync_playwright() as playwright:
         path = chromium.installed(playwright.chromium.executable_path)
         if path is None:
-            _missing("no Chromium or Chrome was found: apt install chromium, or playwright install chromium")
+            missing("no Chromium or Chrome was found: apt install chromium, or playwright install chromium")
         started = playwright.chromium.launch(executable_path=path, args=chromium.flags())
         yield started
         started.close()

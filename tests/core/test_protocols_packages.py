@@ -1,7 +1,8 @@
-"""Subset selection and Hadamard response against other people's programs, where these are installed."""
+"""Subset selection and Hadamard response against other people's programs, those of tests/benchmarks/requirements.txt."""
 
 from __future__ import annotations
 
+import importlib
 import math
 import random
 import warnings
@@ -12,16 +13,20 @@ import pytest
 
 from rr_core.plan import protocols
 from rr_core.protocols import HadamardResponse, SubsetSelection, inv
+from tests import missing
 
 # What they do in an outdated way is theirs.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def package(name: str) -> ModuleType:
-    """The module, or the test is skipped; what it warns of on import is its own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pytest.importorskip(name)
+    """The module; what it warns of on import is its own."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ModuleNotFoundError as absent:
+        missing(f"{absent.name} is not installed")
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.3), (7, 0.69), (20, 0.1), (100, 0.5)])
