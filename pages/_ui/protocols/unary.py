@@ -28,7 +28,7 @@ from rr_core.figures.plan_sentences import budget
 from rr_core.figures.style import number, percent, round_up
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import display, people
+from rr_core.figures.wording import counted, display, people
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
 from rr_core.plan.protocols import support as bits_of
@@ -229,7 +229,8 @@ def _what_to_send(scenario: Scenario) -> None:
         st.markdown(
             "Then nobody could use biased counts by mistake. But it costs, and hides nothing more:\n\n"
             "| one report | as it is | debiased, 8 bytes a number |\n|:--|--:|--:|\n"
-            f"| k-RR | {rr:,} bits | {64 * k:,} bits |\n| Unary encoding | {unary:,} bits | {64 * k:,} bits |\n\n"
+            f"| k-RR | {counted(rr, 'bit')} | {64 * k:,} bits |\n"
+            f"| Unary encoding | {unary:,} bits | {64 * k:,} bits |\n\n"
             "Debiasing needs nothing but K, ε and the number of reports N, so it can be done once, on the counts: with "
             "$Y$ the reports of a category and $r = Kq$ the chance that k-RR draws a category at random,\n\n"
             r"$$F_A(Y) = \frac{Y - N r/K}{1 - r} = N\,\mathrm{Inv}.$$"
