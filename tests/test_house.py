@@ -27,7 +27,7 @@ ROOMS = {
         *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
         "threadpoolctl",
         *("rr_core", "rr_core.figures", "rr_core.io"),
-        "starlette",  # comes with Streamlit, and the app works without it
+        *("starlette", "uvicorn"),  # come with Streamlit, and the app works without them
     },
 }
 

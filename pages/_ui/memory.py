@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -162,10 +163,12 @@ class Held:
     Attributes:
         session: its identifier.
         gone: names of what was let go of and not put back since.
+        refused: why its last upload was not kept, one plain sentence; "" where it was.
     """
 
     session: str
     gone: set[str] = field(default_factory=set)
+    refused: str = ""
     _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     used: float = field(default_factory=time.monotonic)
@@ -313,7 +316,23 @@ class Shared(Generic[T]):
 @cache
 def _gate() -> Gate:
     """The one gate of this server for uploads on their way."""
-    return Gate(int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit()))
+    return Gate(int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit()), _tell_of_upload)
+
+
+def _tell_of_upload(session: str, refusal: str) -> None:
+    """Have the page of this session say why its upload was not kept; with "" a new one has begun. On the server's own
+    thread. Streamlit 1.67 itself shows the number of the status alone, and has no public way to draw a page again."""
+    one = next((one for one in _known() if one.session == session), None)
+    if one is None or one.refused == refusal:
+        return
+    one.refused = refusal
+    server = _server()
+    info = server._session_mgr.get_active_session_info(session) if refusal and server is not None else None
+    if info is not None:
+        again = ClientState()
+        again.CopyFrom(info.session._client_state)
+        again.ClearField("widget_states")  # which may be older than what the session holds
+        info.session.request_rerun(again)
 
 
 _PROMISED: dict[object, int] = {}

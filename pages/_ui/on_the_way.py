@@ -1,4 +1,5 @@
-"""Uploads that are on their way: how many bytes of them the server takes at once, and how slowly they may come.
+"""Uploads that are on their way: how many bytes of them the server takes at once, how slowly they may come, and what is
+said where one is not kept.
 
 Streamlit 1.67 takes a body before it asks anybody: into a temporary file, which may lie in memory, and at its end whole
 into memory. It has no setting for all bodies together, and a page has no public way to the application that serves it:
@@ -8,8 +9,9 @@ into memory. It has no setting for all bodies together, and a page has no public
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +21,16 @@ import streamlit as st
 SMALL = 9 * 2**18  # bytes of a body: a file of two megabytes and what comes around it
 _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and between two looks
 _GRACE, _LEAST_RATE = 30.0, 2**15  # seconds, and bytes per second from then on
-_BUSY = "This server is taking the uploads of others: try again in a minute."
-_SLOW = "The upload came too slowly."
+# A body that brings less than so many bytes in so many seconds is cut where another waits for what it takes.
+_LAP_BYTES, _LAP = 2**20, 4.0
+_LONGEST_REST = 10.0  # seconds in which the rest of a body that is not kept may come
+_AT_THE_END = 1  # seconds that requests have once the server is told to end
+_BUSY = "The server was taking the uploads of others: choose your file again in a minute."
+_SLOW = "Your file came too slowly and was not kept: choose it again, or a smaller one."
+_FULL = (
+    "The server has no space on its disk for your file, which was not kept: tell who runs it, or choose a file of less "
+    "than 1 MB."
+)
 # What stands at each place for files: they say that nothing is kept.
 TEMPORARY = (
     "While a file of more than 1 MB arrives, the server keeps it in a temporary file without a name, gone when the "
@@ -33,64 +43,173 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 @dataclass(eq=False)
+class _Body:
+    """A body on its way.
+
+    Attributes:
+        whole: bytes that may come.
+        come: bytes that came.
+        began: when, later by the time that it waited for others.
+        lap: bytes that came in this lap.
+        waited: seconds that this lap has waited for its sender, before the wait that goes on.
+        since, wait: when the wait for its sender began that goes on, and what ends it; None while there is none.
+        refusal: why it was not kept.
+    """
+
+    whole: int
+    come: int = 0
+    began: float = field(default_factory=time.monotonic)
+    lap: int = 0
+    waited: float = 0.0
+    since: float = 0.0
+    wait: asyncio.Timeout | None = None
+    refusal: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        return self.whole <= SMALL
+
+    def is_idle(self) -> bool:
+        return self.wait is not None and self.waited + time.monotonic() - self.since > _LAP
+
+
+@dataclass(eq=False)
 class Gate:
-    """Lets a body in when there is room for all of it beside the others that are on their way.
+    """Takes of the bodies on their way as much as has room, such that those which have come in part can come to their
+    end, one after the other. What is announced and has not come keeps nobody out.
 
     Attributes:
         most: bytes of all bodies together.
         kept: bytes beside those that only small bodies may take.
+        tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
     """
 
     most: int
     kept: int
-    _coming: dict[object, int] = field(default_factory=dict)
+    tell: Callable[[str, str], None] = lambda session, sentence: None
+    _bodies: set[_Body] = field(default_factory=set)
+    _is_ending: bool = False
 
     @property
     def coming(self) -> int:
-        """Bytes of the bodies that were let in and are not at their end."""
-        return sum(list(self._coming.values()))
+        """Bytes of the bodies that are not at their end, as announced."""
+        return min(self.most, sum(body.whole for body in self._bodies))
 
     def install(self) -> None:
-        """Have all requests to the web server of this process pass."""
+        """Have all requests to the web server of this process pass, and end soon when it is told to end."""
         with suppress(ImportError):
             from starlette.applications import Starlette
 
             serve = Starlette.__call__
 
             async def guarded(app: Starlette, scope: Message, receive: Receive, send: Send) -> None:
-                async def inner(receive: Receive) -> None:
+                async def inner(receive: Receive, send: Send) -> None:
                     await serve(app, scope, receive, send)
 
-                await self.serve(inner, scope, receive, send)
+                try:
+                    await self.serve(inner, scope, receive, send)
+                except asyncio.CancelledError:
+                    if not self._is_ending:
+                        raise  # else a page of the log for each
 
             Starlette.__call__ = guarded  # type: ignore[assignment, method-assign]
+        self._end_soon()
+
+    def _end_soon(self) -> None:
+        """Have the web server cut what is under way a second after it is told to end: it would wait for each request that
+        has no end, such as an upload that is stalled, or a download that nobody reads. Streamlit 1.67 has no setting
+        for it."""
+        with suppress(ImportError):
+            from uvicorn import Server
+
+            shutdown = Server.shutdown
+
+            async def soon(server: Server, *sockets: Any, **named: Any) -> None:
+                self._is_ending, server.config.timeout_graceful_shutdown = True, _AT_THE_END
+                await shutdown(server, *sockets, **named)
+
+            Server.shutdown = soon  # type: ignore[method-assign, assignment]
 
     async def serve(
-        self, app: Callable[[Receive], Awaitable[None]], scope: Message, receive: Receive, send: Send
+        self, app: Callable[[Receive, Send], Awaitable[None]], scope: Message, receive: Receive, send: Send
     ) -> None:
-        """Have a request served; one with a body when it is let in, and answered 503 when others keep it out for too
-        long."""
+        """Have a request served, its body read as there is room for it; where it is not kept, its visitor is told."""
         size = min(_size_of_body(scope), self.most)
         if not size:
-            await app(receive)
+            await app(receive, send)
             return
-        mine = object()
-        end = time.monotonic() + _PATIENCE
+        body, session = _Body(size), _session_of(scope)
+        self._bodies.add(body)
+        self.tell(session, "")
         try:
-            while not self._let_in(mine, size):
-                if time.monotonic() > end:
-                    await _refuse(send)
-                    return
-                await asyncio.sleep(_LOOK)
-            await app(_not_too_slowly(receive))
+            await _answered(app, body, self._reading(body, receive), receive, send)
         finally:
-            self._coming.pop(mine, None)
+            self._bodies.discard(body)
+            if body.refusal:
+                self.tell(session, body.refusal)
 
-    def _let_in(self, key: object, size: int) -> bool:
-        if self.coming + size > self.most + (self.kept if size <= SMALL else 0):
-            return False
-        self._coming[key] = size
+    def _reading(self, body: _Body, receive: Receive) -> Receive:
+        """The same body, cut where it comes too slowly or finds no room for too long."""
+        from starlette.exceptions import HTTPException
+
+        ended = False
+
+        async def received() -> Message:
+            nonlocal ended
+            left = None if ended else body.began + _GRACE + body.come / _LEAST_RATE - time.monotonic()
+            body.since = time.monotonic()
+            try:
+                async with asyncio.timeout(left) as body.wait:
+                    message = await receive()
+            except TimeoutError:
+                body.refusal = _SLOW
+                raise HTTPException(408, _SLOW, {"Connection": "close"}) from None
+            finally:
+                body.wait = None
+            came = len(message.get("body", b""))
+            body.waited += time.monotonic() - body.since
+            body.lap += came
+            if body.lap >= _LAP_BYTES:
+                body.lap, body.waited = 0, 0.0
+            if not await self._has_room(body, came):
+                body.refusal = _BUSY
+                raise HTTPException(503, _BUSY, {"Retry-After": "60"})
+            ended = not message.get("more_body", False)
+            return message
+
+        return received
+
+    async def _has_room(self, body: _Body, came: int) -> bool:
+        """Count what came when there is room for it; whether there was soon enough."""
+        begin = time.monotonic()
+        while not self._count(body, came):
+            if time.monotonic() - begin > _PATIENCE:
+                return False
+            idle = max((one for one in self._bodies if one.is_idle()), key=lambda one: one.come, default=None)
+            if idle is not None and idle.wait is not None and idle.come:
+                idle.wait.reschedule(0.0)
+            await asyncio.sleep(_LOOK)
+        body.began += time.monotonic() - begin
         return True
+
+    def _count(self, body: _Body, came: int) -> bool:
+        body.come += came
+        large = [one for one in self._bodies if not one.is_small]
+        if _can_end(self._bodies, self.most + self.kept) and (body.is_small or _can_end(large, self.most)):
+            return True
+        body.come -= came
+        return False
+
+
+def _can_end(bodies: Iterable[_Body], most: int) -> bool:
+    """Whether these can come to their end one after the other, where what has come leaves room when its body ends."""
+    left = sorted(bodies, key=lambda body: body.whole - body.come)
+    free = most - sum(body.come for body in left)
+    for body in left:
+        if free < max(0, body.whole - body.come):
+            return False
+        free += body.come
+    return True
 
 
 def _size_of_body(scope: Message) -> int:
@@ -104,28 +223,42 @@ def _size_of_body(scope: Message) -> int:
     return int(length) if length.isdigit() else 0
 
 
-def _not_too_slowly(receive: Receive) -> Receive:
-    """The same body, cut where it comes too slowly: it keeps others out."""
-    from starlette.exceptions import HTTPException
-
-    begin, come, ended = time.monotonic(), 0, False
-
-    async def received() -> Message:
-        nonlocal come, ended
-        left = None if ended else begin + _GRACE + come / _LEAST_RATE - time.monotonic()
-        try:
-            async with asyncio.timeout(left):
-                message = await receive()
-        except TimeoutError:
-            raise HTTPException(408, _SLOW, {"Connection": "close"}) from None
-        come += len(message.get("body", b""))
-        ended = not message.get("more_body", False)
-        return message
-
-    return received
+def _session_of(scope: Message) -> str:
+    """Whose upload this is: ``…/upload_file/session/file``."""
+    parts = str(scope["path"]).split("/")
+    return parts[-2] if len(parts) > 2 and parts[-3] == "upload_file" else ""
 
 
-async def _refuse(send: Send) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"retry-after", b"60")]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": _BUSY.encode()})
+async def _answered(
+    app: Callable[[Receive, Send], Awaitable[None]],
+    body: _Body,
+    reading: Receive,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Serve a request whose body the system may have no space for: it is read to its end, and answered 507."""
+    failed: list[Message] = []
+
+    async def keeping_failures(message: Message) -> None:
+        if failed or message.get("status") == 500:
+            failed.append(message)
+        else:
+            await send(message)
+
+    try:
+        await app(reading, keeping_failures)
+    except ConnectionError:
+        raise
+    except OSError as error:
+        logging.getLogger(__name__).error("an upload could not be written: %s", error)
+        failed, body.refusal = [], _FULL
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_REST):  # who is answered before may never read the answer
+                while (await receive()).get("more_body", False):
+                    pass
+        headers = [(b"content-type", b"text/plain; charset=utf-8")]
+        await send({"type": "http.response.start", "status": 507, "headers": headers})
+        await send({"type": "http.response.body", "body": _FULL.encode()})
+    finally:
+        for message in failed:
+            await send(message)

@@ -74,8 +74,10 @@ class File:
 
 
 def chosen_files(key: str) -> list[File]:
-    """The files in the uploader with this key, which was drawn in this run. Its value is emptied: Streamlit keeps it for
-    minutes after its visitor left."""
+    """The files in the uploader with this key, which was drawn in this run, after saying why one that was chosen was not
+    kept. Its value is emptied: Streamlit keeps it for minutes after its visitor left."""
+    if refusal := memory.held().refused:
+        st.error(refusal, icon=":material/error:")
     value = st.session_state.get(key)
     chosen = value if isinstance(value, list) else [value]
     files = [one for one in chosen if isinstance(one, UploadedFile)]

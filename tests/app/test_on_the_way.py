@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import sys
 import time
 from contextlib import suppress
@@ -31,13 +32,18 @@ class Server:
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
+        self.most: list[int] = []  # bytes that were let in together
         self.app = Starlette(routes=[Route("/upload", self.take, methods=["PUT"])])
 
     async def take(self, request: Request) -> PlainTextResponse:
-        return PlainTextResponse(str(len(await request.body())))
+        async for _ in request.stream():
+            self.most.append(sum(body.come for body in self.gate._bodies))
+        return PlainTextResponse("taken")
 
-    async def put(self, *pieces: bytes, length: int | None, then: asyncio.Event | None = None) -> int:
-        """Put a body in pieces, the last of them after ``then``: the status of the answer."""
+    async def put(
+        self, *pieces: bytes, length: int | None, then: asyncio.Event | None = None, pause: float = 0.0
+    ) -> int:
+        """Put a body in pieces, with a pause before each, the last of them after ``then``: the status of the answer."""
         name = (b"transfer-encoding", b"chunked") if length is None else (b"content-length", b"%d" % length)
         scope = {
             "type": "http",
@@ -52,6 +58,7 @@ class Server:
         async def receive() -> dict[str, Any]:
             if len(left) <= 1 and then is not None:
                 await then.wait()
+            await asyncio.sleep(pause)
             if not left:
                 return {"type": "http.disconnect"}
             return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
@@ -78,16 +85,18 @@ def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
     async def all_of_them() -> None:
         then = asyncio.Event()
         held = [
-            asyncio.create_task(server.put(b"a", b"b", length=size * MEGABYTE, then=then))
-            for size in (120, 70)
+            asyncio.create_task(
+                server.put(bytes(size * MEGABYTE), b"b", length=(size + 1) * MEGABYTE, then=then)
+            )
+            for size in (119, 69)
         ]
         await asyncio.sleep(0.05)
         assert server.gate.coming == 190 * MEGABYTE
-        assert await server.put(b"abc", length=20 * MEGABYTE) == 503
-        assert await server.put(b"abc", length=2 * MEGABYTE + 500) == 200
+        assert await server.put(bytes(20 * MEGABYTE), length=20 * MEGABYTE) == 503
+        assert await server.put(bytes(2 * MEGABYTE), length=2 * MEGABYTE + 500) == 200
         then.set()
         assert await asyncio.gather(*held) == [200, 200]
-        assert await server.put(b"abc", length=150 * MEGABYTE) == 200
+        assert await server.put(bytes(150 * MEGABYTE), length=150 * MEGABYTE) == 200
 
     asyncio.run(all_of_them())
     assert server.gate.coming == 0
@@ -96,13 +105,28 @@ def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
 def test_small_bodies_are_bounded_too(server):
     async def all_of_them() -> None:
         then = asyncio.Event()
-        sizes = [200 * MEGABYTE] + [2 * MEGABYTE] * 5
-        held = [asyncio.create_task(server.put(b"a", b"b", length=size, then=then)) for size in sizes]
+        sizes = [199 * MEGABYTE] + [2 * MEGABYTE] * 5
+        held = [
+            asyncio.create_task(server.put(bytes(size), b"b", length=size + 1, then=then)) for size in sizes
+        ]
         await asyncio.sleep(0.05)
-        assert server.gate.coming == 210 * MEGABYTE
-        assert await server.put(b"abc", length=2 * MEGABYTE) == 503
+        assert await server.put(bytes(2 * MEGABYTE), length=2 * MEGABYTE) == 503
         then.set()
-        await asyncio.gather(*held)
+        assert await asyncio.gather(*held) == [200] * 6
+
+    asyncio.run(all_of_them())
+
+
+def test_what_is_announced_and_does_not_come_keeps_nobody_out(server):
+    async def all_of_them() -> None:
+        then = asyncio.Event()
+        idle = [
+            asyncio.create_task(server.put(b"a", b"b", length=199 * MEGABYTE, then=then)) for _ in range(50)
+        ]
+        await asyncio.sleep(0.05)
+        assert await server.put(bytes(190 * MEGABYTE), length=190 * MEGABYTE) == 200
+        then.set()
+        await asyncio.gather(*idle)
 
     asyncio.run(all_of_them())
 
@@ -110,9 +134,11 @@ def test_small_bodies_are_bounded_too(server):
 def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
     async def both() -> None:
         then = asyncio.Event()
-        first = asyncio.create_task(server.put(length=200 * MEGABYTE, then=then))  # its sender leaves
+        first = asyncio.create_task(
+            server.put(bytes(150 * MEGABYTE), b"", length=200 * MEGABYTE, then=then)
+        )  # its sender leaves
         await asyncio.sleep(0.05)
-        second = asyncio.create_task(server.put(b"abc", length=100 * MEGABYTE))
+        second = asyncio.create_task(server.put(bytes(100 * MEGABYTE), length=100 * MEGABYTE))
         await asyncio.sleep(0.1)
         assert not second.done()
         then.set()
@@ -121,6 +147,45 @@ def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
 
     asyncio.run(both())
     assert server.gate.coming == 0
+
+
+def test_who_stalls_makes_way_for_who_waits(server, monkeypatch):
+    monkeypatch.setattr(on_the_way, "_PATIENCE", 10.0)
+    monkeypatch.setattr(on_the_way, "_LAP", 0.1)
+
+    async def both() -> None:
+        stalled = [
+            asyncio.create_task(
+                server.put(bytes(size * MEGABYTE), b"", length=(size + 20) * MEGABYTE, then=asyncio.Event())
+            )
+            for size in (20, 100)
+        ]
+        await asyncio.sleep(0.05)
+        assert await server.put(bytes(150 * MEGABYTE), length=150 * MEGABYTE) == 200
+        assert stalled[1].done()
+        assert await stalled[1] == 408
+        assert not stalled[0].done()  # there was room beside it
+        stalled[0].cancel()
+
+    asyncio.run(both())
+
+
+def test_all_that_go_on_come_to_their_end_whatever_their_sizes(server, monkeypatch):
+    """Each takes what others would need; none waits for one that waits for it."""
+    monkeypatch.setattr(on_the_way, "_PATIENCE", 60.0)
+    monkeypatch.setattr(on_the_way, "_LOOK", 0.001)
+    dice = random.Random(1)
+
+    async def all_of_them() -> None:
+        sizes = [dice.randrange(4, 190) for _ in range(15)]
+        bodies = [
+            server.put(*[bytes(MEGABYTE)] * size, length=size * MEGABYTE, pause=dice.random() / 1000)
+            for size in sizes
+        ]
+        assert await asyncio.gather(*bodies) == [200] * 15
+
+    asyncio.run(all_of_them())
+    assert max(server.most) <= 200 * MEGABYTE
 
 
 @pytest.mark.parametrize(("length", "counted"), [(None, 200), (5000 * MEGABYTE, 200), (30 * MEGABYTE, 30)])
@@ -165,7 +230,7 @@ def test_large_work_leaves_room_for_what_is_on_its_way(monkeypatch):
     gate = Gate(200 * MEGABYTE, 0)
     with memory.room(500 * MEGABYTE):
         pass
-    assert gate._let_in("upload", 200 * MEGABYTE)
+    gate._bodies.add(on_the_way._Body(200 * MEGABYTE))
     with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
         pass
 

@@ -36,6 +36,7 @@ class Visitor:
     over: bool = False  # the run has ended
     offered: list[Any] = field(default_factory=list)  # places for an upload
     errors: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)  # in boxes, by all runs
     _moves: int = 0
     _file: UploadedFileInfo | None = None
     _file_widget: str = ""
@@ -176,6 +177,8 @@ class Visitor:
             self.figure = True
         elif kind == "exception":
             self.errors.append(f"{self.page}: {element.exception.type} {element.exception.message}")
+        elif kind == "alert":
+            self.said.append(element.alert.body)
         elif kind in ("button", "file_uploader"):
             widget = getattr(element, kind)
             self.widgets[widget.label] = widget.id

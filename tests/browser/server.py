@@ -13,42 +13,64 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _START_SECONDS = 60
 
 
+@dataclass(frozen=True)
+class Started:
+    """A server of the app: its address, for example http://127.0.0.1:8601, its process, and its log."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
 @contextlib.contextmanager
-def serving(script: str, folder: Path, home: Path) -> Iterator[str]:
-    """Run ``streamlit run script`` in ``folder`` and give its address, for example http://127.0.0.1:8601.
+def started(
+    script: str, folder: Path, home: Path, *flags: str, port: int | None = None, **environment: str
+) -> Iterator[Started]:
+    """Run ``streamlit run script`` in ``folder``.
 
     Args:
         home: a folder to stand in for the person's own; the log goes there too.
+        flags: more of the command line, which win over those that are given anyway.
+        port: where it listens; a free one where there is none.
+        environment: variables of its environment.
     """
-    port = _free_port()
+    port = free_port() if port is None else port
     address = f"http://127.0.0.1:{port}"
     options = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
-    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    environment = {**os.environ, "HOME": str(home), "PYTHONUSERBASE": site.getuserbase()}
+    given = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    own = {"HOME": str(home), "PYTHONUSERBASE": site.getuserbase()}
     log_path = home / "server.log"
-    with log_path.open("w") as log:
+    with log_path.open("a") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", script, *flags],
+            [sys.executable, "-m", "streamlit", "run", script, *given, *flags],
             cwd=folder,
-            env=environment,
+            env={**os.environ, **own, **environment},
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:
             _wait_until_healthy(server, address, log_path)
-            yield address
+            yield Started(address, server, log_path)
         finally:
             _stop(server)
 
 
-def _free_port() -> int:
+@contextlib.contextmanager
+def serving(script: str, folder: Path, home: Path) -> Iterator[str]:
+    """Run ``streamlit run script`` in ``folder`` and give its address; the others as in `started`."""
+    with started(script, folder, home) as server:
+        yield server.address
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
