@@ -23,6 +23,7 @@ from pages._ui import (
     messages,
     navigation,
     presenting,
+    reconnecting,
     sidebar,
     state,
     upload,
@@ -174,6 +175,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         question: the question that the page answers; its title.
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
+    reconnecting.take_again()
     opening = link.read(name, settings)
     TURNS.take(OPENING if opening or link.current().k > LARGE else FIGURE, dials.look)
     _open(question)
@@ -190,6 +192,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
+    reconnecting.take_again()
     opening = link.read(name, settings, presentable=False)
     TURNS.take(OPENING if opening else FIGURE, dials.look)
     _open(question)

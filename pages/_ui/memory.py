@@ -27,8 +27,9 @@ import pyarrow as pa
 import streamlit as st
 from streamlit import runtime
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages._ui.on_the_way import Gate
@@ -326,13 +327,24 @@ def _tell_of_upload(session: str, refusal: str) -> None:
     if one is None or one.refused == refusal:
         return
     one.refused = refusal
-    server = _server()
-    info = server._session_mgr.get_active_session_info(session) if refusal and server is not None else None
-    if info is not None:
+    if refusal and (inner := _app_session(session)) is not None:
         again = ClientState()
-        again.CopyFrom(info.session._client_state)
+        again.CopyFrom(inner._client_state)
         again.ClearField("widget_states")  # which may be older than what the session holds
-        info.session.request_rerun(again)
+        inner.request_rerun(again)
+
+
+def runner_of(session: str) -> ScriptRunner | None:
+    """What runs the pages of this session; None in a test of a page alone."""
+    inner = _app_session(session)
+    return None if inner is None else inner._scriptrunner
+
+
+def _app_session(session: str) -> AppSession | None:
+    """Streamlit's own session, to which a page has no public way; None where it has no visitor."""
+    server = _server()
+    info = server._session_mgr.get_active_session_info(session) if server is not None else None
+    return None if info is None else info.session
 
 
 _PROMISED: dict[object, int] = {}

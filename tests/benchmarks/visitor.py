@@ -37,6 +37,7 @@ class Visitor:
     offered: list[Any] = field(default_factory=list)  # places for an upload
     errors: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)  # in boxes, by all runs
+    written: str = ""  # what the page has put behind the "?" of its address
     _moves: int = 0
     _file: UploadedFileInfo | None = None
     _file_widget: str = ""
@@ -164,6 +165,8 @@ class Visitor:
             self.session = message.new_session.initialize.session_id or self.session
         elif kind == "script_finished":
             self.over = message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif kind == "page_info_changed":
+            self.written = message.page_info_changed.query_string
         elif kind == "file_urls_response":
             self.offered = list(message.file_urls_response.file_urls)
         elif kind == "session_event" and message.session_event.HasField("script_compilation_exception"):
