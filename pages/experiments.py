@@ -1,7 +1,7 @@
 """Experiments: the map of who wins, the paper's evaluation run anew, and what is left of the claims."""
 
 from pages._ui import guidance, messages
-from pages._ui.experiments import controls, protocols, results, runs, winner_map
+from pages._ui.experiments import controls, protocols, results, runs, settings, winner_map
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 
@@ -44,7 +44,7 @@ elif run.active:
 else:
     view = run.view()
     results.first_figure(view, scenario)
-    page.controls()
+    page.controls(results.unused(view) if key in settings.CELLS else None)
     parts = PARTS.tabs()
     with parts["sweep"]:
         controls.sweep_and_run(key, run, scenario)

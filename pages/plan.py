@@ -49,7 +49,7 @@ with right:
     )
     controls(k, settings)
     sections.use(plan)
-figure = sections.plan_map_figure(page, plan, place)
+figure = sections.plan_map_figure(page, plan, place, PARTS.binding.current() == "estimators")
 with st.expander("What exactly is promised?"):
     st.markdown(sentences.meaning(plan))
     st.markdown(sentences.FORMULAS)

@@ -204,19 +204,18 @@ class Dials {
     row.className = 'rr-dial';
     row.innerHTML = `<div class="rr-head"><label></label><input class="rr-box" type="text" role="spinbutton"
       inputmode="decimal" autocomplete="off" spellcheck="false"></div><input class="rr-range" type="range" min="0" step="any">
-      <div class="rr-ends" aria-hidden="true"><span></span><span></span></div><div class="rr-error" role="alert"></div>`;
+      <div class="rr-ends" aria-hidden="true"><span></span><span></span></div><div class="rr-why"></div>
+      <div class="rr-error" role="alert"></div>`;
     const part = name => row.querySelector(name);
-    const of = {dial, row, label: part('label'), box: part('.rr-box'), range: part('.rr-range'), error: part('.rr-error')};
+    const of = {dial, row, label: part('label'), box: part('.rr-box'), range: part('.rr-range'), error: part('.rr-error'),
+                why: part('.rr-why'), ends: part('.rr-ends')};
     of.range.id = `rr-${dial.name}-${Math.random().toString(36).slice(2)}`;
     of.label.htmlFor = of.range.id;
     of.label.textContent = dial.label;
-    of.label.title = dial.help;
     of.range.max = dial.stops.length - 1;
     of.range.setAttribute('aria-label', dial.label);
-    of.range.setAttribute('aria-description', dial.help);
     of.box.setAttribute('aria-label', dial.exact);
-    [...part('.rr-ends').children].forEach((end, i) => { end.textContent = dial.ends[i] });
-    part('.rr-ends').hidden = !dial.ends.join('');
+    [...of.ends.children].forEach((end, i) => { end.textContent = dial.ends[i] });
     of.range.addEventListener('input', () => this.move(of, of.dial.stops[Math.round(of.range.valueAsNumber)]));
     for (const end of ['change', 'pointerup', 'pointercancel', 'blur']) of.range.addEventListener(end, () => this.release(of));
     of.range.addEventListener('keydown', event => this.key(of, event));
@@ -235,8 +234,12 @@ class Dials {
     const of = this.rows.get(dial.name);
     of.dial = dial;
     of.error.textContent = dial.error;
-    of.range.disabled = of.box.disabled = dial.off;
-    of.row.classList.toggle('rr-off', dial.off);
+    of.range.disabled = of.box.disabled = Boolean(dial.off);  // why the dial does nothing here; empty where it does
+    of.row.classList.toggle('rr-off', Boolean(dial.off));
+    of.why.textContent = dial.off;
+    of.label.title = dial.off || dial.help;
+    of.range.setAttribute('aria-description', of.label.title);
+    of.ends.hidden = Boolean(dial.off) || !dial.ends.join('');
     // What the hand has set since is newer than what the server knows.
     if (this.hand !== of && this.wanted?.name !== dial.name) this.display(of, dial.value);
   }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -46,7 +47,7 @@ _DIALS = {
         _FIELDS["s"],
         "Exact s",
         [i / 20 for i in range(101)],
-        "For Zipf alone. The share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
+        "The share of rank r is proportional to 1/rˢ: 0 is uniform, larger is more concentrated.",
     ),
     # About twenty steps per factor of ten, to three digits: 0.01 ... 20.
     "epsilon": _Dial(
@@ -85,11 +86,12 @@ def _hand() -> _Hand:
     return hand
 
 
-def draw(key: str, *names: str, compact: bool = False) -> None:
+def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) -> None:
     """Draw the dials of some fields of the scenario: "epsilon", "n", "s".
 
     Args:
         key: of the component; the same fields may stand at two places of a page.
+        grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so.
         compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
             has a sign instead of words.
     """
@@ -107,7 +109,7 @@ def draw(key: str, *names: str, compact: bool = False) -> None:
                 "ends": dial.ends,
                 "whole": dial.field.whole,
                 "value": getattr(scenario, name),
-                "off": name == "s" and scenario.dist != "zipf",
+                "off": grey.get(name, ""),
                 "error": hand.error[1] if hand.error[0] == name else "",
             }
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -74,6 +75,7 @@ _STYLE = """<style>
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.12rem;}
+[data-testid="stSidebarUserContent"] [data-testid="stCaptionContainer"] p {line-height: 1.2;}
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
@@ -109,30 +111,41 @@ class Page:
         return chart.place_of_lead()
 
     def lead(
-        self, figure: go.Figure, name: str, on_click: chart.OnClick | None = None, place: Any = None
+        self,
+        figure: go.Figure,
+        name: str,
+        on_click: chart.OnClick | None = None,
+        place: Any = None,
+        unused: Mapping[str, str] | None = None,
     ) -> None:
-        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`."""
+        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`,
+        ``unused`` as in `controls`."""
         chart.lead(figure, name, on_click, place)
-        self.controls()
+        self.controls(unused)
 
     @staticmethod
-    def controls() -> None:
+    def controls(unused: Mapping[str, str] | None = None) -> None:
         """Draw navigation and sidebar; a page that is presented ends here.
 
         The dials come first: all the rest can wait while a hand moves them.
+
+        Args:
+            unused: why, by name, for each of "k", "s", "epsilon", "n" and "seed" that nothing in the open view depends
+                on: these controls are grey. What the distribution fixes is known to the sidebar.
         """
+        grey = sidebar.grey(unused or {})
         if link.presenting():
-            presenting.controls()
+            presenting.controls(grey)
         if not (dials.dragging() or TURNS.are_wanted()):
             TURNS.end()
             time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
             TURNS.take(GO_ON, dials.look)
         with st.sidebar:
             links, population = st.container(key="links"), st.container()
-            sidebar.draw_dials()
+            sidebar.draw_dials(grey)
             buttons = st.container()
         with st.bottom, st.container(key="foot"):
-            dials.draw("dials_at_the_foot", "epsilon", "n", compact=True)
+            dials.draw("dials_at_the_foot", "epsilon", "n", grey=grey, compact=True)
         TURNS.end()
         dials.wait_for_the_hand()
         TURNS.take(REST, dials.look)
@@ -141,9 +154,9 @@ class Page:
             navigation.draw()
         TURNS.let_pass(dials.look)
         with population:
-            sidebar.draw_population()
+            sidebar.draw_population(grey)
         with buttons:
-            sidebar.draw_buttons()
+            sidebar.draw_buttons(grey)
         if not dials.moving():  # one entry of the history for a move, however long it takes
             link.write()
 

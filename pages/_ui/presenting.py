@@ -7,6 +7,7 @@ begins and ends it, see `dials`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NoReturn
 
 import streamlit as st
@@ -61,17 +62,17 @@ body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-i
 </style>"""
 
 
-def controls() -> NoReturn:
-    """Draw the dials, the buttons and the way on, at the foot of the window, and end the run."""
+def controls(grey: Mapping[str, str]) -> NoReturn:
+    """Draw the dials, the buttons and the way on, at the foot of the window, and end the run; ``grey`` as in `dials`."""
     with st.bottom, st.container(key="foot"):
-        dials.draw("dials_at_the_foot", "epsilon", "n", compact=True)
+        dials.draw("dials_at_the_foot", "epsilon", "n", grey=grey, compact=True)
         buttons = st.container(
             key="present", horizontal=True, width="content", gap="small", vertical_alignment="center"
         )
     dials.wait_for_the_hand()
     figure_controls.draw_waiting()
     with buttons:
-        sidebar.draw_new_draw()
+        sidebar.draw_new_draw(grey)
         truth.draw_button(brief=True)
         with st.popover("QR"), st.container(width=_QR_CODE):
             sidebar.draw_share()

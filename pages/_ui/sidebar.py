@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -20,11 +20,28 @@ from rr_core.scenario import FIRST, PRESETS, Scenario
 _POPOVER_PART = 260  # pixels
 _MASK = 3  # of a QR code
 _LONGEST_IN_QR = 1200  # characters: denser codes are hard to read from a projector
+_OTHER_K = "So many these data have. With another K the plan is for a Zipf distribution."
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
-def draw_population() -> None:
-    """Draw the widgets for the distribution and its number of categories."""
+def grey(unused: Mapping[str, str]) -> dict[str, str]:
+    """Why each control that does nothing is grey, by the name of its field: what the page says of its open view, and what
+    the distribution fixes.
+
+    Args:
+        unused: reasons of the page.
+    """
+    scenario, fixed = link.current(), {}
+    if _of_data() and link.page() != "plan":  # of a survey that may have other answers than the data
+        whose = "Your data" if scenario.dist == UPLOAD else "These data"
+        fixed["k"] = f"{whose} have {scenario.k:,} categories; choose Zipf to set K."
+    if scenario.dist != "zipf":
+        fixed["s"] = "Only Zipf has one."
+    return {**unused, **fixed}
+
+
+def draw_population(grey: Mapping[str, str]) -> None:
+    """Draw the widgets for the distribution and its number of categories; ``grey`` as in `dials`."""
     scenario = link.current()
     left, right = st.columns([3, 2], gap="small")
     left.selectbox(
@@ -33,43 +50,44 @@ def draw_population() -> None:
         format_func=DISTRIBUTIONS.__getitem__,
         **_widget_arguments("dist", UPLOAD if state.upload_open() else scenario.dist, _put_distribution),
     )
-    of_table = scenario.dist in TABLES or scenario.dist == UPLOAD
-    planning = link.page() == "plan"  # of a survey that may have other answers than the table
     right.number_input(
         "Categories K",
         limits.K_MIN,
         limits.K_MAX,
-        disabled=of_table and not planning,
-        help="So many these data have. With another K the plan is for a Zipf distribution."
-        if of_table and planning
-        else None,
+        disabled="k" in grey,
+        help=grey.get("k", _OTHER_K if _of_data() else None),
         **_widget_arguments("k", scenario.k, _put_k),
     )
+    if "k" in grey:
+        st.caption(grey["k"])
 
 
-def draw_dials() -> None:
-    """Draw the dials of the scenario."""
-    dials.draw("dials", "s", "epsilon", "n")
+def draw_dials(grey: Mapping[str, str]) -> None:
+    """Draw the dials of the scenario; ``grey`` as in `dials`."""
+    dials.draw("dials", "s", "epsilon", "n", grey=grey)
 
 
-def draw_buttons() -> None:
-    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth."""
+def draw_buttons(grey: Mapping[str, str]) -> None:
+    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth;
+    ``grey`` as in `dials`."""
     with st.container(key="buttons", horizontal=True, gap="xsmall"):
-        draw_new_draw()
+        draw_new_draw(grey)
         with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
             with st.container(width=_POPOVER_PART):
-                _more(link.current())
+                _more(link.current(), grey)
             with st.container(width=_POPOVER_PART):
                 draw_share()
         truth.draw_button()
 
 
-def draw_new_draw() -> None:
-    """Draw the button for another draw."""
-    st.button("New draw", on_click=link.new_draw, width="stretch")
+def draw_new_draw(grey: Mapping[str, str]) -> None:
+    """Draw the button for another draw; ``grey`` as in `dials`."""
+    st.button(
+        "New draw", on_click=link.new_draw, width="stretch", disabled="seed" in grey, help=grey.get("seed")
+    )
 
 
-def _more(scenario: Scenario) -> None:
+def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
     preset = next((name for name, p in _PRESETS.items() if p.scenario == scenario), None)
     st.selectbox(
         "Preset",
@@ -83,9 +101,14 @@ def _more(scenario: Scenario) -> None:
         "Seed",
         limits.SEED_MIN,
         limits.SEED_MAX,
-        help="Which random draw of users and noise. The same seed gives the same numbers everywhere.",
+        help=grey.get(
+            "seed", "Which random draw of users and noise. The same seed gives the same numbers everywhere."
+        ),
+        disabled="seed" in grey,
         **_widget_arguments("seed", scenario.seed),
     )
+    if "seed" in grey:
+        st.caption(grey["seed"])
     mechanism = scenario.mechanism
     st.caption(
         f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
@@ -142,8 +165,12 @@ def _put_distribution(dist: str) -> None:
 
 
 def _put_k(k: int) -> None:
-    of_table = link.current().dist in TABLES or link.current().dist == UPLOAD
-    link.change(**({"dist": "zipf"} if of_table else {}), k=k)
+    link.change(**({"dist": "zipf"} if _of_data() else {}), k=k)
+
+
+def _of_data() -> bool:
+    """Whether data fix the number of categories."""
+    return link.current().dist in TABLES or link.current().dist == UPLOAD
 
 
 def _reset() -> None:

@@ -39,6 +39,11 @@ def note(what: str = "this") -> str:
     return f"The truth is hidden. **Reveal the truth** in the sidebar shows {what}."
 
 
+def unused_without(*fields: str) -> dict[str, str]:
+    """Why these controls are grey while the truth is hidden, on a page that needs it for them; see `Page.controls`."""
+    return dict.fromkeys(fields, "Nothing here depends on it while the truth is hidden.") if hidden() else {}
+
+
 def draw_button(*, brief: bool = False) -> None:
     """Draw the button that hides the truth or reveals it, on the pages that show it; ``brief``, in one word."""
     if link.page() in _PAGES:

@@ -54,7 +54,7 @@ STRIP_KINDS: dict[str, MapKind] = {
     "k-n": MapKind("k", "n", ("population", "epsilon")),
     "s-n": MapKind("s", "n", ("k", "epsilon")),
 }
-_ALL_KINDS = {**STRIP_KINDS, **MAP_KINDS}
+ALL_KINDS = {**STRIP_KINDS, **MAP_KINDS}
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class WinnerMap:
 
     @property
     def kind(self) -> MapKind:
-        return _ALL_KINDS[self.key]
+        return ALL_KINDS[self.key]
 
     @property
     def is_strip(self) -> bool:
@@ -211,7 +211,7 @@ def fixed_axes(
     """
     rests = list(_cells_by_fixed(tuple(cells), key))
     found: list[FixedAxis] = []
-    for place, axis in enumerate(_ALL_KINDS[key].fixed):
+    for place, axis in enumerate(ALL_KINDS[key].fixed):
         options = list(dict.fromkeys(rest[place] for rest in rests))
         if axis != "population":  # populations stay in the order of the sweep
             options.sort()
@@ -249,7 +249,7 @@ def winner_map(
         raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
     first, second = fixed_axes(result.sweep.cells, key, wanted)
     cells = _cells_by_fixed(result.sweep.cells, key)[first.value, second.value]
-    kind = _ALL_KINDS[key]
+    kind = ALL_KINDS[key]
     at = {(axis_value(cell, kind.x), axis_value(cell, kind.y)): cell for cell in cells}
     x, y = (_values(cells, axis) for axis in (kind.x, kind.y))
     rows = tuple(

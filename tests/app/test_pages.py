@@ -91,9 +91,12 @@ def test_a_link_sets_every_widget_and_a_new_draw_is_drawn(name):
     shown += [widget(page, label).value for label in LABELS[4:7]]
     assert shown == [None, "zipf", k, 7, 1.3, 2.0, 3000]
     before = charts(page)[0]["data"]
+    if widget(page.sidebar, "New draw").disabled:  # see tests/app/test_grey_controls.py
+        assert name not in OF_A_DRAW
+        return
     checked(widget(page.sidebar, "New draw").click().run())
     assert widget(page.sidebar, "Seed").value == 8
-    assert (charts(page)[0]["data"] != before) == (name in OF_A_DRAW)
+    assert charts(page)[0]["data"] != before
 
 
 @pytest.mark.parametrize("name", ["", "noisy_histogram", "inv_negatives"])
@@ -373,11 +376,11 @@ def persons_answers(scenario, truth, many):
 def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     page, scenario = opened("noisy_histogram", "dist=zipf&part=person"), Scenario()
     assert [trace["name"] for trace in charts(page)[1]["data"]] == ["before any report", "after the report"]
-    assert "eᵋ = 2.718 times" in words(page)
+    assert "eᵋ = 2.72 times" in words(page)
     checked(widget(page, "Answer again").click().run())
     text, belief = words(page), charts(page)[1]
     assert "2 answers cost 2 · ε = 2." in text
-    assert f"e²ᵋ = {math.exp(2):.4g} times" in text
+    assert "e²ᵋ = 7.39 times" in text
     names = ["before any report", "after the first report", "after all 2 reports"]
     assert [trace["name"] for trace in belief["data"]] == names
     truth = int(page.selectbox(key="person_truth").value)

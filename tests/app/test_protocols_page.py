@@ -95,6 +95,8 @@ def test_a_choice_is_in_the_link_and_the_default_is_not():
     assert settings == ChannelSettings()
     assert len(notes) == 2
     assert SETTINGS.read({"k": "5"}) is None
+    # A link from when forced answers opened the page names its settings alone.
+    assert SETTINGS.read({"forced": "30"}) == (ChannelSettings("forced", forced=30), ())
 
 
 def test_a_link_opens_its_own_table_and_a_broken_one_is_told():

@@ -187,6 +187,7 @@ _MEASURES: dict[Measure, str] = {
     "negatives": "Negatives",
 }
 _ALL = "All"
+_OF_THE_SWEEP = "The sweep has its own."
 
 
 def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
@@ -370,6 +371,16 @@ def first_figure(view: SweepView, scenario: Scenario) -> None:
     if brief := _verdicts_in_brief(view.result):
         st.markdown(brief)
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
+
+
+def unused(view: SweepView) -> dict[str, str]:
+    """Why controls of the sidebar are grey, see `frame.Page.controls`: the figures mark the scenario along their axes,
+    and depend on nothing else of it."""
+    along = (
+        tuple(_ALONG) if view.preset is None else (default_selection(view.result.sweep, view.preset).along,)
+    )
+    axes = {*along, *winner_map.axes(view)}
+    return {name: _OF_THE_SWEEP for name in ("k", "s", "epsilon", "n", "seed") if name not in axes}
 
 
 def second_figure(view: SweepView, scenario: Scenario) -> None:

@@ -18,6 +18,7 @@ from pages._ui.safe_text import markdown
 from rr_core import parameters, typed
 from rr_core.experiments.grid import POINT, Cell, Sweep
 from rr_core.experiments.winner_map import (
+    ALL_KINDS,
     AxisValue,
     FixedAxis,
     FixedName,
@@ -213,6 +214,14 @@ def _selection(view: SweepView) -> MapSelection:
     """The selection of the sweep on screen, which must have a map."""
     selection, sweep = SELECTIONS.current().by_sweep.get(view.key, MapSelection()), view.result.sweep
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
+
+
+def axes(view: SweepView) -> frozenset[str]:
+    """Fields of the scenario that the map of a sweep has along its axes; none where there is no map."""
+    if why_no_map(view.result.sweep):
+        return frozenset()
+    kind = ALL_KINDS[_selection(view).key]
+    return frozenset((kind.x, kind.y))
 
 
 def link_to_estimators(label: str, scenario: Scenario) -> None:

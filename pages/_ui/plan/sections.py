@@ -91,14 +91,18 @@ def _change(field: str, value: float) -> None:
     link.change(**{field: value})
 
 
-def plan_map_figure(page: Page, plan: Plan, place: Any) -> go.Figure:
-    """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it."""
+def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
+    """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it. ``simulates``:
+    whether the open part offers to simulate the scenario."""
     landscape = results.plan_landscape(page.work, plan)
     frontier = results.target_frontier(page.work, plan)
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
     found = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
-    page.lead(figure, "plan", _clicked, place)
+    unused = {} if simulates else {"seed": "The plan is computed, not drawn."}
+    if not (simulates or plan.settings.needs_shares):
+        unused["s"] = "This plan holds for all shares."
+    page.lead(figure, "plan", _clicked, place, unused)
     return figure
 
 

@@ -76,6 +76,13 @@ class PlanSettings:
         return self.guess == "worst" and not self.about.needs_population
 
     @property
+    def needs_shares(self) -> bool:
+        """Whether the plan depends on the population's shares."""
+        return not self.worst_case and (
+            self.kind in ("max", "top") or (self.kind == "rmse" and self.users == "sampled")
+        )
+
+    @property
     def target(self) -> Target:
         kind = self.about
         value = int(self.value) if kind.whole else max(self.value / _PERCENT, kind.low)

@@ -62,6 +62,13 @@ _WHAT = {
 _EXAMPLE = "0.7 0.2 0.1; 0.2 0.6 0.2; 0.1 0.2 0.7"
 _LONGEST_TEXT, _LONGEST_SENTENCE, _LONGEST_CORNER = 400, 600, 14
 MOST_CATEGORIES = 100
+# Why ε does nothing, by design; the others use the sidebar's.
+EPSILON_UNUSED = {
+    "forced": "Here the die sets the privacy.",
+    "warner": "Here the coin sets the privacy.",
+    "errors": "No privacy is meant here.",
+    "own": "Here your table sets the privacy.",
+}
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class ChannelSettings:
         matrix: as it was typed.
     """
 
-    design: str = "forced"
+    design: str = "k_rr"
     p: float = 75.0
     forced: float = 40.0
     first: float = 60.0
@@ -123,7 +130,9 @@ _ALL = (_DESIGN, *(one for several in _OF_DESIGN.values() for one in several))
 def _read(query: Mapping[str, str]) -> tuple[ChannelSettings, tuple[str, ...]] | None:
     if query.keys().isdisjoint(one.parameter for one in _ALL):
         return None
-    return parameters.read(_ALL, query, ChannelSettings())
+    # A link with nothing but the settings of a channel is about that channel.
+    named = [design for design, own in _OF_DESIGN.items() if any(one.parameter in query for one in own)]
+    return parameters.read(_ALL, query, ChannelSettings(named[0] if named else ChannelSettings.design))
 
 
 def _write(settings: ChannelSettings) -> dict[str, str | None]:
@@ -195,7 +204,7 @@ def section(page: Page) -> None:
         collected.mle,
         shown.labels,
     )
-    page.lead(figure, "protocols", place=place)
+    page.lead(figure, "protocols", place=place, unused=_unused(settings.design))
     _explain(settings, draw, shown)
     if not dials.moving():
         _details(shown)
@@ -204,6 +213,10 @@ def section(page: Page) -> None:
     downloads.row(
         page.work, figure, "channel", partial(_data_csv, shown), _SCRIPT.format(code=shown.code), alone=True
     )
+
+
+def _unused(design: str) -> dict[str, str]:
+    return {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
 
 
 def _slider(settings: ChannelSettings, number: Number) -> None:

@@ -125,7 +125,7 @@ def section(page: Page) -> None:
     settings = SETTINGS.current()
     shown = _cached(work, "exposure", settings, lambda: _exposure(work, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
-    page.lead(figure, "protocols", place=place)
+    page.lead(figure, "protocols", place=place, unused=truth.unused_without("s"))
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():
         left, right = st.columns(2, gap="medium")

@@ -17,7 +17,7 @@ from rr_core import parameters
 from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import plain_names
+from rr_core.figures.wording import listed, plain_names
 from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.parameters import Choice, Number
 from rr_core.protocols import PosteriorSummary, summarise_posterior
@@ -75,13 +75,11 @@ def section(page: Page) -> None:
         "the prior is believed.\n\n"
         "**Try:** choose **My own** and make it large. Which way do the estimates move?"
     )
-    if draw.scenario.k > MOST_CATEGORIES or draw.scenario.n > MOST_USERS:
-        st.info(
-            f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories and {MOST_USERS:,} users: lower "
-            "**Categories K** or **Users N**.",
-            icon=":material/info:",
-        )
-        page.controls()
+    too_many = {"k": draw.scenario.k > MOST_CATEGORIES, "n": draw.scenario.n > MOST_USERS}
+    if any(too_many.values()):
+        st.info(_too_many(**too_many), icon=":material/info:")
+        helpless = ("s", "epsilon", "seed", *(name for name, many in too_many.items() if not many))
+        page.controls(dict.fromkeys(helpless, "Nothing is drawn for so many."))
         return
     place = page.place()
     with figure_controls.row():
@@ -116,6 +114,14 @@ def section(page: Page) -> None:
         _details(page.work, settings)
     more = _SCRIPT.format(prior=settings.parameter, draws=_DRAWS)
     downloads.row(page.work, figure, "posterior", partial(_data_csv, draw, found), more, alone=True)
+
+
+def _too_many(k: bool, n: bool) -> str:
+    lower = [name for name, many in (("**Categories K**", k), ("**Users N**", n)) if many]
+    return (
+        f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories and {MOST_USERS:,} users: lower "
+        f"{listed(lower)}."
+    )
 
 
 def _view(page: Page) -> Bars:

@@ -38,7 +38,8 @@ def section(page: Page) -> None:
     )
     shares = truth.unless_hidden(draw.theta)
     inv = _collected(page.work) if scenario.k <= _MOST_COLLECTED else {}
-    page.lead(side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares), "protocols", place=place)
+    figure = side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares)
+    page.lead(figure, "protocols", place=place, unused=truth.unused_without("s", "seed"))
     drawn = (
         "Diamonds: the error in this draw, from one collection by each protocol. (Local hashing is not collected here.)"
         if inv

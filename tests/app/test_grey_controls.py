@@ -1,0 +1,149 @@
+"""Every control of the sidebar does something in the open view, or is grey and says why: on every page, in every part,
+for every design, encoding, prior, scheme, target and built-in sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pages._ui.experiments.settings import CELLS
+from pages._ui.parts import Parts
+from pages._ui.protocols import channel, over_time, posterior, unary
+from rr_core.metrics import Users
+from rr_core.plan.targets import KINDS
+from tests.app.opening import FILES, charts, dials, opened
+from tests.sentences import holds
+
+BASE = {"dist": "zipf", "k": "12", "s": "1.5", "eps": "1", "n": "2000", "seed": "7"}
+# Links that move one control: some move has to change the view. (Three shares of twelve are the same of nine.)
+MOVES = {
+    "k": ("9", "2"),
+    "s": ("2.5", "0"),
+    "epsilon": ("2", "0.1"),
+    "n": ("500", "300000"),
+    "seed": ("8", "9"),
+}
+PARAMETER = {"epsilon": "eps"}
+
+
+def parts() -> dict[str, tuple[str, ...]]:
+    """Keys of the parts of every page that has some, found as it is opened."""
+    found: dict[str, tuple[str, ...]] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        made = Parts.__init__
+
+        def init(self: Parts, page: str, names: dict[str, str]) -> None:
+            found[page] = tuple(names)
+            made(self, page, names)
+
+        patch.setattr(Parts, "__init__", init)
+        for name in FILES:
+            opened(name)
+    return found
+
+
+CHOICES: dict[tuple[str, str], list[str]] = {
+    ("protocols", "channel"): [f"channel={design}" for design in channel.DESIGNS],
+    ("protocols", "unary"): [f"bits={encoding}" for encoding in unary.ENCODINGS],
+    ("protocols", "posterior"): [f"prior={prior}" for prior in posterior.NAMES],
+    ("protocols", "time"): [f"schemes={scheme}" for scheme in over_time.NAMES],
+    ("protocols", "compare"): [""],
+}
+
+
+def views() -> Iterator[tuple[str, str]]:
+    """Every page with the query of every view."""
+    for name in FILES:
+        for part in PARTS.get(name, ("",)):
+            for choice in CHOICES[name, part] if name == "protocols" else [""]:
+                yield name, "&".join(filter(None, (f"part={part}" if part else "", choice)))
+    for kind in KINDS:
+        for users in Users.__args__:
+            for guess in ("sidebar", "worst"):
+                yield "plan", f"target={kind}&whose={users}&guess={guess}"
+    yield from (("experiments", f"sweep={sweep}") for sweep in CELLS)
+    yield "protocols", "part=compare&truth=hidden"
+    yield "protocols", "part=time&truth=hidden"
+    yield "protocols", "part=posterior&n=2000000"
+
+
+PARTS = parts()
+VIEWS = list(dict.fromkeys(views()))
+
+
+def link(query: str, **moved: str) -> str:
+    own = dict(pair.split("=") for pair in query.split("&") if pair)
+    return "&".join(f"{name}={text}" for name, text in {**BASE, **own, **moved}.items())
+
+
+def view(page: Any) -> tuple[Any, ...]:
+    """What is on screen beside the sidebar."""
+    main = page.main
+    texts = [one.value for kind in (main.markdown, main.caption, main.info) for one in kind]
+    figures = [json.dumps([one["data"], one["layout"], one["alt"]], sort_keys=True) for one in charts(page)]
+    return texts, [one.value for one in main.metric], figures
+
+
+def grey(page: Any) -> dict[str, str]:
+    """Why each control that is grey is so, as it stands in the sidebar."""
+    found = {one.dial["name"]: one.dial["off"] for one in dials(page) if one.dial["off"]}
+    said = [one.value for one in page.sidebar.caption]
+    for name, label in (("k", "Categories K"), ("seed", "Seed")):
+        (control,) = [one for one in page.sidebar.number_input if one.label == label]
+        if control.disabled:
+            found[name] = control.help
+            assert control.help in said
+    (new,) = [one for one in page.sidebar.button if one.label == "New draw"]
+    assert new.disabled == ("seed" in found)
+    return found
+
+
+def check(name: str, query: str) -> None:
+    page = opened(name, link(query))
+    shown, reasons = view(page), grey(page)
+    assert all(reasons.values()), reasons
+    for control, moves in MOVES.items():
+        if name == "plan" and "estimators" in query and control in ("s", "seed"):
+            continue  # what a simulation shows that is started by hand
+        moved = [view(opened(name, link(query, **{PARAMETER.get(control, control): to}))) for to in moves[:1]]
+        if moved[0] == shown and control not in reasons:
+            moved += [
+                view(opened(name, link(query, **{PARAMETER.get(control, control): to}))) for to in moves[1:]
+            ]
+        changes = any(one != shown for one in moved)
+        assert changes == (control not in reasons), f"{control}: {reasons.get(control, 'nothing changes')}"
+
+
+OF_THE_PAGE = [one for one in VIEWS if one[0] == "protocols"]
+
+
+@holds("Nothing is drawn for so many.", "Nothing here depends on it while the truth is hidden.")
+@pytest.mark.parametrize(("name", "query"), OF_THE_PAGE)
+def test_on_protocols_every_control_does_something_or_says_why_not(name, query):
+    check(name, query)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "query"), [one for one in VIEWS if one not in OF_THE_PAGE])
+def test_every_control_does_something_or_says_why_not(name, query):
+    check(name, query)
+
+
+def test_every_choice_of_every_part_of_protocols_takes_part():
+    assert {part for name, part in CHOICES if name == "protocols"} == set(PARTS["protocols"])
+
+
+def test_the_first_view_of_protocols_uses_epsilon():
+    assert "epsilon" not in grey(opened("protocols"))
+    assert channel.ChannelSettings().design not in channel.EPSILON_UNUSED
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name])
+def test_a_number_of_categories_that_data_fix_says_so(name):
+    reasons = grey(opened(name, "dist=exam"))
+    assert reasons["k"] == "These data have 12 categories; choose Zipf to set K."
+    assert "Zipf" in reasons["s"]
+    assert "k" not in grey(opened(name, "dist=humps&k=12")) or name == "experiments"
