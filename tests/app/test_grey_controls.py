@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from pages._ui import sidebar
 from pages._ui.experiments.settings import CELLS
 from pages._ui.parts import Parts
 from pages._ui.protocols import channel, over_time, posterior, unary
+from rr_core import Scenario
 from rr_core.metrics import Users
 from rr_core.plan.targets import KINDS
+from rr_core.populations import TABLES, UPLOAD
 from tests.app.opening import FILES, charts, dials, opened
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import tells
 
 BASE = {"dist": "zipf", "k": "12", "s": "1.5", "eps": "1", "n": "2000", "seed": "7"}
 # Links that move one control: some move has to change the view. (Three shares of twelve are the same of nine.)
@@ -139,6 +143,14 @@ def test_every_choice_of_every_part_of_protocols_takes_part():
 def test_the_first_view_of_protocols_uses_epsilon():
     assert "epsilon" not in grey(opened("protocols"))
     assert channel.ChannelSettings().design not in channel.EPSILON_UNUSED
+
+
+@recomputes(sidebar.grey)
+def test_the_number_of_categories_that_data_have_is_told(monkeypatch):
+    for dist, table in [*TABLES.items(), (UPLOAD, TABLES["exam"])]:
+        scenario = Scenario(dist, len(table.rows))
+        monkeypatch.setattr(sidebar.link, "current", lambda scenario=scenario: scenario)
+        tells(sidebar.grey({})["k"], len(table.rows))
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name])

@@ -132,7 +132,8 @@ def _read(query: Mapping[str, str]) -> tuple[ChannelSettings, tuple[str, ...]] |
         return None
     # A link with nothing but the settings of a channel is about that channel.
     named = [design for design, own in _OF_DESIGN.items() if any(one.parameter in query for one in own)]
-    return parameters.read(_ALL, query, ChannelSettings(named[0] if named else ChannelSettings.design))
+    inferred = _DESIGN.parameter not in query and named
+    return parameters.read(_ALL, query, ChannelSettings(named[0]) if inferred else ChannelSettings())
 
 
 def _write(settings: ChannelSettings) -> dict[str, str | None]:
