@@ -131,9 +131,8 @@ def at_most(share: float, digits: int = 3) -> str:
 
 
 def at_least(chance: float) -> str:
-    """A probability in percent that is not rounded up: never 100% when it is less."""
-    rounded = math.floor(chance * 1e4 * (1 + 1e-12)) / 1e4
-    return percent(rounded if rounded < 1 or chance >= 1 else 0.9999, 4)
+    """A probability in percent that is not rounded up: never 100%, which no number of random reports makes sure."""
+    return percent(min(math.floor(chance * 1e4 * (1 + 1e-12)) / 1e4, 0.9999), 4)
 
 
 def promise_text(target: Target) -> str:

@@ -41,6 +41,7 @@ _NOTHING = 1e-300  # a distance at which no tail is below a half
 _EXACT = 1e-14
 _ROUNDING = 1e-9  # nats within which the logarithm of a tail is known
 _NEAR = 1e-9  # of one person, by which a number of people may be off a whole one by rounding
+_FEW = 100  # users, of whom a fraction of a person more or less matters to the largest error
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,12 @@ def required_epsilon(
     if excess(low, here)[0] <= 0:
         return EPSILON_APP_MIN
     if excess(high, here)[0] > 0:
+        if target.kind == "rmse":
+            return Unreachable(
+                f"With N = {n:,.0f} not even ε = {EPSILON_APP_MAX:g}, hardly any privacy, is enough for this."
+            )
         return Unreachable(
-            f"With N = {n:,.0f} not even ε = {EPSILON_APP_MAX:g}, hardly any privacy, is enough to promise this."
+            f"With N = {n:,.0f} the bounds used here promise this at no ε up to {EPSILON_APP_MAX:g}."
         )
     return float(tails.decreasing_root(excess, low, high, ACCURACY)[0])
 
@@ -161,6 +166,9 @@ def least_users(function: Shortfall, channels: Channels) -> Array:
     users: Array = np.maximum(np.ceil(root * (1 - 10 * ACCURACY)), 1.0)
     fewer = np.maximum(users - 1, 1.0)
     users = np.where(short(fewer) <= 0, fewer, np.where(short(users) > 0, users + 1, users))
+    # Of few users whole people come in steps.
+    while (few := users <= _FEW).any() and (missed := few & (short(users) > 0)).any():
+        users = users + missed
     users = np.where(at_one <= 0, 1.0, users)
     return np.where(at_most > 0, np.inf, users)
 
@@ -331,8 +339,28 @@ def _miss_bound(target: Target, guess: Guess, users: Users) -> Miss:
     if guess.shares is None:
         worst = _worst_case_miss(levels, users)
         return lambda channels, n, value: times * worst(channels, n, value)
-    weights = times * guess.levels()[1]
-    return lambda channels, n, value: np.asarray(_exceeds(channels, n, value, levels, users) @ weights)
+    weights = guess.levels()[1]
+
+    def miss(channels: Channels, n: Array, value: Array) -> Array:
+        off: Array = _exceeds(channels, n, value, levels, users) @ weights
+        if users == "fixed" and (few := np.flatnonzero(n <= _FEW)).size:
+            off[few] = _whole_people_off(channels.at(few), n[few], value[few], levels, weights)
+        return times * off
+
+    return miss
+
+
+def _whole_people_off(channels: Channels, n: Array, value: Array, levels: Array, weights: Array) -> Array:
+    """Sum over the categories of Pr(|Inv_i - share_i| > value), at most, when n fixed users are shared out in whole
+    people: each has as many as n times its share rounded down, and as many categories as people are left one more."""
+    people = n[:, None] * levels
+    fewest = np.floor(people + _NEAR)
+    part = np.maximum(people - fewest, 0.0)
+    shares = np.concatenate([fewest, np.minimum(fewest + 1, n[:, None])], axis=1) / n[:, None]
+    off, more = np.split(_exceeds(channels, n, value, shares, "fixed"), 2, axis=1)
+    rise = np.where(part > _NEAR, more - off, -1.0).max(axis=1)
+    total: Array = off @ weights + part @ weights * rise
+    return total
 
 
 def _named_share_miss(share: float, users: Users) -> Miss:

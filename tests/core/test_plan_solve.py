@@ -213,7 +213,7 @@ def test_what_cannot_be_reached_says_why():
     assert "users" in many.reason
     few = required_epsilon(Target("max", 1e-3), 10, 100, None)
     assert isinstance(few, Unreachable)
-    assert "N = 100 not even" in few.reason
+    assert "N = 100 the bounds used here promise this at no" in few.reason
     assert required_epsilon(Target("rmse", 1.0), 2, 10**9, None) == 0.01
     assert required_n(Target("rmse", 1.0), 2, 5.0, None) == 1
 
@@ -295,7 +295,7 @@ def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, 
 
 
 @holds(
-    "So a named share is worked out with a person more and a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
 )
 @pytest.mark.parametrize("confidence", [0.9, 0.999])
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, eps
 
 
 @holds(
-    "So a named share is worked out with a person more and a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
 )
 @pytest.mark.parametrize(
     ("k", "epsilon", "confidence", "value", "share"),

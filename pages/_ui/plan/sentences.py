@@ -321,7 +321,9 @@ With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
   the probability asked for.
 - **Ranking:** $\sum \Pr(c_i \le c_j)$ over the neighbours at the top, and over the last of them with each of the others.
 - **Whole people:** these people's shares are those of whole people. So a named share is worked out with a person more and
-  a person less, and of at least one; two categories of a ranking with as few whole people between them as $N$ allows.
+  a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole
+  people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$
+  allows.
 - **Protocols:** $\frac{q^*(1-q^*)}{N(p^*-q^*)^2} + \theta\,\frac{1-p^*-q^*}{N(p^*-q^*)}$, with $p^*, q^*$ the chances
   that a report supports a category that is, or is not, its owner's. Subset selection:
   $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
