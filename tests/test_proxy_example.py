@@ -19,12 +19,13 @@ from pathlib import Path
 import pytest
 from streamlit.web.server.starlette import starlette_agent_routes, starlette_routes, starlette_websocket
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
 from tests import missing
 from tests.benchmarks.visitor import Visitor
-from tests.browser.server import serving
+from tests.browser.server import started
 
 ROOT = Path(__file__).resolve().parents[1]
 # What nginx heeds: without comments.
@@ -165,6 +166,7 @@ def test_nothing_of_a_scenario_is_logged() -> None:
 def test_the_app_listens_where_the_proxy_looks_and_to_the_machine_alone() -> None:
     (port,) = re.findall(r"server 127\.0\.0\.1:(\d+);", EXAMPLE)
     assert f"--server.address 127.0.0.1 --server.port {port}" in PAGE
+    assert "--server.allowedHosts class.example" in PAGE
 
 
 def configured(folder: Path, app: str = "127.0.0.1:8501") -> tuple[list[str], str, str]:
@@ -201,8 +203,8 @@ def test_nginx_takes_it(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_app_is_served_through_it(tmp_path: Path) -> None:
-    with serving("app.py", ROOT, tmp_path) as app:
-        start, http, https = configured(tmp_path, app.removeprefix("http://"))
+    with started("app.py", ROOT, tmp_path, "--server.allowedHosts", "class.example") as app:
+        start, http, https = configured(tmp_path, app.address.removeprefix("http://"))
         with subprocess.Popen(start, stderr=subprocess.DEVNULL) as nginx:
             try:
                 _visit(http, https)
@@ -248,14 +250,20 @@ def _visit(http: str, https: str) -> None:
     status, headers = answer(f"{http}/plan?k=3")
     assert (status, headers["Location"]) == (301, "https://class.example/plan?k=3")
 
-    async def opened() -> str:
-        stream = https.replace("https", "wss") + "/_stcore/stream"
+    async def opened(name: str) -> str:
         async with connect(
-            stream, ssl=unverified, subprotocols=[Subprotocol("streamlit")], origin=Origin(https)
+            f"wss://{name}/_stcore/stream",
+            host="127.0.0.1",
+            port=int(https.rpartition(":")[2]),
+            ssl=unverified,
+            subprotocols=[Subprotocol("streamlit")],
+            origin=Origin(f"https://{name}"),
         ) as socket:
             visitor = Visitor(https, socket)
             await visitor.open("estimators", "k=12")
             assert not visitor.errors
             return visitor.dials
 
-    assert asyncio.run(opened())
+    assert asyncio.run(opened("class.example"))
+    with pytest.raises(InvalidStatus):
+        asyncio.run(opened("other.example"))

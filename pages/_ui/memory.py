@@ -41,6 +41,8 @@ SETTING = "RR_MEMORY_MB"
 _USUAL, _LEAST = 2048, 1024  # megabytes
 # The work on one category of a large scenario, at its peak: its counts, four estimates, and what is computed of them.
 BYTES_PER_CATEGORY = 350
+# A process that computes sweeps: at rest, and its work on one category (measured).
+_WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
@@ -96,7 +98,11 @@ def resident() -> int:
     own = Path("/proc/self/statm")
     if not own.exists():
         return sum(held.size for held in _known())
-    return sum(_pages(one) for one in (own, *_workers())) * os.sysconf("SC_PAGE_SIZE")
+    return _pages(own) * os.sysconf("SC_PAGE_SIZE") + _resident_of_workers()
+
+
+def _resident_of_workers() -> int:
+    return sum(map(_pages, _workers())) * os.sysconf("SC_PAGE_SIZE") if _workers() else 0
 
 
 def _workers() -> tuple[Path, ...]:
@@ -349,6 +355,7 @@ def _app_session(session: str) -> AppSession | None:
 
 _PROMISED: dict[object, int] = {}
 _TURN: set[object] = set()  # the one whose turn it is, while it is among the promised
+_for_workers = 0  # what is promised to the processes that compute sweeps; in time they take it
 _ROOM = threading.Lock()
 _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of room
 _collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
@@ -380,6 +387,26 @@ def room(size: int, *, in_turn: bool = True) -> Iterator[None]:
         yield
     finally:
         _PROMISED.pop(mine, None)
+
+
+@contextmanager
+def room_for_workers(k: int, most: int, is_given_up: Callable[[], bool]) -> Iterator[int]:
+    """Room for processes that compute sweeps of up to ``k`` categories, at most so many: as many as there is room for
+    once there is any for one, and none where the sweep is given up before."""
+    global _for_workers
+    each = _WORKER + _WORKER_PER_CATEGORY * k
+    most = max(1, min(most, int(_MOST_OF_ROOM * limit()) // each))
+    mine, number = object(), 0
+    try:
+        while not is_given_up():
+            number = next((one for one in range(most, 0, -1) if _promise(mine, one * each)), 0)
+            if number:
+                break
+            time.sleep(_LOOK)
+        _for_workers = _PROMISED.pop(mine, 0)
+        yield number
+    finally:
+        _for_workers = 0
 
 
 def _wait_until(ready: Callable[[], bool]) -> None:
@@ -420,7 +447,8 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
     with _ROOM:
         if in_turn and _TURN & _PROMISED.keys():
             return False
-        wanted = sum(_PROMISED.values()) + _gate().coming + size
+        to_come = max(0, _for_workers - _resident_of_workers())
+        wanted = sum(_PROMISED.values()) + to_come + _gate().coming + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
             _have_relieved(most - wanted)

@@ -1,5 +1,5 @@
 """Uploads that are on their way: how many bytes of them the server takes at once, how slowly they may come, and what is
-said where one is not kept.
+said where one is not kept; and who may connect.
 
 Streamlit 1.67 takes a body before it asks anybody: into a temporary file, which may lie in memory, and at its end whole
 into memory. It has no setting for all bodies together, and a page has no public way to the application that serves it:
@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -103,6 +106,10 @@ class Gate:
             serve = Starlette.__call__
 
             async def guarded(app: Starlette, scope: Message, receive: Receive, send: Send) -> None:
+                if _is_misled(scope):
+                    await send({"type": "websocket.close", "code": 1008})
+                    return
+
                 async def inner(receive: Receive, send: Send) -> None:
                     await serve(app, scope, receive, send)
 
@@ -210,6 +217,38 @@ def _can_end(bodies: Iterable[_Body], most: int) -> bool:
             return False
         free += body.come
     return True
+
+
+def _is_misled(scope: Message) -> bool:
+    """Whether a page of another site connects, whose name was made to lead to this machine (DNS rebinding): a browser
+    here, past any proxy, under a name that is not this machine's.
+
+    Streamlit's ``server.allowedHosts`` stops that for names that are known; where it is set, this asks nothing. Set for
+    all, it would keep out every host whose public name is not in the list. A proxy adds a header that starts with "X-",
+    or Forwarded or Via; a page cannot have its browser add one to a WebSocket.
+    """
+    if scope["type"] != "websocket" or st.get_option("server.allowedHosts"):
+        return False
+    headers = dict(scope["headers"])
+    if any(name.startswith(b"x-") or name in (b"forwarded", b"via") for name in headers):
+        return False
+    name = (urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname or "").rstrip(".")
+    here = socket.gethostname().lower()
+    if not _is_loopback((scope.get("client") or ("",))[0]) or _is_address(name):
+        return False
+    return name not in ("", "localhost", here, f"{here}.local") and not name.endswith(".localhost")
+
+
+def _is_loopback(address: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(address.removeprefix("::ffff:")).is_loopback
+    return False
+
+
+def _is_address(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return False
 
 
 def _size_of_body(scope: Message) -> int:

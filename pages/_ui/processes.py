@@ -35,7 +35,7 @@ _LONGEST, _LOOK_AT_HELP = 10.0, 0.05  # seconds that a page waits for a helper, 
 
 
 def worker_count() -> int:
-    """How many processes a sweep gets: one per core that this server may use."""
+    """How many processes a sweep gets where there is memory for them: one per core that this server may use."""
     return min(cores(), _MOST_WORKERS)
 
 
@@ -44,9 +44,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def start_workers() -> Executor:
-    """Processes of low priority; hand them to `end_workers` when the run is over."""
-    return _Workers(worker_count(), NICENESS)
+def start_workers(number: int) -> Executor:
+    """So many processes of low priority; hand them to `end_workers` when the run is over."""
+    return _Workers(number, NICENESS)
 
 
 def end_workers(pool: Executor) -> None:

@@ -115,7 +115,7 @@ class House:
         self.gates, self.now = [], 0.0
         self.queue = SweepQueue(self._start, self._end, lambda: self.now)
 
-    def _start(self):
+    def _start(self, workers):
         self.gates.append(Gate())
         return self.gates[-1]
 

@@ -16,6 +16,7 @@ import pytest
 import streamlit as st
 from websockets.exceptions import ConnectionClosed
 
+from pages._ui import memory
 from pages._ui.experiments import queue, runs
 from pages._ui.experiments.queue import SweepQueue
 from pages._ui.processes import end_workers, start_workers, worker_count
@@ -153,12 +154,44 @@ def test_what_breaks_does_not_hold_up_the_next_and_no_executor_is_a_failure_too(
     assert (job.state, len(job.result.cells), after.state) == ("failed", 1, "finished")
     assert "broke off" in caplog.text
 
-    def refuse():
+    def refuse(workers):
         raise OSError("no process can be started")
 
     job = SweepQueue(refuse, lambda executor: None).join(SWEEP, "a")
     house.wait(lambda: job.is_over)
     assert job.state == "failed"
+
+
+def test_a_sweep_waits_for_room_and_gets_as_many_processes_as_there_is_room_for(house, monkeypatch):
+    """On a server of two gigabytes; a process takes 66 MB, and 150 MB more for 1.5 million categories."""
+    taken, started = [1500], []
+    monkeypatch.setattr(memory, "limit", lambda: 2048 * 2**20)
+    monkeypatch.setattr(memory, "resident", lambda: taken[0] * 2**20)
+    monkeypatch.setattr(memory, "_resident_of_workers", lambda: 0)
+    monkeypatch.setattr(memory, "_LOOK", 0.01)
+    monkeypatch.setattr(queue, "worker_count", lambda: 16)
+    start = house.queue.start
+    house.queue.start = lambda workers: started.append(workers) or start(workers)
+    house.finish(0, house.queue.join(SWEEP, "a"))
+    assert started == [5]  # of the 343 MB below nine tenths
+    taken[0] = 1840
+    waits = house.queue.join(OTHER, "a")
+    time.sleep(0.1)
+    assert (waits.state, len(started)) == ("running", 1)
+    given_up = house.queue.join(THIRD, "a")
+    house.queue.leave(waits, "a")
+    house.wait(lambda: waits.is_over)
+    assert waits.state == "stopped"
+    taken[0] = 300
+    house.finish(1, given_up)
+    assert started[1:] == [15]  # half of the limit
+    with memory.room_for_workers(1_500_000, 16, lambda: False) as workers:
+        assert workers == 4
+        monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+        with pytest.raises(memory.NoRoom), memory.room(1000 * 2**20):  # which the workers will take
+            pass
+    with memory.room(1000 * 2**20):
+        pass
 
 
 @pytest.mark.slow
@@ -168,7 +201,7 @@ def test_processes_of_their_own(house, caplog):
     while not job.is_over:
         time.sleep(0.02)
     assert job.result.same(run(SWEEP))
-    executor = start_workers()
+    executor = start_workers(worker_count())
     assert executor.submit(os.nice, 0).result() == 10
     with pytest.raises(ZeroDivisionError):
         executor.submit(divmod, 7, 0).result()

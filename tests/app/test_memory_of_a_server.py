@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pages._ui import memory
@@ -31,8 +32,11 @@ class Watched:
 
     @staticmethod
     def now() -> int:
-        own = memory._pages(Path("/proc/self/statm")) * os.sysconf("SC_PAGE_SIZE")
-        return memory.resident() - own
+        total = 0
+        for one in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                total += one.memory_info().rss
+        return total
 
     def _look(self) -> None:
         while not self.ended.wait(0.05):
@@ -47,6 +51,12 @@ async def repeats(visitor: Visitor) -> None:
 async def reports(visitor: Visitor) -> None:
     await visitor.open("your_reports", LARGEST)
     await visitor.press("Use simulated reports", wait=25)
+
+
+async def sweeps(visitor: Visitor) -> None:
+    await visitor.open("experiments", "sweep=own&ks=1500000&n=1000000")
+    assert "Run" in visitor.widgets
+    await visitor.press("Run", wait=25)
 
 
 async def reads(visitor: Visitor) -> None:
@@ -69,7 +79,7 @@ def test_a_server_stays_below_its_limit_and_gives_back_what_it_took(tmp_path, mo
             return visitor.errors
 
     async def all_at_once(address: str) -> list[list[str]]:
-        acts = (*[repeats] * 6, *[reports] * 4, *[reads] * 3, *[only_uploads] * 8)
+        acts = (sweeps, *[repeats] * 6, *[reports] * 4, *[reads] * 3, *[only_uploads] * 8)
         return await asyncio.gather(*(visit(address, act) for act in acts))
 
     with serving("app.py", ROOT, tmp_path) as address:

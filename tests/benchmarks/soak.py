@@ -165,7 +165,7 @@ FILES: list[tuple[str, bytes]] = []
 async def soak(address: str, server: psutil.Process, people: int, attackers: int, seconds: float) -> None:
     memory, alone, seen = Memory(server), Seen(), Seen()
     await honest_moves(address, alone)
-    idle = memory.now()[0]
+    idle = memory.now()[1]
     watcher = asyncio.create_task(memory.watch())
     start = asyncio.Barrier(people + attackers)
     everybody = [
@@ -195,7 +195,7 @@ async def honest_moves(address: str, seen: Seen) -> None:
 def tell(alone: Seen, seen: Seen, memory: Memory, idle: float) -> None:
     one, many = (quantile(times, 0.95) for times in (alone.moves, seen.moves))
     limit = int(os.environ.get("RR_MEMORY_MB", "2048"))
-    after = memory.now()[0]
+    after = memory.now()[1]
     print("acts: " + ", ".join(f"{count} {name}" for name, count in sorted(seen.acts.items())))
     print(f"  one person alone: p50 {_ms(quantile(alone.moves, 0.5))}, p95 {_ms(one)}")
     print(
@@ -206,8 +206,8 @@ def tell(alone: Seen, seen: Seen, memory: Memory, idle: float) -> None:
     for error, count in Counter(seen.errors).most_common(5):
         print(f"    {count} x {error[:200]}")
     print(
-        f"  memory of the server: {idle:.0f} MB at rest, {memory.most:.0f} MB at most   below {limit}: "
-        f"{_verdict(memory.most < limit)}; with its workers {memory.most_with_workers:.0f} MB; "
+        f"  memory of the server with its workers: {idle:.0f} MB at rest, {memory.most_with_workers:.0f} MB at most "
+        f"  below {limit}: {_verdict(memory.most_with_workers < limit)}; alone {memory.most:.0f} MB; "
         f"{after:.0f} MB a minute after all have left"
     )
 

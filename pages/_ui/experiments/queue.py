@@ -14,8 +14,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pages._ui import memory
 from pages._ui.priority import stand_back
-from pages._ui.processes import are_ending, end_workers, start_workers
+from pages._ui.processes import are_ending, end_workers, start_workers, worker_count
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import RunProgress, SweepResult, run
 from rr_core.populations import Population
@@ -62,12 +63,12 @@ class SweepQueue:
     """All runs of a server, one at a time; thread-safe.
 
     Attributes:
-        start: makes the executor of one run.
+        start: makes the executor of one run, with so many workers.
         end: ends an executor at once.
         clock: current time in seconds.
     """
 
-    start: Callable[[], Executor]
+    start: Callable[[int], Executor]
     end: Callable[[Executor], None]
     clock: Callable[[], float] = time.monotonic
     _jobs: list[Job] = field(default_factory=list)  # the first one runs
@@ -168,12 +169,22 @@ class SweepQueue:
                 job.ending = self._is_unwanted(job)
                 return job.ending
 
+        def is_given_up() -> bool:
+            with self._lock:
+                job.ending = self._is_unwanted(job)
+                return job.ending or are_ending()
+
         state: State = "failed"
         executor = None
         try:
-            executor = self.start()
-            job.result = run(job.sweep, executor, report, job.result, job.populations)
-            state = "finished" if job.result.finished else "stopped"
+            largest = max((cell.k for cell in job.sweep.cells), default=0)
+            with memory.room_for_workers(largest, worker_count(), is_given_up) as workers:
+                if not workers:
+                    state = "stopped"
+                    return
+                executor = self.start(workers)
+                job.result = run(job.sweep, executor, report, job.result, job.populations)
+                state = "finished" if job.result.finished else "stopped"
         except Exception:
             if not are_ending():
                 _LOG.exception("a sweep broke off")
