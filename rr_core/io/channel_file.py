@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from rr_core import typed
 from rr_core._validate import Array
-from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
+from rr_core.io.budget import Budget, decoded
+from rr_core.io.decoding import UnreadableFile, quote
 
 MOST_ROWS, MOST_COLUMNS = 200, 400
+# Of a file: such a matrix with long numbers, blank lines and remarks among its rows.
+_MOST_BYTES, _MOST_LINES = 4 << 20, 10_000
+_SMALLER = f"A matrix has at most {MOST_ROWS} rows and {MOST_COLUMNS} columns: save those alone, a line for each truth."
 # How far the sum of a row may be from one, or 100, as printed tables are rounded; beyond, a number is wrong.
 _ROUNDED = 0.02
 _EXACT = 1e-9
@@ -45,10 +49,10 @@ def read_matrix_file(data: bytes, name: str) -> MatrixFile:
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
     """
-    content = unpack(data, name)
-    if content.kind != "text":
+    found = decoded(data, name, Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER))
+    if found.kind != "text":
         raise UnreadableFile("A matrix is read from a text file: save the table as CSV and upload that.")
-    return read_matrix(decode(content.data)[0].decode())
+    return read_matrix(found.data.decode())
 
 
 def read_matrix(text: str) -> MatrixFile:
@@ -82,6 +86,7 @@ def read_matrix(text: str) -> MatrixFile:
 
 
 def _cells(text: str) -> list[list[str]]:
+    Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER).spend(len(text), text.count("\n"))
     lines = [line for line in text.lstrip("\ufeff").splitlines() if re.search(r"[^\s;,]", line)]
     if len(lines) == 1 and ";" in lines[0]:
         lines = [line for line in lines[0].split(";") if line.strip()]
@@ -113,11 +118,14 @@ def _value(cell: str) -> float | None:
     """The number in a cell, None where there is none."""
     if len(cell) > typed.LONGEST:
         return None
-    text = cell.strip().replace(",", ".").replace("−", "-")
+    text = cell.strip().replace(",", ".").replace("−", "-").replace("_", "x")
     percent = text.endswith("%")
+    above, slash, below = text.rstrip("% ").partition("/")
     try:
-        value = float(Fraction(text.rstrip("% ")))
-    except (ValueError, ZeroDivisionError, OverflowError):
+        value = float(above) / float(below) if slash else float(above)
+    except (ValueError, ZeroDivisionError):
+        return None
+    if not math.isfinite(value):
         return None
     return value / 100 if percent else value
 

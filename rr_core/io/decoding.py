@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import re
 import zlib
@@ -23,8 +22,12 @@ EXTENSIONS = (*TEXT_EXTENSIONS, *PARQUET_EXTENSIONS, "gz")
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a gzip bomb is a small file."""
 
+COUNT_FIRST = "Count the values first and upload one line per category with its count."
+
 _CHUNK = 1 << 20
-_GZIP = b"\x1f\x8b"
+_GZIP, _GZIP_FORMAT = b"\x1f\x8b", 16 + zlib.MAX_WBITS
+# What is behind an archive is copied for the next one: pieces are small, and archives not too many.
+_PACKED_CHUNK, _MOST_MEMBERS = 1 << 14, 100_000
 _PARQUET = b"PAR1"
 # First bytes of what people rename to .csv, with the words for it.
 _FOREIGN = (
@@ -99,8 +102,11 @@ def ignore(_: float) -> None:
     """A progress callback that does nothing."""
 
 
-def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
-    """Check the size and the name, decompress, and tell what the bytes really are.
+def unpack(
+    data: bytes, name: str, limit: int | None = None, advice: str = "", tick: Tick = ignore
+) -> Content:
+    """Check the size and the name, decompress to at most `limit` bytes, and tell what the bytes really are. `advice` is
+    what to do with more.
 
     Raises
     ------
@@ -110,13 +116,12 @@ def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
     """
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(
-            f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. Count the values first and"
-            " upload one line per category with its count."
+            f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {advice or COUNT_FIRST}"
         )
     extension = _extension(name)
     compressed = data.startswith(_GZIP)
     if compressed:
-        data = gunzip(data, tick=tick)
+        data = gunzip(data, limit, advice, tick)
     if not data or data.isspace():
         raise UnreadableFile(
             "The file is empty. Upload a table with one line per category, or one value per line."
@@ -131,40 +136,48 @@ def unpack(data: bytes, name: str, tick: Tick = ignore) -> Content:
     return Content(data, "parquet" if is_parquet else "text", "gzip" if compressed else None)
 
 
-def gunzip(data: bytes, limit: int | None = None, tick: Tick = ignore) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
+def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
+    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES), or at more than
+    _MOST_MEMBERS archives in one file.
+
+    Its own loop over zlib: Python's gzip module reads the name in a header one byte at a time.
+    """
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     unpacked = io.BytesIO()
+    member, members = zlib.decompressobj(_GZIP_FORMAT), 1
+    at, rest = 0, b""
     try:
-        with gzip.GzipFile(fileobj=_Heard(data, tick)) as stream:
-            while piece := stream.read(_CHUNK):
-                unpacked.write(piece)
-                if unpacked.tell() > limit:
+        while rest or at < len(data):
+            if not rest:
+                tick(at / len(data))
+                rest, at = data[at : at + _PACKED_CHUNK], at + _PACKED_CHUNK
+            if member.eof:
+                rest = rest.lstrip(b"\x00")  # which may pad an archive
+                if not rest:
+                    continue
+                member, members = zlib.decompressobj(_GZIP_FORMAT), members + 1
+                if members > _MOST_MEMBERS:
                     raise UnreadableFile(
-                        f"The file unpacks to more than {megabytes(limit)}. Count the values first"
-                        " and upload one line per category with its count."
+                        f"The file is more than {_MOST_MEMBERS:,} compressed files behind one another. Compress the"
+                        " whole table once, or upload it without compression."
                     )
-    except EOFError:
-        raise UnreadableFile(
-            "The compressed file is cut short. Compress the table again, or upload it without compression."
-        ) from None
-    except (OSError, zlib.error):
+            unpacked.write(member.decompress(rest, _CHUNK))
+            rest = member.unused_data if member.eof else member.unconsumed_tail
+            if unpacked.tell() > limit:
+                raise UnreadableFile(
+                    f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
+                )
+        while not member.eof and (piece := member.decompress(b"", _CHUNK)):  # what zlib still held back
+            unpacked.write(piece)
+    except zlib.error:
         raise UnreadableFile(
             "The compressed file is damaged. Compress the table again, or upload it without compression."
         ) from None
+    if not member.eof:
+        raise UnreadableFile(
+            "The compressed file is cut short. Compress the table again, or upload it without compression."
+        )
     return unpacked.getvalue()
-
-
-class _Heard(io.BytesIO):
-    """Bytes that tell what part of them was read: of millions of empty archives in one, none brings a piece."""
-
-    def __init__(self, data: bytes, tick: Tick) -> None:
-        super().__init__(data)
-        self._size, self._tick = len(data), tick
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        self._tick(self.tell() / self._size)
-        return super().read(size)
 
 
 def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
@@ -264,8 +277,7 @@ def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None
             recoded.write(decoder.decode(chunk).encode())
             if recoded.tell() > READ_TEXT_BYTES_MAX:
                 raise UnreadableFile(
-                    f"The text of the file is longer than {megabytes(READ_TEXT_BYTES_MAX)} in UTF-8. Count the values"
-                    " first and upload one line per category with its count."
+                    f"The text of the file is longer than {megabytes(READ_TEXT_BYTES_MAX)} in UTF-8. {COUNT_FIRST}"
                 )
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:

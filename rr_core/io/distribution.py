@@ -1,7 +1,7 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: `decoding.unpack` checks its file's size, decompresses it and tells text from Parquet;
-`decoding.decode` makes UTF-8 of a text; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
+The way of a byte: `budget.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
+a text, within what one upload may cost; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
 `columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by piece and
 counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
 """
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
+from rr_core.io.budget import Budget
 from rr_core.io.columns import Hint, Layout, choose, is_share_name, suggest
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
@@ -106,7 +107,9 @@ class Distribution:
         return len(self.labels)
 
 
-def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Preview:
+def inspect(
+    data: bytes, name: str, *, has_header: bool | None = None, budget: Budget | None = None
+) -> Preview:
     """Look at the first lines of an uploaded file.
 
     Parameters
@@ -115,6 +118,8 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
         The bytes and the file name of the upload.
     has_header
         Overrides what is detected; ignored for Parquet.
+    budget
+        What reading may cost; None: of one upload.
 
     Raises
     ------
@@ -125,7 +130,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header)
+    opened = open_table(data, name, has_header, budget=budget)
     table = opened.table
     suggested = suggest(table)
     is_text = isinstance(table, TextTable)

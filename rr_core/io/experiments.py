@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
-from rr_core.io.budget import Budget
+from rr_core.io.budget import Budget, decoded
 from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.io.decoding import UnreadableFile, decode, quote, unpack
+from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.parquet import is_number, is_text, open_parquet
 from rr_core.io.tables import read_columns
 from rr_core.io.text import MAX_COLUMNS
@@ -74,9 +74,9 @@ def read(name: str, data: bytes) -> SweepResult:
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
     budget = Budget()
-    content = unpack(data, name, budget.heard())
+    found = decoded(data, name, budget)
     try:
-        return (_in_parquet if content.kind == "parquet" else _in_csv)(content.data, budget)
+        return _in_parquet(found.data, budget) if found.kind == "parquet" else _in_csv(found.data)
     except UnreadableFile:
         raise
     except ValueError as error:
@@ -105,8 +105,8 @@ def _in_parquet(data: bytes, budget: Budget) -> SweepResult:
     return storage.from_columns(columns, about)
 
 
-def _in_csv(data: bytes, budget: Budget) -> SweepResult:
-    text = decode(data, budget.heard())[0].lstrip(b"\n")
+def _in_csv(text: bytes) -> SweepResult:
+    text = text.lstrip(b"\n")
     first = text.partition(b"\n")[0]
     separator = max((",", ";", "\t"), key=lambda one: first.count(one.encode()))
     header = _header(first, separator)

@@ -16,9 +16,9 @@ from rr_core.io.columns import Columns, Hint, hints, numeric_columns
 from rr_core.io.decoding import MAX_UNPACKED_BYTES, UnreadableFile, megabytes, quote
 from rr_core.io.parquet_pages import Chunk, chunks, pages
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
-from rr_core.limits import BATCH_BYTES_MAX
+from rr_core.limits import BATCH_BYTES_MAX, READ_ROWS_MAX
 
-MAX_ROWS = 100_000_000
+MAX_ROWS = READ_ROWS_MAX
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18

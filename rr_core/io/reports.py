@@ -322,9 +322,10 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     UnreadableFile
         When the file is no table at all.
     """
-    preview = inspect(bytes(source.data), source.name, has_header=has_header)
+    data, budget = bytes(source.data), Budget()
+    preview = inspect(data, source.name, has_header=has_header, budget=budget)
     if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(bytes(source.data), source.name, has_header=True)
+        preview = inspect(data, source.name, has_header=True, budget=budget)
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -337,6 +338,7 @@ def read_reports(
     count: str | int | None = None,
     has_header: bool | None = None,
     progress: Callable[[float], bool] | None = None,
+    budget: Budget | None = None,
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
@@ -355,6 +357,8 @@ def read_reports(
         Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
         asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
         with millions of rows, takes seconds.
+    budget
+        What reading all of them may cost; None: of one upload.
 
     Raises
     ------
@@ -384,7 +388,7 @@ def read_reports(
     ends = ends / max(1, ends[-1])
     shape: Shape | None = None
     read: list[ReadFile] = []
-    unpacked, budget = 0, Budget()
+    unpacked, budget = 0, budget or Budget()
     for source, start, end in zip(files, [0.0, *ends.tolist()], ends.tolist(), strict=False):
         with _naming(source.name if len(files) > 1 else None):
             meter.tell(start)

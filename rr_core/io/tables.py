@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.budget import Budget
+from rr_core.io.budget import Budget, decoded
 from rr_core.io.columns import Columns
-from rr_core.io.decoding import Tick, UnreadableFile, decode, ignore, megabytes, quote, unpack
+from rr_core.io.decoding import Tick, UnreadableFile, ignore, megabytes, quote
 from rr_core.io.labels import Codes, factorize
 from rr_core.io.memory import give_back
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
@@ -85,13 +85,10 @@ def open_table(
         When the file is no table at all.
     """
     budget = budget or Budget()
-    content = unpack(data, name, budget.heard(lambda done: tick(done / 2)))
-    compression = content.compression
-    if content.kind == "parquet":
-        return Opened(open_parquet(content.data, budget), compression, None)
-    text, encoding = decode(content.data, budget.heard(lambda done: tick((1 + done) / 2)))
-    del content  # before more is made of the text
-    return Opened(open_text(text, has_header, budget), compression, encoding)
+    found = decoded(data, name, budget, tick)
+    if found.kind == "parquet":
+        return Opened(open_parquet(found.data, budget), found.compression, None)
+    return Opened(open_text(found.data, has_header, budget), found.compression, found.encoding)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.budget import Budget
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Source, read_reports
 from rr_core.io.tables import AnyTable, open_table
@@ -56,11 +57,12 @@ def read_unary(source: Source) -> UnaryReports:
     >>> read_unary(Source("bits.txt", b"010\\n110\\n010\\n")).support.tolist()
     [1, 3, 0]
     """
-    table = open_table(bytes(source.data), source.name, None).table
+    budget = Budget()
+    table = open_table(bytes(source.data), source.name, None, budget=budget).table
     columns = [index for index in range(len(table.columns)) if _seems_bits(table, index)]
     if len(columns) >= _FEWEST:
         return _from_columns(table, columns)
-    reports = read_reports([source])
+    reports = read_reports([source], budget=budget)
     labels = reports.labels.tolist()
     if all(map(_BITS.fullmatch, labels)):
         return _from_strings(labels, reports.counts)

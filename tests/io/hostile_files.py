@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import gzip
+import importlib
+import inspect
 import io
 import json
+import pkgutil
 import struct
 import sys
 import time
@@ -19,27 +22,50 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rr_core.io import (
-    Source,
-    UnreadableFile,
-    WrongDomain,
-    experiments,
-    inspect,
-    inspect_reports,
-    read_distribution,
-    read_list,
-    read_reports,
-)
+import rr_core.io
+from rr_core.io import Source, UnreadableFile, WrongDomain
+from rr_core.io.budget import Budget
 
-READERS: dict[str, Callable[[bytes, str], Any]] = {
-    "inspect": inspect,
-    "distribution": read_distribution,
-    "inspect reports": lambda data, name: inspect_reports(Source(name, data)),
-    "reports": lambda data, name: read_reports([Source(name, data)]),
-    "reports of two files": lambda data, name: read_reports([Source(name, data), Source(name, data)]),
-    "list": lambda data, name: read_list(Source(name, data)),
-    "sweep": lambda data, name: experiments.read(name, data),
-}
+Reader = Callable[[bytes, str], Any]
+
+
+def _found() -> dict[str, Reader]:
+    """Every public function of `rr_core.io` that takes a stranger's file or text, each as a function of bytes and name.
+
+    A file is a `Source`, several of them, or ``data: bytes`` with a ``name``; a text is the first argument of a function
+    called ``read_…``.
+    """
+    found: dict[str, Reader] = {}
+    for info in pkgutil.iter_modules(rr_core.io.__path__):
+        module = importlib.import_module(f"rr_core.io.{info.name}")
+        for name, function in vars(module).items():
+            if not inspect.isfunction(function) or function.__module__ != module.__name__ or name[0] == "_":
+                continue
+            about, key = inspect.signature(function).parameters, f"{info.name}.{name}"
+            kinds = {one: str(parameter.annotation) for one, parameter in about.items()}
+            needed = {"has_header": None} if "has_header" in kinds else {}
+            if "Budget" in kinds.values():
+                needed["budget"] = Budget
+            first = next(iter(kinds), "")
+            if kinds.get(first) == "Sequence[Source]":
+                found[key] = lambda data, name, f=function: f([Source(name, data)])
+                found[f"{key} of two"] = lambda data, name, f=function: f(
+                    [Source(name, data), Source(name, data)]
+                )
+            elif "Source" in kinds.get(first, ""):
+                found[key] = lambda data, name, f=function: f(Source(name, data))
+            elif kinds.get("data") == "bytes" and "name" in kinds:
+                found[key] = lambda data, name, f=function, more=needed: f(
+                    data=data,
+                    name=name,
+                    **{one: made() if callable(made) else made for one, made in more.items()},
+                )
+            if name.startswith("read") and kinds.get(first, "").startswith("str") and "data" not in kinds:
+                found[f"{key} of text"] = lambda data, name, f=function: f(data.decode("utf-8", "replace"))
+    return found
+
+
+READERS = _found()
 
 TABLE = b"category,count\nbus,3\ncar,4\n"
 
@@ -157,6 +183,24 @@ QUICK: dict[str, Callable[[], bytes]] = {
     "returns.csv": lambda: b"category,count\r\r\n\ra,1\rb,2\r\n" * 3,
 }
 """Each is answered in a second or two, in little memory."""
+
+
+def long_header() -> bytes:
+    """A gzip file whose header has a name of 20 MB."""
+    return b"\x1f\x8b\x08\x08" + bytes(6) + b"x" * 20_000_000 + b"\0" + gzip.compress(TABLE)[10:]
+
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "short lines.csv.gz": lambda: gzip.compress(b"0\n" * 5_000_000, 9),
+    "short lines of two.csv.gz": lambda: gzip.compress(b"0 1\n" * 5_000_000, 9),
+    "name in the header.csv.gz": long_header,
+    "members.csv.gz": lambda: gzip.compress(b"a,1\n", mtime=0) * 200_000,
+    "zeros.csv.gz": lambda: gzip.compress(bytes(150_000_000), 9),
+    "one line.csv.gz": lambda: gzip.compress(b"1," * 10_000_000, 9),
+    "quotations.csv.gz": lambda: gzip.compress(b"a,1\n" + b'"' * 9_999_999 + b"\n" + b'""",' * 500_000, 9),
+    "a long number.csv": lambda: b"a,1e99999999\nb,1\n0.5,1e-99999999\n1/1e99999999,0\n",
+}
+"""Small files on which a reader took minutes, gigabytes, or both."""
 
 LARGE: dict[str, Callable[[], bytes]] = {
     "wide.parquet": wide,

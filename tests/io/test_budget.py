@@ -105,10 +105,12 @@ def test_the_line_of_a_row_counts_blank_lines_and_not_rows_of_blanks(blank: byte
 
 
 def test_past_the_budget_a_sentence_says_what_to_do() -> None:
-    with pytest.raises(UnreadableFile, match=r"unpack to more than 1 MB\. Count them first"):
+    with pytest.raises(UnreadableFile, match=r"unpack to more than 1 MB\. Count the values first"):
         Budget(size=1 << 20).spend(2 << 20)
     with pytest.raises(UnreadableFile, match=r"takes more than 0 seconds\. Count the values first"):
         Budget(seconds=0.0).spend()
+    with pytest.raises(UnreadableFile, match=r"more than 9 lines\. Leave lines out"):
+        Budget(rows=9, advice="Leave lines out.").spend(rows=10)
 
 
 def test_no_file_may_take_more_than_a_server_can_give() -> None:
@@ -151,7 +153,7 @@ def test_every_reader_spends_what_it_decodes(name: str, reader: str, monkeypatch
     with pytest.raises(UnreadableFile, match="unpack to more than"):
         read(1, spent - 1)
     if reader == "reports":  # files that are read together have one budget
-        with pytest.raises(UnreadableFile, match="unpack to more than"):
+        with pytest.raises(UnreadableFile, match="unpacks? to more than"):
             read(3, 2 * spent)
 
 

@@ -168,8 +168,8 @@ def any_change(data: st.DataObject) -> None:
     name, content = data.draw(changed_files())
     checked(answered(lambda: read_distribution(content, name)))
     analysed(answered(lambda: read_reports([Source(name, content)])))
-    for reader in ("inspect", "inspect reports", "list", "sweep"):
-        answered(lambda reader=reader: READERS[reader](content, name))
+    for read in READERS.values():
+        answered(lambda read=read: read(content, name))
 
 
 def any_options(data: st.DataObject) -> None:
