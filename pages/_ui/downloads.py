@@ -163,6 +163,7 @@ def _reader(of: Origin) -> str:
         f"COUNT: str | None = {of.count!r}  # None: one person per row",
         f"HEADER: bool | None = {of.has_header}  # None: found out",
         f"ORDER = {of.order!r}",
+        f"LEAVE_OUT: tuple[str, ...] = {of.leave_out!r}  # no categories: a total",
         f"SHA256 = {of.sha256!r}",
     )
     return _READER.format(settings="\n".join(settings))
@@ -186,6 +187,7 @@ try:
         count=COUNT,
         has_header=HEADER,
         order=ORDER,
+        leave_out=LEAVE_OUT,
     )
 except UnreadableFile as error:
     sys.exit(f"{{FILE}}: {{error}}")

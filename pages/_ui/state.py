@@ -32,6 +32,7 @@ class Origin:
         has_header: whether the first line names the columns; None: found out, or Parquet.
         order: of the categories: "file", "count" or "name".
         sha256: of the file, "" when that is not known.
+        leave_out: names that were no categories, such as a total.
     """
 
     file: str = "distribution.csv"
@@ -40,6 +41,7 @@ class Origin:
     has_header: bool | None = None
     order: str = "file"
     sha256: str = ""
+    leave_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from pages._ui.on_the_way import TEMPORARY
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.wording import counted
-from rr_core.io import EXTENSIONS, Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution
+from rr_core.io import Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution, without
 from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 
@@ -46,7 +46,7 @@ def _choose() -> None:
         "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read for this session "
         "only: it is not kept, not logged and not shown to anybody else."
     )
-    st.file_uploader("Distribution file", type=list(EXTENSIONS), key="upload_file", help=TEMPORARY)
+    st.file_uploader("Distribution file", key="upload_file", help=TEMPORARY)
     files = state.chosen_files("upload_file")
     if not files:
         state.say_if_let_go()
@@ -70,13 +70,20 @@ def _confirm(file: state.File) -> None:
         read = state.read_once(
             "reading", about, [file], lambda: read_distribution(file.bytes(), file.name, **options)
         )
+    if read.sum_of_others is not None:
+        leave_out = st.toggle(
+            markdown(f"Leave out “{plain(read.sum_of_others)}”: its number is the sum of all others"),
+            read.is_total,
+            key=f"upload_total_{file.file_id}",
+        )
+        read = without(read, [read.sum_of_others] if leave_out else [])
     _understood(preview, read)
     left, right, _ = st.columns([2, 1, 3])
     left.button(
         "Use this distribution",
         type="primary",
         on_click=_use,
-        args=(file.name, options["order"]),
+        args=(file.name, options["order"], read.left_out),
         width="stretch",
     )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
@@ -136,6 +143,7 @@ def _understood(preview: Preview, read: Distribution) -> None:
     people = f"{read.total:,.6g} in all" if read.kind == "shares" else _people(read.total)
     st.success(markdown(f"Understood: {counted(read.rows, 'row')}, {read.k:,} categories, {people}."))
     remarks = [f"{form(preview)}.", *left_out(read.dropped, read.merged)]
+    remarks += [f"Left out: “{plain(name)}”, the sum of all others." for name in read.left_out]
     if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
@@ -164,7 +172,7 @@ def _people(amount: float) -> str:
 
 def form(preview: Preview) -> str:
     """Encoding, separator, header and compression, in words."""
-    separators = {",": "comma", ";": "semicolon", "\t": "tab"}
+    separators = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"}
     if preview.format == "parquet":
         return "Parquet table"
     parts = [f"Text in {preview.encoding}"]
@@ -174,11 +182,11 @@ def form(preview: Preview) -> str:
     return ", ".join(parts) + (", gzipped" if preview.compression else "")
 
 
-def _use(name: str, order: str) -> None:
+def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
     reading = memory.held().get("latest_reading")
     if reading is None:  # let go of since the page was drawn: it is read again
         return
-    read: Distribution = reading[1][0]
+    read: Distribution = without(reading[1][0], leave_out)
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else _people(population.total)
@@ -193,4 +201,6 @@ def _use(name: str, order: str) -> None:
 
 def origin(read: Distribution, file: str, order: str) -> state.Origin:
     """The origin of a distribution that was read from a file."""
-    return state.Origin(file, read.category_name, read.count_name, read.has_header, order, read.sha256)
+    return state.Origin(
+        file, read.category_name, read.count_name, read.has_header, order, read.sha256, read.left_out
+    )

@@ -56,6 +56,7 @@ _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
+MIN_SIDEWAYS = 2
 BITS_LEAST = 3
 """So many columns of 0 and 1 are the bits of unary encoding; fewer may be questions of their own."""
 
@@ -95,14 +96,15 @@ def _hint(cells: list[str]) -> Hint:
     unlike = len(distinct) == len(filled)
     return Hint(
         differs=unlike,
-        looks_like_ids=unlike and (_is_serial(filled) or all(map(_UUID.fullmatch, filled))),
+        looks_like_ids=unlike and (is_serial(filled) or all(map(_UUID.fullmatch, filled))),
         repeats=2 * len(distinct) <= len(filled),
         bits=distinct <= {"0", "1"},
     )
 
 
-def _is_serial(cells: list[str]) -> bool:
-    if not all(map(_WHOLE.fullmatch, cells)):
+def is_serial(cells: list[str]) -> bool:
+    """Whether the cells are consecutive whole numbers from 0 or 1, in any order."""
+    if not cells or not all(map(_WHOLE.fullmatch, cells)):
         return False
     numbers = sorted(map(int, cells))
     return numbers[0] <= 1 and numbers[-1] - numbers[0] == len(numbers) - 1
@@ -320,12 +322,35 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
 
 
 def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
-    """The most likely category column, not one of `people`: the first with a usual name, else the first of
-    words, else the first."""
+    """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
+    come again, else of anything that does, else of words, else the first. Times and free texts are all different."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
-    return next(iter([*named, *(i for i in others if not table.numeric[i]), *others]))
+    again = [i for i in others if table.hints[i].repeats]
+    words = [i for i in others if not table.numeric[i]]
+    return next(iter([*named, *(i for i in words if i in again), *again, *words, *others]))
+
+
+def refuse_sideways(table: Described, has_header: bool) -> None:
+    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
+    names, rows = table.columns, table.sample
+    first = 0 if table.numeric[0] else 1  # what the row is called
+    if (
+        not has_header
+        or len(rows) != 1
+        or len(names) - first < MIN_SIDEWAYS
+        or not all(table.numeric[first:])
+    ):
+        return
+    if any(is_count_name(name) or _words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+        return
+    if all(cell.strip() in ("0", "1") for cell in rows[0][first:]):  # one report of unary encoding
+        return
+    raise UnreadableFile(
+        f"The counts are laid sideways: {_listed(table)} stand beside one another, above one row of numbers. Turn the"
+        " table: a line for each category, with its name and its count."
+    )
 
 
 def _find(table: Table, column: str | int) -> int:
@@ -342,7 +367,7 @@ def _find(table: Table, column: str | int) -> int:
     raise UnreadableFile(f"There is no column {quote(column)}. The columns are {_listed(table)}.")
 
 
-def _listed(table: Table) -> str:
+def _listed(table: Described) -> str:
     names = [quote(name, 20) for name in table.columns[:6]]
     return ", ".join(names) + (", …" if len(table.columns) > 6 else "")
 

@@ -19,6 +19,8 @@ PARQUET_EXTENSIONS = ("parquet",)
 EXTENSIONS = (*TEXT_EXTENSIONS, *PARQUET_EXTENSIONS, "gz")
 """What a file-upload widget should let people choose."""
 
+_WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods", "numbers")
+
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a gzip bomb is a small file."""
 
@@ -66,6 +68,10 @@ class UnreadableFile(ValueError):
     wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
     (the app escapes it).
     """
+
+
+class NoRows(UnreadableFile):
+    """A file without a row: of a folder that a program wrote in parts, one may be so."""
 
 
 class WrongDomain(ValueError):
@@ -123,9 +129,7 @@ def unpack(
     if compressed:
         data = gunzip(data, limit, advice, tick)
     if not data or data.isspace():
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     _refuse_foreign(data)
     is_parquet = data.startswith(_PARQUET)
     if extension in PARQUET_EXTENSIONS and not is_parquet:
@@ -208,9 +212,7 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
             " CSV in the encoding UTF-8."
         )
     if text.isspace() or not text:
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     _refuse_foreign(text)
     return text, encoding
 
@@ -221,6 +223,11 @@ def _extension(name: str) -> str:
     if path.suffix == ".gz":
         path = path.with_suffix("")
     extension = path.suffix.lstrip(".")
+    if extension in _WORKBOOKS:
+        raise UnreadableFile(
+            f"{quote(name)} is a workbook of a spreadsheet, which cannot be read here yet. Save its sheet as CSV (in"
+            " Excel: File, Save As, CSV) and upload that."
+        )
     if extension and extension not in EXTENSIONS:
         raise UnreadableFile(
             f"Files like {quote(name)} cannot be read here. Save the table as CSV, TSV, TXT or"

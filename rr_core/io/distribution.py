@@ -9,7 +9,8 @@ counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from rr_core.io import numbers
 from rr_core.io.budget import Budget
-from rr_core.io.columns import Hint, Layout, choose, is_share_name, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
@@ -27,8 +28,10 @@ from rr_core.io.tables import (
     check_size,
     count_values,
     left_out,
+    likely_total,
     number_columns,
     open_table,
+    sum_of_others,
 )
 from rr_core.io.text import TextTable
 from rr_core.plain_text import plain
@@ -86,6 +89,11 @@ class Distribution:
         Sentences about everything that was assumed or changed.
     has_header
         Whether the first line names the columns; None for Parquet.
+    sum_of_others, is_total
+        A category whose number is the sum of all others, None where there is none; and whether its place at an end of
+        the file makes it their total rather than a category.
+    left_out
+        Categories that `without` took out.
     """
 
     labels: npt.NDArray[np.object_]
@@ -100,6 +108,9 @@ class Distribution:
     count_name: str | None
     has_header: bool | None
     sha256: str
+    sum_of_others: str | None = None
+    is_total: bool = False
+    left_out: tuple[str, ...] = ()
 
     @property
     def k(self) -> int:
@@ -132,6 +143,7 @@ def inspect(
     """
     opened = open_table(data, name, has_header, budget=budget)
     table = opened.table
+    refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     suggested = suggest(table)
     is_text = isinstance(table, TextTable)
     return Preview(
@@ -161,6 +173,7 @@ def read_distribution(
     count: str | int | None = None,
     has_header: bool | None = None,
     order: Order = "file",
+    leave_out: Collection[str] = (),
 ) -> Distribution:
     """Read an uploaded file as a distribution over its categories.
 
@@ -177,6 +190,8 @@ def read_distribution(
         Overrides what is detected; ignored for Parquet.
     order
         "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
+    leave_out
+        Names that are no categories, such as a total.
 
     Raises
     ------
@@ -200,15 +215,20 @@ def read_distribution(
     if order not in ("file", "count", "name"):
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
     table = open_table(data, name, has_header).table
+    if layout is None:
+        refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     choice = choose(table, layout, category, count)
     if choice.count is None:
         read = _from_values(table, choice.category)
     else:
         read = _from_numbers(table, choice.category, choice.count)
+    added = np.flatnonzero(sum_of_others(read.weights)) if read.kind != "values" else np.zeros(0, np.int64)
+    total = read.labels.names[int(added[0])].as_py() if added.size else None
+    is_total = bool(added.size and likely_total(read.weights)[added[0]])
     names, weights = _sorted(as_objects(read.labels.names), read.weights, order)
     names.setflags(write=False)
     weights.setflags(write=False)
-    return Distribution(
+    whole = Distribution(
         labels=names,
         weights=weights,
         kind=read.kind,
@@ -216,11 +236,40 @@ def read_distribution(
         total=read.total,
         dropped=read.dropped,
         merged=0 if read.kind == "values" else read.rows - len(names),
-        notes=(*read.labels.notes, *read.notes),
+        notes=(*table.notes, *read.labels.notes, *read.notes),
         category_name=table.columns[choice.category],
         count_name=None if choice.count is None else table.columns[choice.count],
         has_header=table.has_header if isinstance(table, TextTable) else None,
         sha256=hashlib.sha256(data).hexdigest(),
+        sum_of_others=total,
+        is_total=is_total,
+    )
+    return without(whole, leave_out)
+
+
+def without(read: Distribution, names: Collection[str]) -> Distribution:
+    """A distribution without some of its categories, such as a total.
+
+    Raises
+    ------
+    UnreadableFile
+        When fewer than two categories are left.
+    """
+    kept = np.array([label not in names for label in read.labels]) if names else np.ones(read.k, dtype=bool)
+    if kept.all():
+        return read
+    check_size(int(kept.sum()), read.category_name)
+    labels, weights, notes = read.labels[kept], read.weights[kept], read.notes
+    total: int | float = int(weights.sum())
+    if read.kind == "shares":
+        total = read.total * float(weights.sum() / read.weights.sum())
+        weights = weights / weights.sum()
+        notes = (*(note for note in notes if note not in _rescaled(read.total)), *_rescaled(total))
+    labels.setflags(write=False)
+    weights.setflags(write=False)
+    left_out = tuple(read.labels[~kept].tolist())
+    return replace(
+        read, labels=labels, weights=weights, total=total, notes=notes, sum_of_others=None, left_out=left_out
     )
 
 
@@ -297,10 +346,13 @@ def _shares(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], flo
     total = float(sums.sum())
     shares = sums / sums.max()
     shares /= shares.sum()
+    return shares, total, _rescaled(total)
+
+
+def _rescaled(total: float) -> tuple[str, ...]:
     if abs(total - 1) <= 1e-6:
-        return shares, total, ()
-    note = f"The numbers add up to {total:,.6g}; they were taken as shares and rescaled to add up to 1."
-    return shares, total, (note,)
+        return ()
+    return (f"The numbers add up to {total:,.6g}; they were taken as shares and rescaled to add up to 1.",)
 
 
 def _note_unrepeated(tallies: npt.NDArray[np.int64]) -> tuple[str, ...]:

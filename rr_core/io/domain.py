@@ -109,11 +109,11 @@ def _unquoted(cell: str) -> str:
 def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     table = open_table(bytes(source.data), source.name, None).table
     index = suggest(table).category
-    notes: tuple[str, ...] = ()
+    notes = table.notes
     if len(table.columns) > 1:
-        notes = (f"The list was read from the column {quote(table.columns[index])}.",)
+        notes += (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
-        notes = (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
+        notes += (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
     return (*number_columns(table, [index]).columns[0], notes)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -242,14 +244,77 @@ def caseless_form(labels: Any) -> Any:
     return pc.utf8_lower(pc.replace_with_mask(alike, odd, pc.utf8_normalize(pc.filter(alike, odd), "NFKC")))
 
 
+# A number, a truth value or a date, in a form that has others; longer numbers are codes.
+_REWRITTEN = r"^[+-]?[0-9]+$|^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?$"
+_LONGEST_NUMBER = 28
+_DATED = re.compile(
+    r"(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))(?:[ t]0{1,2}:00(?::00)?)?z?"
+)
+_TRUTH = {"true": "1", "false": "0"}
+_DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
+
+
+def value_form(labels: Any) -> Any:
+    """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03; true
+    is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above 12."""
+    text = caseless_form(labels)
+    truths = pa.array(sorted({*_TRUTH, *_TRUTH.values()}), pa.large_string())
+    if len(text) and pc.all(pc.is_in(text, truths)).as_py():
+        return pa.array([_TRUTH.get(one, one) for one in text.to_pylist()], pa.large_string())
+    text = pc.replace_substring_regex(text, r"^([+-]?)0+([0-9]+)$", r"\1\2")
+    odd = pc.match_substring_regex(text, r"^[+-]?[0-9.]*[.e+-]")
+    numbers = pc.and_(odd, pc.match_substring_regex(text, _REWRITTEN))
+    text = _rewritten(text, numbers, _plain_number)
+    return _rewritten(text, pc.match_substring_regex(text, _DATE), _plain_date)
+
+
+def _rewritten(text: Any, chosen: Any, rewrite: Callable[[str], str]) -> Any:
+    if not pc.any(chosen).as_py():
+        return text
+    some = [rewrite(one) for one in pc.filter(text, chosen).to_pylist()]
+    return pc.replace_with_mask(text, chosen, pa.array(some, pa.large_string()))
+
+
+def _plain_number(cell: str) -> str:
+    """A decimal number without exponent and needless zeros."""
+    if len(cell) > _LONGEST_NUMBER:
+        return cell
+    number = Decimal(cell).normalize()
+    return (
+        "0"
+        if not number
+        else format(number, "f")
+        if abs(number.adjusted()) < _LONGEST_NUMBER
+        else str(number)
+    )
+
+
+def _plain_date(cell: str) -> str:
+    """A date as 2026-02-03; itself where day and month cannot be told apart."""
+    found = _DATED.fullmatch(cell)
+    if found is None:
+        return cell
+    year, _, month, day, first, mark, second, last = found.groups()
+    if last is not None:
+        year, day, month = last, first, second
+        if int(month) > 12:  # the month is first, as in the USA
+            day, month = month, day
+        elif mark == "/" and int(day) <= 12 and day != month:
+            return cell
+    return f"{year}-{int(month):02}-{int(day):02}"
+
+
 def similar_labels(
     outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
 ) -> list[tuple[str, str]]:
     """Pairs of a label outside the list and the first label on the list that is equal but for case, accents,
-    leading zeros, ".0" and surrounding marks."""
+    leading zeros, ".0" and surrounding marks, or is the same value (`value_form`)."""
     if not len(outside):
         return []
-    alike = pc.index_in(_folded(outside), _folded(listed)).to_pylist()
+    values = [value_form(pa.array(labels, pa.large_string())) for labels in (outside, listed)]
+    alike = pc.coalesce(
+        pc.index_in(values[0], values[1]), pc.index_in(_folded(outside), _folded(listed))
+    ).to_pylist()
     return [(label, listed[i]) for label, i in zip(outside.tolist(), alike, strict=True) if i is not None]
 
 
@@ -271,6 +336,8 @@ def difference(one: str, other: str) -> str:
     makes equal."""
     if one.lower() == other.lower():
         return "upper and lower case"
+    if {one.lower(), other.lower()} in ({"true", "1"}, {"false", "0"}):
+        return "the way true and false are written"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"
     if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):
@@ -279,6 +346,11 @@ def difference(one: str, other: str) -> str:
     if alike[0] == alike[1]:
         bare = {re.sub(r"\.0+$", "", name) for name in (one, other)}
         return "“.0” after the number" if len(bare) == 1 else "blanks or invisible marks"
+    values = value_form(pa.array([one, other], pa.large_string()))
+    if values[0] == values[1] and _DATED.fullmatch(values[0].as_py()):
+        return "the way the date is written"
+    if values[0] == values[1] and values[0].as_py()[-1:].isdecimal():
+        return "the way the number is written"
     if unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other):
         return "the form of letters or digits"
     if _without_accents(pa.array([one]))[0] == _without_accents(pa.array([other]))[0]:

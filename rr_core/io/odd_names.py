@@ -6,6 +6,7 @@ with them: where K is not known otherwise, each of them counted as a category ch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,13 +17,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
-from rr_core.io.labels import caseless_form, similar_labels, visible_form
+from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import Counts
+from rr_core.io.tables import Counts, likely_total, sum_of_others
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
-Reason = Literal["no answer", "a total", "too few reports", "looks the same", "nearly the same"]
+Reason = Literal[
+    "no answer",
+    "a total",
+    "the sum of the others",
+    "several answers",
+    "no report",
+    "too few reports",
+    "looks the same",
+    "nearly the same",
+]
 Mechanism = Callable[[int], RandomizedResponse]
 Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
@@ -80,6 +90,7 @@ _TOTALS = frozenset(
         *("gesamtsumme", "total général", "suma", "totale", "totaal"),
     }
 )
+_MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
 
@@ -158,12 +169,18 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     labels, counts = reports.labels, reports.counts
     written = pa.array(labels, pa.large_string())
     text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
-    total = _one_of(text, _TOTALS) if reports.layout == "counts" else np.zeros(len(labels), dtype=bool)
+    none = np.zeros(len(labels), dtype=bool)
+    of_counts = reports.layout == "counts"
+    total = _one_of(text, _TOTALS) if of_counts else none
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
-    same, nearly = _twins(labels, counts)
-    own = ~missing & ~sums & (same < 0)
-    rare, level, outweighed = np.zeros(len(labels), dtype=bool), None, True
+    added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
+    # At an end of the table a sum is its total; amid the others it may be one by chance.
+    sums |= added & likely_total(counts)
+    declared = none if of_counts else counts == 0
+    same, nearly, values = _twins(labels, counts)
+    own = ~missing & ~sums & ~declared & (same < 0)
+    rare, level, outweighed = none.copy(), None, True
     if mechanism is not None and own.sum() >= 2:
         merged = (
             counts[own] + np.bincount(same[same >= 0], counts[same >= 0], len(labels)).astype(np.int64)[own]
@@ -172,7 +189,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
-    perhaps = _one_of(text, _PERHAPS_MISSING) | total
+    several = _several_answers(written)
+    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
         twin = (
@@ -188,13 +206,34 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         settled = bool(missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
         if twin is not None:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"
-            settled = settled or bool(same[i] >= 0)
+            settled = settled or bool(same[i] >= 0 or values[i])
         elif total[i]:
             reason = "a total"
+        elif added[i]:
+            reason = "the sum of the others"
+        elif several[i]:
+            reason = "several answers"
+        elif declared[i]:
+            reason = "no report"
         elif not missing[i] and (rare[i] or not perhaps[i]):
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
     return OddNames(_most_first(odd), level)
+
+
+def _several_answers(names: Any) -> Mask:
+    """Whether a name is a list of names that are there, too: the boxes that somebody ticked."""
+    lists = pc.match_substring_regex(names, r"\S\s*[;,|]\s*\S")
+    chosen = np.flatnonzero(lists.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
+    parts = [re.split(r"\s*[;,|]\s*", name) for name in names.take(pa.array(chosen)).to_pylist()]
+    there = set(
+        pc.filter(
+            names, pc.is_in(names, pa.array({one for some in parts for one in some}, names.type))
+        ).to_pylist()
+    )
+    found = np.zeros(len(names), dtype=bool)
+    found[[i for i, some in zip(chosen.tolist(), parts, strict=True) if there.issuperset(some)]] = True
+    return found
 
 
 def too_few(
@@ -218,8 +257,9 @@ def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) 
     cases = [caseless_form(pa.array([pair[i] for pair in alike], pa.large_string())) for i in (0, 1)]
     # Of what `near` finds, accents, zeros and marks may tell two categories apart.
     equal = pc.equal(*cases).to_pylist()
+    numbers = _are_values(value_form(pa.array(domain.labels, pa.large_string())))
     odd = [
-        Odd(one, number[one], "looks the same" if sure else "nearly the same", other, sure)
+        Odd(one, number[one], "looks the same" if sure else "nearly the same", other, sure or numbers)
         for (one, other), sure in zip(alike, equal, strict=True)
     ]
     names = OddNames(_most_first(odd), None)
@@ -241,17 +281,23 @@ def _listed_too_few(
     return _pairs(domain.labels, counts, found.below), found.level
 
 
-def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
     """Two (m,) arrays of positions of labels. First: the most reported label that looks the same, -1 for that
-    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only,
-    else -1."""
+    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only, or is the same
+    value written in another way, else -1. Third: whether all names are values, so that these are surely one."""
     text = pa.array(labels, pa.large_string())
     same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)
     nearly = np.full(len(labels), -1, dtype=np.int64)
-    found = _first_of_group(caseless_form(text.take(pa.array(leads))), counts[leads])
+    forms = value_form(text.take(pa.array(leads)))
+    found = _first_of_group(forms, counts[leads])
     nearly[leads] = np.where(found >= 0, leads[found], -1)
-    return same, nearly
+    return same, nearly, (nearly >= 0) & _are_values(forms)
+
+
+def _are_values(forms: Any) -> bool:
+    """Whether all names, in `value_form`, are numbers or dates."""
+    return bool(pc.all(pc.match_substring_regex(forms, r"^[+-]?[0-9][0-9.e+-]*$")).as_py())
 
 
 def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
-from rr_core.io.decoding import MAX_UNPACKED_BYTES, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import MAX_UNPACKED_BYTES, NoRows, UnreadableFile, megabytes, quote
 from rr_core.io.parquet_pages import Chunk, chunks, pages
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from rr_core.limits import BATCH_BYTES_MAX, READ_ROWS_MAX
@@ -38,7 +38,7 @@ _Groups = tuple[tuple[Chunk, ...], ...]
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A Parquet table."""
+    """A Parquet table. `declares` says of each column whether the file lists its categories, used or not."""
 
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
@@ -47,6 +47,8 @@ class ParquetTable:
     hints: tuple[Hint, ...]
     groups: _Groups = field(repr=False)
     budget: Budget = field(default_factory=Budget, repr=False)
+    declares: tuple[bool, ...] = ()
+    notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "row"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
@@ -112,7 +114,10 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
         for i, kind in enumerate(schema.types)
     )
     looks = hints(sample, len(schema))
-    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, groups, budget)
+    declares = tuple(map(pa.types.is_dictionary, schema.types))
+    return ParquetTable(
+        data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, groups, budget, declares
+    )
 
 
 def is_number(kind: Any) -> bool:
@@ -155,7 +160,7 @@ def _open(data: bytes, as_dictionary: Sequence[str] = (), about: Any = None) -> 
 def _check_shape(file: pq.ParquetFile) -> None:
     names = file.schema_arrow.names
     if file.metadata.num_rows == 0 or not names:
-        raise UnreadableFile("The Parquet file has no rows. Export a table with one row per category.")
+        raise NoRows("The Parquet file has no rows. Export a table with one row per category.")
     if file.metadata.num_rows > MAX_ROWS:
         raise UnreadableFile(
             f"The Parquet file has more than {MAX_ROWS:,} rows. Count the values first and upload one row per"

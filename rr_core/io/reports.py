@@ -8,8 +8,10 @@ are one collection.
 from __future__ import annotations
 
 import contextlib
+import csv
 import dataclasses
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,9 +35,10 @@ from rr_core.io.columns import (
     is_count_name,
     is_person_id,
     is_share_name,
+    refuse_sideways,
     suggest,
 )
-from rr_core.io.decoding import Tick, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Tick, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -95,6 +98,9 @@ class Meter:
         return lambda done: self.tell(start + (stop - start) * done)
 
 
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(,[0-9]{3})+")
+_TYPED_BYTES, _TYPED_LINES = 1 << 20, 10_000
+_ONE_LINE = 1 << 16
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.
@@ -171,8 +177,9 @@ class ReadFile:
     first_line: tuple[str, ...]
 
 
-def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
-    """The reports of all files. Names are cleaned once, so that a name is the same category in each file."""
+def unite(read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = ()) -> Reports:
+    """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
+    category in each file."""
     tallied = [file.counted.tallied for file in read]
     distinct, codes = _united([one.names for one in tallied])
     written = len(distinct)
@@ -197,6 +204,7 @@ def unite(read: Sequence[ReadFile], shape: Shape) -> Reports:
         *cleaned.notes,
         *_trimmed(written, codes, cleaned),
         *_notes(read, shape, cleaned.names, counts),
+        *(f"{quote(name)} has no rows, and was skipped." for name in empty),
     )
     del codes, parts
     labels = as_objects(cleaned.names)
@@ -288,7 +296,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     if _are_bit_vectors(names):
         notes.append(
             "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from"
-            " unary encoding and not from k-RR: the estimators here do not apply to them."
+            " unary encoding and not from k-RR: say so where you are asked how the reports were made."
         )
     return notes
 
@@ -388,29 +396,100 @@ def read_reports(
     ends = ends / max(1, ends[-1])
     shape: Shape | None = None
     read: list[ReadFile] = []
+    empty: list[tuple[str, UnreadableFile]] = []
     unpacked, budget = 0, budget or Budget()
-    for source, start, end in zip(files, [0.0, *ends.tolist()], ends.tolist(), strict=False):
+    for source, start, end in _rows_first(files, ends.tolist(), has_header):
         with _naming(source.name if len(files) > 1 else None):
             meter.tell(start)
             opened = start + _OPENING * (end - start)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
-            table = open_table(data, source.name, header, meter.part(start, opened), budget).table
+            try:
+                table = open_table(data, source.name, header, meter.part(start, opened), budget).table
+            except NoRows as error:
+                if len(files) == 1:
+                    raise
+                empty.append((source.name, error))
+                continue
             if shape is None:
                 table = _headed(table, has_header)
+                if layout is None:
+                    refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
                 shape = Shape(source.name, table.columns, _has_header(table), choice)
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
+            about = f"{quote(source.name)}: " if len(files) > 1 else ""
+            notes = (*(f"{about}{note}" for note in table.notes), *counted.notes)
             sha256 = hashlib.sha256(data).hexdigest()
             first_line = table.sample[0] if table.sample else ()
-            read.append(ReadFile(source.name, counted, sha256, first_line))
+            read.append(ReadFile(source.name, dataclasses.replace(counted, notes=notes), sha256, first_line))
         unpacked += len(table.data)
         _check_together(unpacked, decoding.MAX_UNPACKED_BYTES, "unpack to more")
-    assert shape is not None
-    reports = unite(read, shape)
+    if shape is None:
+        raise UnreadableFile(f"{quote(empty[0][0])}: {empty[0][1]}")
+    given = [source.name for source in files]
+    read.sort(key=lambda file: given.index(file.name))
+    reports = unite(read, shape, [name for name, _ in empty])
     meter.tell(1.0)
     return reports
+
+
+def _rows_first(
+    files: Sequence[Source], ends: list[float], has_header: bool | None
+) -> Iterator[tuple[Source, float, float]]:
+    """Each file with the parts of the work before and after it. One of a single line, which may be the header of an
+    empty part, comes after the others unless it is known whether files have one."""
+    parts = list(zip(files, [0.0, *ends], ends, strict=False))
+    if has_header is None and len(files) > 1:
+        parts.sort(key=lambda part: _has_one_line(bytes(part[0].data)))
+    yield from parts
+
+
+def _has_one_line(data: bytes) -> bool:
+    if data.startswith(b"\x1f\x8b") and len(data) < _ONE_LINE:
+        with contextlib.suppress(UnreadableFile):
+            data = decoding.gunzip(data, _ONE_LINE)
+    return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
+
+
+def read_typed(text: str, budget: Budget | None = None) -> Reports:
+    """The reports that a person types: an answer and its number in each line, between them a tab, a semicolon or a
+    comma. Commas may group the digits of a number in threes; a name that holds one stands in quotation marks. The
+    answers keep the order in which they are typed.
+
+    Raises
+    ------
+    UnreadableFile
+        A line with no number, or with more than one; as `read_reports`.
+
+    >>> read_typed("yes, 1,234\\nno, 2,345").counts.tolist()
+    [1234, 2345]
+    """
+    (budget or Budget(_TYPED_BYTES, _TYPED_LINES)).spend(len(text), text.count("\n"))
+    rows = []
+    for line, written in enumerate(text.splitlines(), 1):
+        if not written.strip():
+            rows.append("")
+            continue
+        separator = next((one for one in "\t;," if one in written), ",")
+        try:
+            name, *numbers_of = next(csv.reader([written], delimiter=separator, skipinitialspace=True))
+        except (csv.Error, StopIteration):
+            name, numbers_of = "", []
+        amount = separator.join(numbers_of).strip()
+        if not amount or (len(numbers_of) > 1 and not (separator == "," and _GROUPED.fullmatch(amount))):
+            raise UnreadableFile(
+                f"Line {line} ({quote(written)}) is not an answer and one number: write it like “yes, 640”, and a name"
+                " that holds a comma in quotation marks."
+            )
+        rows.append(";".join('"' + cell.strip().replace('"', '""') + '"' for cell in (name, amount)))
+    if not any(rows):
+        raise UnreadableFile(
+            "Nothing is typed: write an answer and its number in each line, like “yes, 640”."
+        )
+    source = Source("typed.csv", "\n".join(rows).encode("utf-8", "replace"))
+    return read_reports([source], layout="counts", category=0, count=1, has_header=False)
 
 
 def propose(table: Described) -> Choice:
@@ -423,6 +502,8 @@ def propose(table: Described) -> Choice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
     choice = suggest(table)
+    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
+        choice = dataclasses.replace(choice, category=reports[0])  # the other columns say of whom
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
     answers = [i for i in width if i not in weights and not is_person_id(table, i)]
@@ -461,7 +542,7 @@ def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
         A broken line, too many categories, a count that is missing or no whole number of people.
     """
     if choice.count is None:
-        return count_values(table, choice.category, tick)
+        return count_values(table, choice.category, tick, declared=True)
     return _sum_counts(table, choice.category, choice.count, tick)
 
 
@@ -525,7 +606,8 @@ def _has_header(table: AnyTable) -> bool:
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        return open_text(table.data, has_header=True, budget=table.budget)
+        headed = open_text(table.data, has_header=True, budget=table.budget)
+        return dataclasses.replace(headed, above=table.above, notes=table.notes)
     return table
 
 

@@ -28,6 +28,7 @@ Counts = npt.NDArray[np.int64]
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
+_FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
 _DISTINCT = 2
@@ -145,8 +146,9 @@ def read_columns(table: AnyTable, indices: Sequence[int]) -> tuple[Any, ...]:
     return tuple(map(pa.chunked_array, chunks))
 
 
-def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted:
-    """How many rows hold each value of a column.
+def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
+    """How many rows hold each value of a column; with `declared` also the categories without a row that the file
+    declares for it, after the others.
 
     Raises
     ------
@@ -154,15 +156,41 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore) -> Counted
         A broken line, or far more values than categories can be used.
     """
     tally, blank = Tally(table.columns[category]), Columns(())
+    declares = declared and isinstance(table, ParquetTable) and table.declares[category]
+    listed: Any = None
     for piece in table.pieces([category]):
         if piece.arrays:
             tally.add(piece.arrays[0])
+            if declares and listed is None and pa.types.is_dictionary(piece.arrays[0].type):
+                listed = to_text(piece.arrays[0].chunk(0).dictionary)
         blank = piece
         tick(piece.done)
     tallied = tally.result()
     named = has_name(tallied.names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
-    return with_names(table, tallied, named, blank, first)
+    counted = with_names(table, tallied, named, blank, first)
+    return counted if listed is None else _with_declared(counted, listed)
+
+
+def _with_declared(counted: Counted, listed: Any) -> Counted:
+    """Also the listed categories, with no rows."""
+    names = counted.tallied.names
+    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, names))))
+    unused = pc.filter(unused, pa.array(has_name(unused)))
+    if not len(unused):
+        return counted
+    none = np.zeros(len(unused), dtype=np.int64)
+    tallied = Tallied(
+        pa.concat_arrays([names, unused]),
+        np.concatenate([counted.tallied.rows, none]),
+        np.concatenate([counted.tallied.people, none]),
+    )
+    shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
+    note = (
+        f"The file declares {len(tallied.names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
+        " no report: a category that people could choose counts all the same."
+    )
+    return Counted(tallied, counted.dropped, (*counted.notes, note))
 
 
 class Distinct:
@@ -288,6 +316,23 @@ class Numbered(Distinct):
 def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:
     """The sum of the weights of each code; exact, for sums below 2^53."""
     return np.bincount(codes, weights=weights, minlength=k).astype(np.int64)
+
+
+def sum_of_others(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """(m,) whether each amount is the sum of all others, of which two or more are not zero; shares but for rounding."""
+    if np.count_nonzero(amounts) < _FEWEST_SUMMED:
+        return np.zeros(len(amounts), dtype=bool)
+    whole = amounts.sum()
+    near = 0 if amounts.dtype.kind in "iu" else _ROUNDED * whole
+    return np.asarray(np.abs(2 * amounts - whole) <= near)
+
+
+def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """(m,) whether an amount that is the sum of all others is more likely their total than one of them by chance: it
+    is the first or the last, and there are three others."""
+    ends = np.zeros(len(amounts), dtype=bool)
+    ends[[0, -1]] = np.count_nonzero(amounts) > _FEWEST_SUMMED
+    return ends
 
 
 def check_size(k: int, column: str, fewest: int | None = None) -> None:

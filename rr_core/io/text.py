@@ -15,8 +15,18 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from rr_core.io.budget import Budget
-from rr_core.io.columns import Columns, Hint, Row, column_names, detect_header, hints, numeric_columns
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.columns import (
+    Columns,
+    Hint,
+    Row,
+    column_names,
+    detect_header,
+    hints,
+    is_serial,
+    looks_numeric,
+    numeric_columns,
+)
+from rr_core.io.decoding import NoRows, UnreadableFile, quote
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
@@ -32,6 +42,11 @@ _EMPTY_LINES: Any = re.compile(rb"\n*")
 # Tried in this order when two explain the file equally well. A comma comes last: it may be a
 # decimal comma ("a;0,25") or part of a name.
 _SEPARATORS = ("\t", ";", ",")
+_SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
+_REMARK = re.compile(rb"\s*#")
+# Blank lines behind which another table is looked for, and rows of it that are looked at.
+_MOST_BREAKS, _MOST_NEXT = 1000, 5
+_FEWEST_NAMED = 2  # rows, with the header, that may be named as R does
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
@@ -58,7 +73,8 @@ class _Ragged:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text table. `data` is UTF-8 with ``\\n`` line ends; `separator` None is a single column."""
+    """A text table. `data` is UTF-8 with ``\\n`` line ends, below so many lines of `above`; `separator` None is a single
+    column. `notes` are sentences about what was skipped."""
 
     data: bytes = field(repr=False)
     separator: str | None
@@ -68,6 +84,8 @@ class TextTable:
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
     budget: Budget = field(default_factory=Budget, repr=False)
+    above: int = 0
+    notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "line"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
@@ -128,7 +146,7 @@ class TextTable:
                         return start
                     remaining -= 1
         # Python's reader sees fewer records than Arrow's: no such file is known, but do not fail.
-        return row + self.has_header + 1
+        return self.above + row + self.has_header + 1
 
     def _line(self, remaining: int) -> int:
         """The line of the record after so many others, where each line is a record unless it is skipped.
@@ -138,7 +156,7 @@ class TextTable:
         """
         seen = {*range(ord("!"), ord("~") + 1)} - {ord(self._delimiter)}
         unseen = bytes({*range(256)} - seen - {ord("\n")})
-        line = start = 0
+        line, start = self.above, 0
         while start < len(self.data):
             end = self.data.rfind(b"\n", start, start + _BLOCK) + 1 or len(self.data)
             piece = self.data[start:end].removesuffix(b"\n")
@@ -201,7 +219,7 @@ class TextTable:
             reader = csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
         rows: list[list[str]] = [[]]
         while rows:
-            start, rows, failed = reader.line_num + 1, [], False
+            start, rows, failed = self.above + reader.line_num + 1, [], False
             try:
                 rows.extend(itertools.islice(reader, _STRETCH))
             except csv.Error:
@@ -248,8 +266,8 @@ class TextTable:
         if not skipped and b'"' not in self.data:
             # Only empty lines, and every line is a record: no need to parse.
             if self.data.startswith(b"\n"):
-                return count, 1
-            return count, self.data.count(b"\n", 0, self.data.find(b"\n\n")) + 2
+                return count, self.above + 1
+            return count, self.above + self.data.count(b"\n", 0, self.data.find(b"\n\n")) + 2
         return count, next(line for line, fields in self._records() if self._skips(fields))
 
     def _unreadable(self, broken: str) -> UnreadableFile:
@@ -280,23 +298,34 @@ class TextTable:
 
 
 def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None) -> TextTable:
-    """Find the separator, the header and the columns of a UTF-8 text.
+    """Find the table in a UTF-8 text, its separator, header and columns.
+
+    Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
+    not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
 
     Raises
     ------
+    NoRows
+        Nothing below the header.
     UnreadableFile
-        Nothing below the header, more than MAX_COLUMNS columns, an endless first line.
+        More than MAX_COLUMNS columns, an endless first line.
     """
-    head = data[:_SAMPLE_BYTES]
-    is_cut = len(head) < len(data)
-    if is_cut:
-        head = head[: head.rfind(b"\n") + 1]
-    text = head.decode()
-    separator = _detect_separator(text)
+    whole, notes = data, list[str]()
+    data, separator = _below_remarks(data, notes)
+    above = whole.count(b"\n", 0, len(whole) - len(data))
+    del whole
+    if separator is None:
+        separator = _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
-    rows = _parse(text, separator)
-    # The last record may be the half of a quoted one.
-    rows = (rows[:-1] if is_cut and len(rows) > 1 else rows)[:DETECT_ROWS]
+    rows = _sample(data, separator)
+    if rows and separator:
+        data = _first_table(data, separator, rows, above, notes)
+        rows = _sample(data, separator)
+        if _has_row_names(rows):
+            start = len(data) - len(data.lstrip(b"\n"))
+            data = b"".join([data[:start], b'""', separator.encode(), memoryview(data)[start:]])
+            rows[0].insert(0, "")
+            notes.append("Above the first column there is no name: it was taken for R's names of rows.")
     if not rows:
         raise UnreadableFile("The first line is far too long for a table. Put each category on its own line.")
     width = len(rows[0])
@@ -308,21 +337,107 @@ def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None
     header = detect_header(rows) if has_header is None else has_header
     body = rows[1:] if header else rows
     if not body:
-        raise UnreadableFile(
+        raise NoRows(
             "The file has a header line and nothing below it. Add one line per category, or say that the"
             " first line is not a header."
         )
-    columns = column_names(rows[0] if header else [""] * width)
-    sample = tuple(tuple(row) for row in body[:SAMPLE_ROWS])
     return TextTable(
         data,
         separator,
         header,
-        columns,
-        sample,
+        column_names(rows[0] if header else [""] * width),
+        tuple(tuple(row) for row in body[:SAMPLE_ROWS]),
         numeric_columns(body, width),
         hints(body, width),
         budget or Budget(),
+        above,
+        tuple(notes),
+    )
+
+
+def _head(data: bytes) -> str:
+    """The first lines, as many as are looked at."""
+    head = data[:_SAMPLE_BYTES]
+    return (head[: head.rfind(b"\n") + 1] if len(head) < len(data) else head).decode()
+
+
+def _sample(data: bytes, separator: str | None) -> list[list[str]]:
+    """The first records."""
+    rows = _parse(_head(data), separator)
+    # The last record may be the half of a quoted one.
+    return (rows[:-1] if len(data) > _SAMPLE_BYTES and len(rows) > 1 else rows)[:DETECT_ROWS]
+
+
+def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
+    """The text below its remarks, and the separator that Excel's first line says."""
+    said = _SAID.match(data)
+    if said is not None:
+        return data[said.end() :], said[1].decode()
+    if _REMARK.match(data) is None:
+        return data, None
+    lines = data[:_SAMPLE_BYTES].splitlines(keepends=True)
+    is_remark = [_REMARK.match(line) is not None for line in lines]
+    first = next((i for i, line in enumerate(lines) if line.strip() and not is_remark[i]), len(lines))
+    # Where names begin with # these are no remarks; and one may be the header.
+    if first == len(lines) or any(is_remark[first:]):
+        return data, None
+    if is_remark[first - 1] and any(
+        0 < lines[first - 1].count(one) == lines[first].count(one) for one in (b"\t", b";", b",")
+    ):
+        first -= 1
+    number = sum(is_remark[:first])
+    if number == 0:
+        return data, None
+    begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
+    notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
+    return data[sum(map(len, lines[:first])) :], None
+
+
+def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
+    """The text up to where another table begins: after a blank line, with names where the first has numbers, or with
+    another number of fields in that line and those that follow it."""
+    numeric = numeric_columns(rows[1:], len(rows[0]))
+    if not any(numeric):
+        return data
+
+    def fits(row: Row) -> bool:
+        filled = [cell for cell, number in zip(row, numeric, strict=False) if number and cell.strip()]
+        return len(row) == len(numeric) and all(map(looks_numeric, filled))
+
+    def heads(row: Row) -> bool:
+        words = [not looks_numeric(cell) for cell, number in zip(row, numeric, strict=False) if number]
+        return len(row) == len(numeric) and all(words) and all(cell.strip() for cell in row)
+
+    mark = separator.encode()
+    if not any(b"\n" + begin in data for begin in (b"\n", b" ", b"\t", mark)):
+        return data  # no line is blank
+    blank: Any = re.compile(rb"\n[ \t\n" + re.escape(mark) + rb"]*\n(?=[^\n])")
+    start = len(data) - len(data.lstrip(b"\n"))
+    quotations = counted = 0
+    for found in itertools.islice(blank.finditer(data, start), _MOST_BREAKS):
+        quotations += data.count(b'"', counted, found.start())
+        counted = found.start()
+        if quotations % 2:
+            continue
+        text = data[found.end() : found.end() + _SAMPLE_BYTES // 16].decode(errors="replace")
+        below = _parse(text, separator)[:_MOST_NEXT]
+        odd = below and len(below[0]) != len(numeric) and not any(map(fits, below[1:]))
+        if below and (odd or heads(below[0])):
+            line = above + data.count(b"\n", 0, found.end()) + 1
+            notes.append(
+                f"Line {line:,} ({quote(separator.join(below[0]))}), below a blank line, begins another table: it and"
+                " what follows were not read. Take the blank line out if all of it is one table."
+            )
+            return data[: found.start() + 1]
+    return data
+
+
+def _has_row_names(rows: list[list[str]]) -> bool:
+    """Whether all rows have one field more than the first, which numbers them."""
+    return (
+        len(rows) > _FEWEST_NAMED
+        and all(len(row) == len(rows[0]) + 1 for row in rows[1:])
+        and is_serial([row[0].strip() for row in rows[1:]])
     )
 
 
@@ -338,7 +453,18 @@ def _detect_separator(text: str) -> str | None:
         score = (even, any(numeric_columns(body, max(map(len, rows)))))
         if best is None or score > best[0]:
             best = score, separator
+    if best is None and _are_separated_by_blanks(_parse(text, " "), text):
+        return " "
     return best[1] if best else None
+
+
+def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
+    """Whether these are rows as R writes them: of one length, and quoted or numbered; names may hold blanks."""
+    widths = {len(row) for row in rows[1:]}
+    if len(rows) <= _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
+        return False
+    quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
+    return _has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1]))
 
 
 def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:

@@ -102,9 +102,9 @@ def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
         )
     bits = np.concatenate(pieces)
     others = [name for index, name in enumerate(table.columns) if index not in columns]
-    notes: tuple[str, ...] = ()
+    notes = table.notes
     if others:
-        notes = (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
+        notes += (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
     ones = bits.sum(axis=0, dtype=np.int64)
     return UnaryReports(tuple(names), ones, rows, bits, np.ones(rows, dtype=np.int64), notes)
 

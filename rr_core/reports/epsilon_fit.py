@@ -44,6 +44,8 @@ _STEP = 1.002  # the smallest plausible epsilon is found to this factor,
 _SMALLEST = float(np.finfo(np.float64).tiny)  # from here on, for smaller doubles are farther apart
 
 _LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
+_CATEGORIES_DRAWN = 10**8 + 10**7  # in all collections: some ten seconds
+_TESTS = 14  # of a search, about
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
 
 
@@ -115,6 +117,16 @@ class PlausibleEpsilon:
     level: float
     none: bool
     finished: bool
+
+
+def collections_for(k: int, most: int = 1000) -> int:
+    """How many collections to simulate with k categories: ``most``, but fewer where that takes minutes, for each costs
+    time in proportion to k; not so few that nothing can be decided.
+
+    >>> collections_for(1000), collections_for(1_100_000)
+    (1000, 100)
+    """
+    return min(most, max(LEAST_COLLECTIONS, _CATEGORIES_DRAWN // k))
 
 
 def likelihood_ratio(levels: Profile, mechanism: RandomizedResponse) -> tuple[Array, NDArray[np.int64]]:
@@ -253,7 +265,7 @@ def plausible_epsilon(
     *,
     above: float | None = None,
     seed: int = 0,
-    replicates: int = 300,
+    replicates: int | None = None,
     progress: Progress | None = None,
 ) -> PlausibleEpsilon:
     """The smallest epsilon that `FitTest.rejects` does not reject, by bisection on log epsilon.
@@ -267,7 +279,8 @@ def plausible_epsilon(
         level: of the test, between 0 and 1.
         above: an epsilon known to be rejected, up to 5000; only larger ones are looked at then.
         seed: of the random streams, an integer >= 0.
-        replicates: simulated collections for each epsilon, an integer >= 1.
+        replicates: simulated collections for each epsilon, an integer >= 1; None: 300, or fewer for many categories
+            (`collections_for`).
         progress: called with the collections done so far for all epsilons; True asks to stop.
 
     Raises:
@@ -286,6 +299,7 @@ def plausible_epsilon(
             raise ValueError(f"above must be {allowed}, got {above!r}")
         high = EPSILON_APP_MAX if above < EPSILON_APP_MAX else EPSILON_MAX
     counts = checked_counts(counts, RandomizedResponse(k, high))
+    replicates = collections_for(_TESTS * k, 300) if replicates is None else replicates
     spent, stopped = 0, False
 
     def tell(done: int) -> bool:

@@ -153,7 +153,7 @@ def test_every_reader_spends_what_it_decodes(name: str, reader: str, monkeypatch
     with pytest.raises(UnreadableFile, match="unpack to more than"):
         read(1, spent - 1)
     if reader == "reports":  # files that are read together have one budget
-        with pytest.raises(UnreadableFile, match="unpacks? to more than"):
+        with pytest.raises(UnreadableFile, match=r"unpacks? to more than"):
             read(3, 2 * spent)
 
 

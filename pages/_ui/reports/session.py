@@ -44,11 +44,10 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports import analysis
-from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
+from rr_core.reports.epsilon_fit import collections_for, fit_test, plausible_epsilon
 from rr_core.scenario import Draw
 from rr_core.simulate import Progress
 
-REPLICATES = 1000
 _NAME = "your_reports"
 
 
@@ -141,7 +140,8 @@ def offer_simulations(results: Results) -> bool:
     """Draw the button that starts the simulations, and Stop while they run; True when they are to run now."""
     if results.simulated is not None and results.simulated.finished:
         return False
-    return long_run.start_button(_NAME, f"Simulate {REPLICATES:,} collections", results.used.key)
+    replicates = collections_for(results.used.mechanism.k)
+    return long_run.start_button(_NAME, f"Simulate {replicates:,} collections", results.used.key)
 
 
 def run_simulations(results: Results) -> None:
@@ -150,7 +150,7 @@ def run_simulations(results: Results) -> None:
     long_run.run_with_progress(
         _NAME,
         results.used.key,
-        REPLICATES,
+        collections_for(results.used.mechanism.k),
         "simulated collections",
         run,
         k=results.used.mechanism.k,
@@ -160,11 +160,12 @@ def run_simulations(results: Results) -> None:
 
 def _run(used: ReportsInUse, progress: Progress) -> Simulations:
     counts, mechanism = used.collected.counts, used.mechanism
-    tested = fit_test(counts, mechanism, REPLICATES, progress=progress)
+    replicates = collections_for(mechanism.k)
+    tested = fit_test(counts, mechanism, replicates, progress=progress)
     plausible = None
-    if tested.done == REPLICATES and tested.rejects():
+    if tested.done == replicates and tested.rejects():
         plausible = plausible_epsilon(
-            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(REPLICATES)
+            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(replicates)
         )
     return Simulations(tested, plausible)
 

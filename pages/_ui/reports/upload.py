@@ -20,7 +20,6 @@ from pages._ui.upload import column_name, form, left_out
 from rr_core.figures.style import number
 from rr_core.io import (
     BITS_LEAST,
-    EXTENSIONS,
     Odd,
     OddNames,
     Preview,
@@ -84,7 +83,8 @@ def _open_panel() -> None:
         options: dict[str, Any] = {}
         preview: Preview | None = None
         if files:
-            options, preview = _pick_columns(files[0])
+            # The largest: a part of a folder may be empty.
+            options, preview = _pick_columns(max(files, key=lambda file: file.size))
             if options["category"] is None:
                 _cancel()
                 return
@@ -116,9 +116,7 @@ def _files() -> Sequence[state.File]:
         "else**."
     )
     left, right = st.columns([3, 2])
-    left.file_uploader(
-        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="reports_files", help=TEMPORARY
-    )
+    left.file_uploader("Report files", accept_multiple_files=True, key="reports_files", help=TEMPORARY)
     scenario = link.current()
     with right:
         st.caption(
@@ -184,9 +182,7 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
 def _list(before: str) -> str:
     """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
     list."""
-    st.file_uploader(
-        "A file with all categories", type=list(EXTENSIONS), key="reports_list_file", help=TEMPORARY
-    )
+    st.file_uploader("A file with all categories", key="reports_list_file", help=TEMPORARY)
     file = next(iter(state.chosen_files("reports_list_file")), None)
     st.session_state["_reports_list"] = file
     return st.text_area(
@@ -246,8 +242,9 @@ def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
             options["count"] = _column("Count column", suggested, preview)
     if are_bits:
         st.warning(
-            "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category, "
-            "which this page does not estimate. If they are separate yes-or-no questions, choose the column of one."
+            "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
+            "Then choose “Unary encoding (RAPPOR)” above; if they are separate yes-or-no questions, choose the column of "
+            "one."
         )
     return options, preview
 
@@ -392,7 +389,8 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
 def _chip(odd: Odd) -> str:
     counted = many(odd.reports, "report", "reports")
     if odd.twin is None:
-        return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
+        reason = "declared by the file, no report" if odd.reason == "no report" else odd.reason
+        return f"{plain(odd.label, 30)} ({counted}): {reason}"
     differ = difference(odd.label, odd.twin)
     return f"{plain(odd.label, 30)} ({counted}) as {plain(odd.twin, 30)}: differ in {differ}"
 
