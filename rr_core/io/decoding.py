@@ -19,8 +19,6 @@ PARQUET_EXTENSIONS = ("parquet",)
 EXTENSIONS = (*TEXT_EXTENSIONS, *PARQUET_EXTENSIONS, "gz")
 """What a file-upload widget should let people choose."""
 
-_WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods", "numbers")
-
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a gzip bomb is a small file."""
 
@@ -129,7 +127,9 @@ def unpack(
     if compressed:
         data = gunzip(data, limit, advice, tick)
     if not data or data.isspace():
-        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
+        raise UnreadableFile(
+            "The file is empty. Upload a table with one line per category, or one value per line."
+        )
     _refuse_foreign(data)
     is_parquet = data.startswith(_PARQUET)
     if extension in PARQUET_EXTENSIONS and not is_parquet:
@@ -212,7 +212,9 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
             " CSV in the encoding UTF-8."
         )
     if text.isspace() or not text:
-        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
+        raise UnreadableFile(
+            "The file is empty. Upload a table with one line per category, or one value per line."
+        )
     _refuse_foreign(text)
     return text, encoding
 
@@ -223,11 +225,6 @@ def _extension(name: str) -> str:
     if path.suffix == ".gz":
         path = path.with_suffix("")
     extension = path.suffix.lstrip(".")
-    if extension in _WORKBOOKS:
-        raise UnreadableFile(
-            f"{quote(name)} is a workbook of a spreadsheet, which cannot be read here yet. Save its sheet as CSV (in"
-            " Excel: File, Save As, CSV) and upload that."
-        )
     if extension and extension not in EXTENSIONS:
         raise UnreadableFile(
             f"Files like {quote(name)} cannot be read here. Save the table as CSV, TSV, TXT or"

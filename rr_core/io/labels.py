@@ -349,10 +349,10 @@ def difference(one: str, other: str) -> str:
     values = value_form(pa.array([one, other], pa.large_string()))
     if values[0] == values[1] and _DATED.fullmatch(values[0].as_py()):
         return "the way the date is written"
-    if values[0] == values[1] and values[0].as_py()[-1:].isdecimal():
-        return "the way the number is written"
     if unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other):
         return "the form of letters or digits"
+    if values[0] == values[1] and values[0].as_py()[-1:].isdecimal():
+        return "the way the number is written"
     if _without_accents(pa.array([one]))[0] == _without_accents(pa.array([other]))[0]:
         return "accents"
     return "case, accents, zeros or marks around the name"

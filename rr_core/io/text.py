@@ -22,6 +22,7 @@ from rr_core.io.columns import (
     column_names,
     detect_header,
     hints,
+    is_count_name,
     is_serial,
     looks_numeric,
     numeric_columns,
@@ -44,8 +45,8 @@ _EMPTY_LINES: Any = re.compile(rb"\n*")
 _SEPARATORS = ("\t", ";", ",")
 _SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
 _REMARK = re.compile(rb"\s*#")
-# Blank lines behind which another table is looked for, and rows of it that are looked at.
-_MOST_BREAKS, _MOST_NEXT = 1000, 5
+# Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
+_MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
@@ -394,8 +395,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
-    """The text up to where another table begins: after a blank line, with names where the first has numbers, or with
-    another number of fields in that line and those that follow it."""
+    """The text up to where another table begins: after a blank line, with titles where the first has numbers, or with
+    two or more fields but not as many, in the lines that follow neither. All else is a broken line, and refused."""
     numeric = numeric_columns(rows[1:], len(rows[0]))
     if not any(numeric):
         return data
@@ -405,8 +406,12 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
         return len(row) == len(numeric) and all(map(looks_numeric, filled))
 
     def heads(row: Row) -> bool:
-        words = [not looks_numeric(cell) for cell, number in zip(row, numeric, strict=False) if number]
-        return len(row) == len(numeric) and all(words) and all(cell.strip() for cell in row)
+        titles = [
+            cell.strip() == title.strip() or is_count_name(cell)
+            for cell, title, number in zip(row, rows[0], numeric, strict=False)
+            if number
+        ]
+        return len(row) == len(numeric) and all(titles) and not any(map(looks_numeric, row))
 
     mark = separator.encode()
     if not any(b"\n" + begin in data for begin in (b"\n", b" ", b"\t", mark)):
@@ -419,10 +424,10 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
         counted = found.start()
         if quotations % 2:
             continue
-        text = data[found.end() : found.end() + _SAMPLE_BYTES // 16].decode(errors="replace")
-        below = _parse(text, separator)[:_MOST_NEXT]
-        odd = below and len(below[0]) != len(numeric) and not any(map(fits, below[1:]))
-        if below and (odd or heads(below[0])):
+        text = data[found.end() : found.end() + _NEXT_BYTES].decode(errors="replace")
+        below = _parse("\n".join(text.split("\n", _MOST_NEXT)[:_MOST_NEXT]), separator)
+        other = below and len(below[0]) not in (1, len(numeric)) and not any(map(fits, below[1:]))
+        if below and (other or heads(below[0])):
             line = above + data.count(b"\n", 0, found.end()) + 1
             notes.append(
                 f"Line {line:,} ({quote(separator.join(below[0]))}), below a blank line, begins another table: it and"

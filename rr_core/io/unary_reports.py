@@ -79,7 +79,8 @@ def read_unary(source: Source) -> UnaryReports:
 def _seems_bits(table: AnyTable, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
     return (
-        table.hints[index].bits or {row[index].strip().casefold() for row in table.sample} <= _ONES | _ZEROS
+        table.hints[index].bits
+        or {row[index].strip().casefold() for row in table.sample if index < len(row)} <= _ONES | _ZEROS
     )
 
 

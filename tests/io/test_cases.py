@@ -171,7 +171,9 @@ def bits() -> None:
 
 def a_workbook() -> None:
     for read in (read_reports, lambda files: read_distribution(bytes(files[0].data), files[0].name)):
-        with pytest.raises(UnreadableFile, match=r"workbook of a spreadsheet.* Save its sheet as CSV"):
+        with pytest.raises(
+            UnreadableFile, match=r"Files like “reports.xlsx” cannot be read here\. Save the table as CSV"
+        ):
             read([source("reports.xlsx")])
 
 

@@ -252,7 +252,13 @@ def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
         odd = found(rows({"a": 50, one: 30, other: 20}))
         assert (odd[other].twin, odd[other].reason) == (one, "nearly the same")
         assert difference(other, one) == "the form of letters or digits"
-    for one, other in (("007", "7"), ("Zürich", "Zurich"), ("👨‍👧", "👨👧"), ("a-b", "a b"), ("1.0.0", "1")):
+    for one, other in (
+        ("a007", "a7"),
+        ("Zürich", "Zurich"),
+        ("👨‍👧", "👨👧"),
+        ("a-b", "a b"),
+        ("1.0.0", "1"),
+    ):
         assert found(rows({one: 30, other: 20})) == {}
     reports, domain = rows({"13.0": 50, "14.0": 30, "15": 20}), read_list("13\n14\n15")
     collected = within(reports, domain, odd_names(reports, domain).default_decisions())
@@ -260,3 +266,47 @@ def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
     # Names counted as each other do not go round for ever.
     collected = within(rows({"a": 5, "b": 6, "c": 1}), AllSeen(), Names((), (("a", "b"), ("b", "a"))))
     assert collected.total == 12
+
+
+def test_one_value_written_in_two_ways_is_asked_about() -> None:
+    for one, other, words in (
+        ("1", "01", "leading zeros"),
+        ("2", "2.000e+00", "the way the number is written"),
+        ("150", "1.5E2", "the way the number is written"),
+        ("0", "-0.0", "the way the number is written"),
+        ("true", "1", "the way true and false are written"),
+        ("FALSE", "0", "the way true and false are written"),
+        ("2026-02-03", "3.2.2026", "the way the date is written"),
+        ("2026-02-13", "2/13/2026", "the way the date is written"),
+        ("2026-02-13", "2026/02/13 00:00:00", "the way the date is written"),
+    ):
+        odd = found(rows({one: 30, other: 20}))
+        assert (odd[other].twin, odd[other].by_default, odd[other].reason) == (one, True, "nearly the same")
+        assert difference(other, one) == words
+        if words != "the way true and false are written":
+            amid = found(rows({"a word": 90, one: 30, other: 20}))
+            assert (amid[other].twin, amid[other].by_default) == (one, False)  # among words they may be names
+    for one, other in (
+        ("3/2/2026", "2026-02-03"),  # or the second of March
+        ("1", "10"),
+        ("1e-400", "0"),
+        ("9" * 30, "9" * 29 + "8"),
+        ("1.0e99999999", "1"),
+    ):
+        assert found(rows({one: 30, other: 20})) == {}
+    assert found(rows({"true": 30, "1": 20, "2": 10})) == {}
+
+
+def test_a_sum_is_the_total_at_an_end_and_asked_about_amid() -> None:
+    for counts, settled in (
+        ({"a": 50, "b": 30, "c": 20, "x": 100}, True),
+        ({"x": 100, "a": 50, "b": 30, "c": 20}, True),
+        ({"a": 50, "x": 100, "b": 30, "c": 20}, False),
+        ({"a": 50, "b": 30, "x": 80}, False),  # of two others only
+    ):
+        odd = found(table(counts))
+        assert {name: (one.reason, one.by_default) for name, one in odd.items()} == {
+            "x": ("the sum of the others", settled)
+        }
+    assert found(table({"a": 50, "b": 50, "c": 0})) == {}
+    assert found(table({"a": 50, "b": 30, "c": 20, "x": 99})) == {}
