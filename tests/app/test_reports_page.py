@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.reports import session
+from pages._ui.reports.other_protocols import DESIGNS
 from rr_core import RandomizedResponse
 from rr_core.io import Listed, Size
 from rr_core.reports.analysis import analyse
@@ -347,14 +348,19 @@ def test_many_strays_are_one_choice():
 
 
 @holds(
-    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category, which this page does not estimate.",  # noqa: E501
+    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category.",  # noqa: E501
 )
 def test_bits_are_not_offered_as_reports():
     bits = np.random.default_rng(3).integers(0, 2, (40, 5))
     text = "a,b,c,d,e\n" + "".join(",".join(map(str, row)) + "\n" for row in bits)
     page = give(opened(), ("bits.csv", text))
     (warning,) = page.warning
-    assert "unary encoding, one column per category, which this page does not estimate" in warning.value
+    assert (
+        "unary encoding, one column per category. Then choose “Unary encoding (RAPPOR)” above"
+        in warning.value
+    )
+    assert DESIGNS["unary"] == "Unary encoding (RAPPOR)"
+    assert not [button for button in page.button if button.label == "Analyse these reports"]
     assert one(page.selectbox, "Report column").value is None
     assert not [button for button in page.button if button.label == "Analyse these reports"]
     one(page.selectbox, "Report column").set_value(2)
