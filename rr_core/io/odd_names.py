@@ -28,7 +28,7 @@ Reason = Literal[
     "a total",
     "the sum of the others",
     "several answers",
-    "no report",
+    "declared by the file",
     "too few reports",
     "looks the same",
     "nearly the same",
@@ -214,7 +214,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         elif several[i]:
             reason = "several answers"
         elif declared[i]:
-            reason = "no report"
+            reason = "declared by the file"
         elif not missing[i] and (rare[i] or not perhaps[i]):
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))

@@ -348,7 +348,7 @@ def test_many_strays_are_one_choice():
 
 
 @holds(
-    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category.",  # noqa: E501
+    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category.",
 )
 def test_bits_are_not_offered_as_reports():
     bits = np.random.default_rng(3).integers(0, 2, (40, 5))

@@ -147,7 +147,7 @@ def declared_categories() -> None:
     found, reports, odd = counted("pq_pandas_cat_index.parquet")
     assert as_dict(found) == {**NEVER, "Daily": 0}
     (daily,) = odd.names
-    assert (daily.label, daily.reason, daily.by_default) == ("Daily", "no report", False)
+    assert (daily.label, daily.reason, daily.by_default) == ("Daily", "declared by the file", False)
     assert "declares 6 categories, of which “Daily” has no report" in reports.notes[0]
 
 

@@ -389,8 +389,7 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
 def _chip(odd: Odd) -> str:
     counted = many(odd.reports, "report", "reports")
     if odd.twin is None:
-        reason = "declared by the file, no report" if odd.reason == "no report" else odd.reason
-        return f"{plain(odd.label, 30)} ({counted}): {reason}"
+        return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
     differ = difference(odd.label, odd.twin)
     return f"{plain(odd.label, 30)} ({counted}) as {plain(odd.twin, 30)}: differ in {differ}"
 
