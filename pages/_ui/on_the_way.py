@@ -102,6 +102,7 @@ class Gate:
         """Have all requests to the web server of this process pass, and end soon when it is told to end."""
         with suppress(ImportError):
             from starlette.applications import Starlette
+            from starlette.requests import ClientDisconnect
 
             serve = Starlette.__call__
 
@@ -115,9 +116,11 @@ class Gate:
 
                 try:
                     await self.serve(inner, scope, receive, send)
+                except ClientDisconnect:
+                    pass  # of an upload: there is nobody to tell, and it would be a page of the log for each
                 except asyncio.CancelledError:
                     if not self._is_ending:
-                        raise  # else a page of the log for each
+                        raise
 
             Starlette.__call__ = guarded  # type: ignore[assignment, method-assign]
         self._end_soon()

@@ -56,6 +56,19 @@ def test_clients_that_announce_much_and_send_nothing_keep_nobody_out(server: Sta
     asyncio.run(visit())
 
 
+def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(server: Started) -> None:
+    async def visit() -> None:
+        async with Visitor.at(server.address) as visitor:
+            await visitor.open("your_reports", "k=12")
+            sender = await Sender.begin(visitor, 20 * MEGABYTE, "cut")
+            await sender.send(ROW)
+            await sender.leave()
+            assert await whole(visitor, 2) == 204
+
+    asyncio.run(visit())
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
 @pytest.mark.slow
 def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
     async def visit() -> None:
