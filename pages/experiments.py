@@ -46,8 +46,9 @@ else:
     results.first_figure(view, scenario)
     page.controls(results.unused(view) if key in settings.CELLS else None)
     parts = PARTS.tabs()
-    with parts["sweep"]:
-        controls.sweep_and_run(key, run, scenario)
+    if parts["sweep"].open:  # else the browser would go on sending the sweep that was chosen here
+        with parts["sweep"]:
+            controls.sweep_and_run(key, run, scenario)
     with parts["figure"]:
         results.second_figure(view, scenario)
     with parts["claims"]:

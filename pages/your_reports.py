@@ -6,6 +6,7 @@ from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import other_protocols, results, session, upload
+from pages._ui.state import stop
 
 open_reading(
     "your_reports",
@@ -17,13 +18,13 @@ made = other_protocols.choose()
 if made != other_protocols.USUAL:
     other_protocols.section(made)
     guidance.next_page()
-    st.stop()
+    stop()
 upload.panel()
 used = session.in_use()
 if used is None:
     upload.warehouse_section()
     guidance.next_page()
-    st.stop()
+    stop()
 
 answer = st.container()
 with row():

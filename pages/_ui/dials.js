@@ -28,11 +28,15 @@ const fill = full => {
 };
 if (!window.rrLeave) {
   window.rrLeave = true;
+  // Streamlit frames the page where a key is pressed after a click in it: not for a key of ours.
+  const unframe = () => { if (document.activeElement.matches('[data-testid="stMain"]')) document.activeElement.blur() };
   addEventListener('keydown', event => {
-    if (event.key === 'Escape' && isFull()) return fill(false);
+    if (event.key === 'Escape' && isFull()) { unframe(); return fill(false) }
     const lead = window.rrLead, opened = document.querySelector('[data-testid="stPopoverBody"]');
     const wanted = event.key === 'p' || (event.key === 'Escape' && lead?.presenting && !opened);
-    if (wanted && !event.ctrlKey && !event.altKey && !event.metaKey && !event.target.closest(TYPING)) lead?.present();
+    if (!wanted || event.ctrlKey || event.altKey || event.metaKey || event.target.closest(TYPING)) return;
+    unframe();
+    lead?.present();
   });
 }
 
@@ -45,7 +49,9 @@ if (!window.rrDrawer) {
   });
 }
 
-// Watches the main figure.
+// Watches the page and its main figure.
+//
+// Its place: a page that comes at once, without an empty one before it, would be where the last one was scrolled to.
 //
 // Its picture: Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays
 // in the page, hidden, until a run comes to its end. While the hand moves, the old picture stays on screen until the new one
@@ -59,10 +65,17 @@ class Lead {
   }
 
   look() {
+    this.showTop();
     const now = chart();
     this.listen(now?.querySelector('.js-plotly-plot'));
     this.bridge(now);
     this.showTab();
+  }
+
+  showTop() {
+    if (location.pathname === this.path) return;
+    if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+    this.path = location.pathname;
   }
 
   // A link may open a tab that lies beyond the edge of a narrow screen.
@@ -159,11 +172,11 @@ class Dials {
     if (names !== this.names) {
       this.names = names;
       this.rows.clear();
-      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), this.buttons);
+      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), ...(names ? [this.buttons] : []));
     }
     this.compact = data.compact;
     window.rrLead ??= new Lead();
-    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send, presenting: data.presenting});
+    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: names ? send : null, presenting: data.presenting});
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);

@@ -91,6 +91,7 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) 
 
     Args:
         key: of the component; the same fields may stand at two places of a page.
+        names: of the fields; none where only what the script does for all pages is wanted.
         grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so.
         compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
             has a sign instead of words.

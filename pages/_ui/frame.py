@@ -200,7 +200,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     except memory.NoRoom as error:
         messages.show([f"{error}"])
         Page.controls()
-        st.stop()
+        state.stop()
 
 
 def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
@@ -212,6 +212,7 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):
         navigation.draw()
+        dials.draw("dials", grey={})  # none, but what else their script does in all pages
     link.write()
 
 

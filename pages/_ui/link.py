@@ -82,13 +82,11 @@ class Binding(Generic[T]):
         st.session_state[self.key] = settings, ()
 
     def widget_arguments(
-        self, key: str, value: Any, changed: Callable[[Any], T], *, keep_entry: bool = False
+        self, key: str, value: Any, changed: Callable[[Any], T], **how: bool
     ) -> dict[str, Any]:
         """Arguments of a widget bound to these settings, see `state.widget_arguments`: it displays ``value``,
         and ``changed`` returns the settings for its new value."""
-        return state.widget_arguments(
-            key, value, lambda chosen: self.change(changed(chosen)), keep_entry=keep_entry
-        )
+        return state.widget_arguments(key, value, lambda chosen: self.change(changed(chosen)), **how)
 
     def arrive(self, query: Mapping[str, str]) -> None:
         """Read the settings from an address."""

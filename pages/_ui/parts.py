@@ -49,4 +49,5 @@ class Parts:
         arguments = self.binding.widget_arguments(
             f"part_{self._page}", self._names[self.binding.current()], keys.__getitem__
         )
+        del arguments["persist_state"]  # tabs have none, and are on screen whenever they are drawn
         return dict(zip(self._names, st.tabs(list(self._names.values()), **arguments), strict=True))

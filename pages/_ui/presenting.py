@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from pages._ui import dials, figure_controls, guidance, link, sidebar, truth
+from pages._ui import dials, figure_controls, guidance, link, sidebar, state, truth
 
 _QUESTION, _FOOT = "2.3rem", "4.7rem"  # heights
 _QR_CODE = 420  # pixels
@@ -20,6 +20,7 @@ _LETTERS = "22px"  # the smallest that are read from the back of a room
 
 STYLE = f"""<style>
 [data-testid="stMain"] {{overflow: hidden;}}
+[data-testid="stMain"]::before {{content: none !important;}}
 [data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {{display: none;}}
 [data-testid="stMainBlockContainer"] [role="tablist"] {{display: none;}}
 [data-testid="stMainBlockContainer"] :is([data-testid="stElementContainer"], [data-testid="stPopover"]):not(
@@ -80,4 +81,4 @@ def controls(grey: Mapping[str, str]) -> NoReturn:
         guidance.next_presented()
     if not dials.moving():
         link.write()
-    st.stop()
+    state.stop()

@@ -54,6 +54,7 @@ def draw_population(grey: Mapping[str, str]) -> None:
         "Categories K",
         limits.K_MIN,
         limits.K_MAX,
+        scenario.k,
         disabled="k" in grey,
         help=grey.get("k", _OTHER_K if _of_data() else None),
         **_widget_arguments("k", scenario.k, _put_k),
@@ -95,17 +96,18 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
         index=None,
         placeholder="Your own settings",
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
-        **_widget_arguments("preset", preset, _put_preset),
+        **_widget_arguments("preset", preset, _put_preset, in_popover=True),
     )
     st.number_input(
         "Seed",
         limits.SEED_MIN,
         limits.SEED_MAX,
+        scenario.seed,
         help=grey.get(
             "seed", "Which random draw of users and noise. The same seed gives the same numbers everywhere."
         ),
         disabled="seed" in grey,
-        **_widget_arguments("seed", scenario.seed),
+        **_widget_arguments("seed", scenario.seed, in_popover=True),
     )
     if "seed" in grey:
         st.caption(grey["seed"])
@@ -140,12 +142,15 @@ def _qr_code(address: str) -> str:
     return svg.getvalue().decode()
 
 
-def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:
+def _widget_arguments(
+    field: str, value: object, put: Callable[[Any], None] | None = None, *, in_popover: bool = False
+) -> dict[str, Any]:
     """Arguments of a widget bound to a field of the scenario, see `state.widget_arguments`; ``put`` replaces
     the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{link.page()}"
-    return state.widget_arguments(key, value, put or (lambda chosen: link.change(**{field: chosen})))
+    take = put or (lambda chosen: link.change(**{field: chosen}))
+    return state.widget_arguments(key, value, take, in_popover=in_popover)
 
 
 def _put_preset(name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -172,23 +172,59 @@ def read_once(name: str, about: Hashable, files: Iterable[File], make: Callable[
 
 
 def widget_arguments(
-    key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False
+    key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False, in_popover: bool = False
 ) -> dict[str, Any]:
     """Arguments that make a widget display ``value``, and call ``take`` with the value that the user enters.
 
     The caller stores the value: a widget loses its own when its page is left. ``take`` is not called when a choice is
     cleared (None). Lists are compared without order. With ``keep_entry`` the widget keeps displaying what was entered,
-    even if it is invalid, so that it can be corrected.
+    even if it is invalid, so that it can be corrected. Give a number input its ``value``, too: else it shows its least
+    number for a moment.
+
+    What comes on screen later than it was drawn, because its tab or popover is opened then, would show its first choice:
+    ``persist_state`` has Streamlit 1.67 tell the value again until the browser has it. With a popover that is closed its
+    widgets leave the screen, and with every later run the browser sends what they showed last, whatever became of the
+    value. So ``in_popover`` another value makes another widget, and the former one is not listened to.
     """
-    held = st.session_state.get(key)
-    same = set(held) == set(value) if isinstance(held, list) and isinstance(value, list) else held == value
-    entered = keep_entry and key in st.session_state
-    if not same and not entered:  # only then: writing the same value makes it bounce
-        st.session_state[key] = value
+    last = _widget_in_popover(key, value) if in_popover else key
+    held = st.session_state.get(last)
+    entered = keep_entry and last in st.session_state
+    if not _same(held, value) and not entered:  # only then: writing the same value makes it bounce
+        st.session_state[last] = value
 
     def changed() -> None:
-        chosen = st.session_state.get(key)  # gone when a page switch overtook this change
-        if chosen is not None:
+        chosen = st.session_state.get(last)  # gone when a page switch overtook this change
+        if chosen is not None and (not in_popover or st.session_state.get(_last(key)) == last):
             take(chosen)
 
-    return {"key": key, "on_change": changed}
+    return {"key": last, "on_change": changed, "persist_state": "page"}
+
+
+def _widget_in_popover(key: str, value: Any) -> str:
+    """The key of the widget that displays ``value`` in a popover: the last one, unless that holds another value."""
+    last: str = st.session_state.get(_last(key), f"{key}_0")
+    if last in st.session_state and not _same(st.session_state[last], value):
+        last = f"{key}_{int(last.rpartition('_')[2]) + 1}"
+    st.session_state[_last(key)] = last
+    return last
+
+
+def _last(key: str) -> str:
+    return f"_last_{key}"
+
+
+def _same(held: Any, value: Any) -> bool:
+    return set(held) == set(value) if isinstance(held, list) and isinstance(value, list) else held == value
+
+
+def stop() -> NoReturn:
+    """End this run; the rest of the page is not drawn.
+
+    After ``st.stop()`` alone, Streamlit 1.67 keeps the values of widgets that were not drawn, while the browser forgets
+    them: drawn again they show their first choice, the page is computed from the value that was kept, and the next run
+    takes what is shown for a choice. The call is private; it is how Streamlit ends a complete run.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        context.session_state.on_script_finished(context.shared.widget_ids_this_run.snapshot())
+    st.stop()

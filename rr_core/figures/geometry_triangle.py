@@ -131,8 +131,18 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
 
 
 def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction."""
-    shared = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+    """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction.
+
+    In a picture of another aspect than the view's the domain is made smaller: widened ranges would stay when the window
+    changes its size, and the triangle small.
+    """
+    shared = {
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "constrain": "domain",
+    }
     x = axis(f"← more {names[0]} · more {names[1]} →", range=list(view.x), **shared)
     y = axis(f"more {names[2]} →", range=list(view.y), scaleanchor="x", **shared)
     return x, y

@@ -180,6 +180,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             SEEDS.label,
             130,
             "In each the same people report again with new noise; their spread says how sure a mean is.",
+            own_sweep.seeds,
             _widget_arguments(own_sweep, "seeds"),
         )
         _number_field(
@@ -187,6 +188,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             DRAW.label,
             130,
             "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
+            own_sweep.draw,
             _widget_arguments(own_sweep, "draw"),
         )
         st.segmented_control(
@@ -250,7 +252,7 @@ def _row() -> Any:
 
 
 def settings_fields() -> tuple[int, int]:
-    """Draw the widgets for the number of collections per cell and for the seed of the run; returns both
+    """Draw the widgets for the number of collections per cell and for the seed of the run, in a popover; returns both
     values."""
     seeds = _number_field(
         SEEDS,
@@ -258,32 +260,36 @@ def settings_fields() -> tuple[int, int]:
         150,
         "Every setting is collected this many times with new noise, and all estimators see the same reports. "
         "The paper's text says 100.",
-        _number_in_session("seeds", MAIN_SETTINGS.seeds),
+        *_number_in_session("seeds", MAIN_SETTINGS.seeds),
     )
     seed = _number_field(
         DRAW,
         "Seed of the run",
         120,
         "Which users and which noise. The same seed gives the same numbers everywhere.",
-        _number_in_session("seed", MAIN_SETTINGS.seed),
+        *_number_in_session("seed", MAIN_SETTINGS.seed),
     )
     return seeds, seed
 
 
-def _number_field(number: Number, label: str, width: int, help: str, arguments: dict[str, Any]) -> int:
+def _number_field(
+    number: Number, label: str, width: int, help: str, value: int, arguments: dict[str, Any]
+) -> int:
     """Draw the widget of a whole number, limited to its range; returns its value."""
-    return int(st.number_input(label, int(number.low), int(number.high), width=width, help=help, **arguments))
+    low, high = int(number.low), int(number.high)
+    return int(st.number_input(label, low, high, value, width=width, help=help, **arguments))
 
 
-def _number_in_session(name: str, usual: int) -> dict[str, Any]:
-    """Arguments of a number's widget whose value survives while the widget is not drawn; ``usual`` is the
+def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
+    """A number that survives while its widget, in a popover, is not drawn, and the arguments of that; ``usual`` is the
     default."""
     key = f"_exp_{name}"
+    value: int = st.session_state.get(key, usual)
 
     def take(value: int) -> None:
         st.session_state[key] = value
 
-    return state.widget_arguments(f"exp_{name}", st.session_state.get(key, usual), take)
+    return value, state.widget_arguments(f"exp_{name}", value, take, in_popover=True)
 
 
 def start_button(key: str, sweep: Sweep | None) -> None:

@@ -228,13 +228,15 @@ def _run_anew() -> None:
                 (_EPSILON, "Epsilon ε", 0.1),
                 (_N, "Users", 10),
             ):
+                value = getattr(settings, number.name)
                 st.number_input(
                     label,
                     int(number.low) if number.whole else number.low,
                     int(number.high) if number.whole else number.high,
+                    value,
                     step=step,
                     width=150,
-                    **_bound(number.name, getattr(settings, number.name)),
+                    **_bound(number.name, value),
                 )
         settings = SETTINGS.current()
         bits = 0 if settings.protocol == "k_rr" else settings.k * settings.n

@@ -141,6 +141,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             "Its share, % of users",
             _SHARE.low,
             _SHARE.high,
+            float(settings.share),
             step=1.0,
             format="%.6g",
             **SETTINGS.widget_arguments(
@@ -154,6 +155,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             "Probability, %",
             _CONFIDENCE.low,
             _CONFIDENCE.high,
+            float(settings.confidence),
             step=1.0,
             format="%.4g",
             help=f"Of what is promised: {promised}.",
@@ -174,6 +176,7 @@ def controls(k: int, settings: PlanSettings) -> None:
                 "plan_guess",
                 "worst" if settings.worst_case else "sidebar",
                 lambda guess: replace(settings, guess=guess),
+                in_popover=True,
             ),
         )
         st.segmented_control(
@@ -183,7 +186,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",
             **SETTINGS.widget_arguments(
-                "plan_whose", settings.users, lambda users: replace(settings, users=users)
+                "plan_whose", settings.users, lambda users: replace(settings, users=users), in_popover=True
             ),
         )
 
@@ -196,6 +199,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
             "How many categories",
             int(allowed.low),
             min(int(allowed.high), k - 1),
+            int(settings.value),
             help=f"At most {kind.high:g}, and fewer than K.",
             **SETTINGS.widget_arguments(
                 f"plan_value_top_{k <= kind.high and k}",
@@ -208,6 +212,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         "Share, % of users" if kind.key == "smallest" else "Error at most, in points",
         allowed.low,
         allowed.high,
+        float(settings.value),
         step=kind.default * _PERCENT / 5,
         format="%.6g",
         help=None

@@ -267,6 +267,7 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
         "A new value every … days (0: it stays)",
         0,
         _MOST_DAYS,
+        settings.every,
         **SETTINGS.widget_arguments(
             "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
         ),

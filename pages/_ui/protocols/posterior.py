@@ -96,6 +96,7 @@ def section(page: Page) -> None:
                 "Its parameter",
                 _OWN.low,
                 _OWN.high,
+                settings.own,
                 format="%.4g",
                 width=150,
                 help="As if so many people of each category had been seen before. Large: about equal shares.",

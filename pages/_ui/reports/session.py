@@ -132,7 +132,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
         analysed = state.cached("analysis", (used.key, level, target), analyse)
     except memory.NoRoom as error:
         st.warning(f"{error}")
-        st.stop()
+        state.stop()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key))
 
 
