@@ -14,9 +14,18 @@ from numpy.typing import NDArray
 from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
-from rr_core.figures.geometry_line import alignment_shares, push_down_curves, repairs_plane, support_sizes
-from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.style import QUANTITIES, percent, reading
+from rr_core.figures.geometry_line import (
+    _plane_reading,
+    _push_down_reading,
+    _supports_reading,
+    alignment_shares,
+    off_line_histogram,
+    push_down_curves,
+    repairs_plane,
+    support_sizes,
+)
+from rr_core.figures.geometry_triangle import Layers, _triangle_reading, cloud_panels, triangle
+from rr_core.figures.style import QUANTITIES, reading
 from rr_core.geometry.push_down import push_down, push_down_candidates
 from rr_core.geometry.replicates import (
     TRUTH_PLACES,
@@ -28,7 +37,8 @@ from rr_core.geometry.replicates import (
 )
 from rr_core.geometry.simplex import FRAME, estimate_three
 from tests.core.test_geometry_push_down import by_hand, levelled
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import numbers, random_scenarios, reads, tells
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -56,14 +66,26 @@ def off_the_line(counts, mechanism):
     return length, off if off > 1e-7 * length + 1e-14 else 0.0
 
 
+def way_along(counts, mechanism):
+    """How far MLE* is from InvP to InvN."""
+    p, m, n = (make(counts, mechanism) for make in REPAIRS.values())
+    return float((m - p) @ (n - p) / ((n - p) @ (n - p)))
+
+
+def is_way_along(counts, mechanism):
+    """Whether a number is that, to three digits; near an end the plain computation loses its last digits."""
+    true = way_along(counts, mechanism)
+    return lambda told: reads(told, true) or abs(told - true) < 1e-7
+
+
 @holds(
     "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv.",
     "Inv has no negative here, so nothing is cut off: InvP, MLE* and InvN are all Inv itself, one point.",
 )
-@pytest.mark.slow
-def test_the_plane_says_where_mle_star_is():
+@recomputes(_plane_reading, _verdict)
+def test_the_plane_says_where_mle_star_is(many):
     seen = set()
-    for counts, mechanism in histograms(1, 500):
+    for counts, mechanism in [*histograms(1, 5 * many), ([60, 25, 5], RandomizedResponse(3, 1.0))]:
         place = collinearity(counts, mechanism)
         length, off = off_the_line(counts, mechanism)
         said, verdict = reading(repairs_plane(place)), _verdict(place, theorem2(counts, mechanism))
@@ -71,17 +93,27 @@ def test_the_plane_says_where_mle_star_is():
             assert length < 1e-9
             assert "one point" in said or "same point" in said
             assert "coincide" in verdict
+            tells(said.replace("MLE*", ""))
         elif "MLE* and InvP are one point" in said:
+            tells(said, length)
             np.testing.assert_allclose(mle_star(counts, mechanism), inv_p(counts, mechanism), atol=1e-15)
             assert "off the line" not in verdict
         elif "exactly on the line" in said:
             assert not off
             assert "off the line" not in verdict
+            tells(said, is_way_along(counts, mechanism))
         else:
             assert off
+            tells(said, is_way_along(counts, mechanism), off, off / length)
             assert "MLE\\* is off the line" in verdict
-            assert f"{percent(place.relative)} of the distance" in said
-            assert off / length == pytest.approx(place.relative, rel=1e-4)
+        if "Measured" in verdict or "measured" in verdict:
+            *stated, measured = numbers(
+                verdict.replace("φ₁", "").replace("1 −", "").partition("by which")[2] or verdict
+            )[-2:]
+            assert measured == pytest.approx(1 / way_along(counts, mechanism), rel=2e-5)
+            if "applies" in verdict and "not apply" not in verdict:
+                first = np.min(counts) / np.sum(counts)
+                assert stated[0] == pytest.approx((1 - first) / (mechanism.p - first), rel=1e-5)
         seen.add(verdict[:14])
     assert len(seen) == 5
 
@@ -99,19 +131,46 @@ def test_unequal_supports_can_be_on_one_line():
     assert reading(alignment_shares(found)).startswith("In 100% of 200 collections")
 
 
-def test_shares_of_draws_on_the_line_are_those_of_the_estimates():
-    for k, epsilon, n in ((2, 0.01, 1), (4, 0.5, 60), (12, 1.0, 2000), (12, 20.0, 10)):
-        draw = Scenario("zipf", k, 1.5, epsilon, n, 5).draw()
-        *_, found = count_alignment(draw, 50)
-        reports = draw.collector().draw(0, 50).reports
-        off = [off_the_line(row, draw.mechanism)[1] > 0 for row in reports]
-        assert found.n_off_line == sum(off)
-        assert f"In {percent(1 - np.mean(off))} of 50" in reading(alignment_shares(found))
+def by_theorem_2(counts, mechanism):
+    """Whether its two conditions hold: the smallest share is below q, the second smallest is not too small."""
+    first, second = np.sort(counts / counts.sum())[:2]
+    needed = (mechanism.k * mechanism.q - first) / (mechanism.k - 1)
+    return first < mechanism.q * (1 - 1e-13) and second >= needed - 1e-13
 
 
-@pytest.mark.slow
-def test_the_supports_are_counted_and_nested():
-    for counts, mechanism in histograms(2, 300):
+@recomputes(alignment_shares, off_line_histogram)
+def test_shares_of_draws_on_the_line_are_those_of_the_estimates(many):
+    some = ((2, 0.01, 1), (4, 0.5, 60), (12, 1.0, 2000), (12, 20.0, 10))
+    settings = [Scenario("zipf", k, 1.5, epsilon, n, 5) for k, epsilon, n in some]
+    for scenario in [*settings, *random_scenarios(many // 5, 12)]:
+        draw = scenario.draw()
+        *_, found = count_alignment(draw, 20)
+        reports = draw.collector().draw(0, 20).reports
+        lines = [off_the_line(row, draw.mechanism) for row in reports]
+        same = [
+            len({tuple(make(row, draw.mechanism) > 0) for make in REPAIRS.values()}) == 1 for row in reports
+        ]
+        cut = [(row < draw.scenario.n * draw.mechanism.q * (1 - 1e-13)).any() for row in reports]
+        theorem = [by_theorem_2(row, draw.mechanism) for row in reports]
+        assert found.n_off_line == sum(off > 0 for _, off in lines)
+        tells(
+            reading(alignment_shares(found)).replace("Theorem 2", ""),
+            1 - np.mean([off > 0 for _, off in lines]),
+            20,
+            np.mean(theorem),
+            np.mean([a and b and not c for a, b, c in zip(same, cut, theorem, strict=True)]),
+        )
+        if found.n_off_line:
+            far = [off / length for (length, off), one in zip(lines, same, strict=True) if not one]
+            told = numbers(reading(off_line_histogram(found)))
+            assert told[0] == len(far)
+            assert told[1] / 100 == pytest.approx(np.median(far), rel=0.006)
+            assert told[2:] == pytest.approx([100 * max(far)] * (len(far) > 1), rel=0.006)
+
+
+@recomputes(_supports_reading)
+def test_the_supports_are_counted_and_nested(many):
+    for counts, mechanism in histograms(2, 3 * many):
         place = collinearity(counts, mechanism)
         kept = {
             name: set(np.flatnonzero(make(counts, mechanism) > 0).tolist()) for name, make in REPAIRS.items()
@@ -120,20 +179,22 @@ def test_the_supports_are_counted_and_nested():
         assert kept["inv_p"] <= kept["mle_star"] <= kept["inv_n"]
         if "Inv is positive everywhere" in said:
             assert (counts / counts.sum() > mechanism.q).all()
+            tells(said.replace("MLE*", ""), mechanism.k)
         elif "equal supports" in said:
             assert kept["inv_p"] == kept["inv_n"]
+            tells(said, len(kept["inv_p"]), mechanism.k)
         else:
             sizes = [len(kept[name]) for name in REPAIRS]
-            assert [int(x) for x in re.findall(r"keeps \(([\d,]+)\)", said)] == sizes
+            tells(said, *sizes, mechanism.k)
 
 
 @holds(
     "Here **Inv** has no negative share, so there is nothing to repair.",
     "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
 )
-@pytest.mark.slow
-def test_the_triangle_says_where_mle_star_is():
-    for counts, mechanism in histograms(3, 300, most_k=4):
+@recomputes(_triangle_reading)
+def test_the_triangle_says_where_mle_star_is(many):
+    for counts, mechanism in histograms(3, 3 * many, most_k=4):
         if mechanism.k != 3:
             continue
         found = estimate_three(counts, mechanism)
@@ -151,16 +212,17 @@ def test_the_triangle_says_where_mle_star_is():
             assert not off
             p, m, n = (found.estimates[name] for name in REPAIRS)
             assert -1e-12 <= (m - p) @ (n - p) <= length**2 + 1e-12
+            tells(said, is_way_along(counts, mechanism))
 
 
 # Pushing one category down
 
 
-@pytest.mark.slow
-def test_every_stretch_off_the_line_is_named():
+@recomputes(_push_down_reading)
+def test_every_stretch_off_the_line_is_named(many):
     """Against every single count, tried one by one on the full histogram."""
     stretches = set()
-    for trial, (counts, mechanism) in enumerate(histograms(7, 60)):
+    for trial, (counts, mechanism) in enumerate(histograms(7, max(60, many // 4))):
         chosen = [c for c in push_down_candidates(counts, mechanism) if 0 < counts[c] <= 400]
         if not chosen:
             continue
