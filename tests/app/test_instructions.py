@@ -25,6 +25,7 @@ PAGES = {**FILES, "your_reports": "pages/your_reports.py", "reference": "pages/r
 SETTINGS = {
     "first": "",
     "hidden": "truth=hidden",
+    "nothing to repair": "dist=uniform&k=3&eps=8&n=100000&seed=1",
     "smallest": "dist=zipf&k=2&eps=0.01&n=1&seed=1",
     "largest noise-free": "dist=zipf&k=300&s=0&eps=20&n=1000000000&seed=1",
 }

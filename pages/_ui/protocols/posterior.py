@@ -72,8 +72,7 @@ def section(page: Page) -> None:
     st.markdown(
         "Before any report one may believe something about the shares: the **prior**. The reports change it into the "
         "**posterior**; its mean is an estimate, and its **credible intervals** hold each share with 95% probability, if "
-        "the prior is believed.\n\n"
-        "**Try:** choose **My own** and make it large. Which way do the estimates move?"
+        "the prior is believed."
     )
     too_many = {"k": draw.scenario.k > MOST_CATEGORIES, "n": draw.scenario.n > MOST_USERS}
     if any(too_many.values()):
@@ -81,6 +80,7 @@ def section(page: Page) -> None:
         helpless = ("s", "epsilon", "seed", *(name for name, many in too_many.items() if not many))
         page.controls(dict.fromkeys(helpless, "Nothing is drawn for so many."))
         return
+    st.markdown("**Try:** choose **My own** and make it large. Which way do the estimates move?")
     place = page.place()
     with figure_controls.row():
         widget(
