@@ -15,7 +15,7 @@ from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
 from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent, round_down, round_up
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import counted, factor, odds, off_by
+from rr_core.figures.wording import certificate, counted, factor, odds, off_by
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
 from rr_core.geometry.simplex import to_plane as triangle_plane
 from rr_core.plain_text import plain
@@ -26,7 +26,7 @@ _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 _FLOOR = 1e-16  # of a logarithmic axis
-_ROUNDING = 1e-12  # of a certificate, which is a difference from 1, of an epsilon and a condition number
+_ROUNDING = 1e-12  # of an epsilon and of a condition number
 _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
@@ -119,9 +119,7 @@ def channel_sentences(
         truths, reports: plain names.
     """
     channel = collected.channel
-    gap = collected.mle.gap
-    near = "zero up to rounding" if gap < _ROUNDING else f"{number(round_up(gap, 2), 2)} nats per report"
-    mle = f"No shares make these reports more likely than MLE: its certificate is {near}."
+    mle = f"No shares make these reports more likely than MLE: its certificate is {certificate(collected.mle.gap)}."
     return [_privacy(channel, truths, reports), _identification(channel), mle]
 
 

@@ -21,6 +21,7 @@ WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their populat
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
+_ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 _TINY = 1e-6  # a chance below it is not told
 
 SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
@@ -147,6 +148,11 @@ def odds(epsilon: float) -> str:
         if mantissa >= 10
         else f"{number(mantissa)}·10{raised(power)}"
     )
+
+
+def certificate(gap: float) -> str:
+    """A bound of what the log-likelihood per report falls short of its maximum, as text, rounded up."""
+    return "zero up to rounding" if gap < _ROUNDING else f"{number(round_up(gap, 2), 2)} nats per report"
 
 
 def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:

@@ -152,3 +152,18 @@ def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_dra
     with lab.rerun():
         lab.page.locator(".st-key-foot").get_by_role("button", name="New draw").click()
     lab.page.wait_for_function("() => new URL(location.href).searchParams.get('seed') === '8'")
+
+
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab, size):
+    lab = open_lab("/protocols?dist=exam&channel=forced", viewport=size)
+    place = lab.page.locator(".st-key-foot" if size is PHONE else '[data-testid="stSidebar"]')
+    reason = place.get_by_text("Here the die sets the privacy.")
+    reason.wait_for()
+    assert reason.is_visible()
+    assert not place.get_by_role("slider", name="Privacy ε", exact=True).is_visible()
+    assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
+    if size is PROJECTOR:
+        assert place.get_by_text("These data have 12 categories; choose Zipf to set K.").is_visible()
+        assert place.get_by_text("Only Zipf has one.").is_visible()
+    lab.must_be_fine()

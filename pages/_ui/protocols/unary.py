@@ -25,10 +25,10 @@ from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
 from pages._ui.work import LARGE
 from rr_core.figures.plan_sentences import budget
-from rr_core.figures.style import number, percent, round_up
+from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import counted, display, people
+from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
 from rr_core.plan.protocols import support as bits_of
@@ -133,10 +133,9 @@ def _explanation(protocol: UnaryEncoding, collected: UnaryCollection, draw: Draw
             f"bits in all (K times N); this would be {draw.scenario.k * draw.scenario.n:,}."
         )
     elif not dials.moving() and collected.mle is not None:
-        gap = number(round_up(max(collected.mle.gap, 0.0), 2), 2)
         lines.append(
-            f"**MLE** uses more than the sums: which ones came together in a report. Its certificate is {gap} nats per "
-            "report."
+            "**MLE** uses more than the sums: which ones came together in a report. Its certificate is "
+            f"{certificate(collected.mle.gap)}."
         )
     return "\n".join(f"- {line}" for line in lines)
 
