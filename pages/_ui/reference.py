@@ -52,7 +52,7 @@ def show_entries(entries: Iterable[Entry]) -> None:
 
 def _as_markdown(entry: Entry) -> str:
     # The dollars of a displayed formula must begin a line.
-    between = "\n\n" if entry.text.startswith("$$") else " — "
+    between = "\n\n" if entry.text.startswith(("$$", "**")) else " — "
     return f"**{entry.title}**{between}{entry.text}"
 
 
@@ -220,7 +220,7 @@ def when_best() -> tuple[Entry, ...]:
 
 _WHICH = Entry(
     guidance.QUESTION,
-    f"\n\n{guidance.WHICH}",
+    guidance.WHICH,
     "what which one estimator estimate repair to choose take advice",
 )
 

@@ -144,8 +144,8 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
 def test_the_question_that_the_pages_answer_is_found(question):
     page = run(reference_search=question)
     assert page.subheader[0].value == "Estimators"
-    assert page.markdown[0].value.startswith("**Which should I use?**")
-    assert guidance.WHICH in page.markdown[0].value
+    assert page.markdown[0].value.startswith("**Which should I use?**\n\n")
+    assert page.markdown[0].value.partition("\n\n")[2].startswith(guidance.WHICH)
 
 
 @pytest.mark.parametrize("word", ["twice", "report twice", "report again"])
