@@ -15,7 +15,15 @@ from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, Pane
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, display, population_name, roughly_times
+from rr_core.figures.wording import (
+    METRIC_NAMES,
+    SYMBOLS,
+    counted,
+    display,
+    population_name,
+    practically_equal,
+    roughly_times,
+)
 
 # What can be read: more rows and columns are for the pickers above to choose from.
 MOST_ROWS, MOST_COLUMNS = 6, 5
@@ -325,7 +333,8 @@ def curves_reading(drawn: Curves) -> str:
     parts += [f"two share it in {stand.n_shared}"] if stand.n_shared else []
     parts += [f"too close to call in {stand.n_unsettled}"] if stand.n_unsettled else []
     parts += [f"all equal in {stand.n_equal}"] if stand.n_equal else []
-    return f"Smallest {what}, in these {counted(drawn.n_completed, 'cell')}: {', '.join(parts)}{_far(stand)}."
+    these = "this one cell" if drawn.n_completed == 1 else f"these {drawn.n_completed:,} cells"
+    return f"Smallest {what}, in {these}: {', '.join(parts)}{_far(stand)}."
 
 
 def _far(stand: Standing) -> str:
@@ -335,6 +344,8 @@ def _far(stand: Standing) -> str:
     where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
     if math.isinf(stand.worst_ratio):
         return f". The smallest is 0 where MLE*’s is not ({where})"
+    if practically_equal(stand.worst_ratio):
+        return ". MLE*’s is nowhere surely 0.5% above it"
     return (
         f". MLE*’s is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
     )

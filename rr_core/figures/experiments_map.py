@@ -15,7 +15,14 @@ from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
 from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number, raised
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name, roughly_times
+from rr_core.figures.wording import (
+    METRIC_NAMES,
+    SYMBOLS,
+    counted,
+    population_name,
+    practically_equal,
+    roughly_times,
+)
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
@@ -164,6 +171,8 @@ def _cost(done: tuple[MapCell, ...]) -> str:
     worst = max(lost)
     if math.isinf(worst):
         return f"MLE* loses in {len(lost)}, where the smallest error may be zero"
+    if practically_equal(worst):
+        return f"MLE* loses in {len(lost)}, by less than 0.5% of the smallest error"
     return f"MLE* loses in {len(lost)}: its error there is up to {roughly_times(worst)} the smallest"
 
 

@@ -240,7 +240,7 @@ def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
     last = [panel[-1] for panel in panels]
     by_size = len({population_name(row.setting) for row in last}) == 1
     parts = [
-        f"{number(row.ratio('mle', 'inv_p')[0])} times InvP’s"
+        f"{_times_inv_p(row.ratio('mle', 'inv_p')[0])} InvP’s"
         f" {f'with N = {row.setting.n:,}' if by_size else f'for {_lower(population_name(row.setting))}'}"
         for row in last
     ]
@@ -251,6 +251,10 @@ def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
         f"Of {counted(against.total, 'setting')} {name} is surely better than InvP in {against.yes}{worse}. "
         f"{_smallest([row for panel in panels for row in panel])}"
     )
+
+
+def _times_inv_p(ratio: float) -> str:
+    return "about the same as" if number(ratio) == "1" else f"{number(ratio)} times"
 
 
 def _smallest(rows: Sequence[Errors]) -> str:

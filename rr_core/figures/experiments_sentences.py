@@ -185,7 +185,7 @@ def _rate(share: float) -> str:
         return "none"
     if share < 1e-4:
         return "less than 0.01%"
-    return f"{share:.2%}" if share == 1 or share < 0.9999 else "more than 99.99%"
+    return f"{share:.2%}" if share == 1 or share <= 0.9999 else "more than 99.99%"
 
 
 def _answers(count: Count, yes: str, no: str) -> str:
@@ -367,7 +367,7 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
         else "the one setting where they differ"
     )
     return (
-        f"{seeds} collections per setting do not settle which estimate is best on average in {where}{more}."
+        f"{seeds:,} collections per setting do not settle which estimate is best on average in {where}{more}."
     )
 
 
@@ -487,8 +487,9 @@ def agreement_in_words(found: Agreement, first: SweepResult, second: SweepResult
 
 
 def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+    largest = "infinitely many" if math.isinf(found.largest_difference) else number(found.largest_difference)
     text = (
-        f"The largest difference is **{number(found.largest_difference)} standard errors**"
+        f"The largest difference is **{largest} standard errors**"
         f"{_place(found.difference_cell, found.difference_estimator)}; **{found.n_beyond:,}** "
         f"{'is' if found.n_beyond == 1 else 'are'} beyond {FAR_STANDARD_ERRORS:g}, where chance alone would put about "
         f"{number(found.expected_beyond, 2)}."
