@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+import runpy
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,11 @@ import pytest
 from scipy import stats
 
 from pages._ui.experiments.results import answer_text
+from rr_core import zipf
+from rr_core.experiments.claims import CONCENTRATED, NEAR_UNIFORM, BestOfShape, Collections, Slopes
 from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import over
-from rr_core.experiments.ranking import agreement
+from rr_core.experiments.ranking import Count, agreement, standing
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures import experiments_curves, experiments_map, experiments_protocols
 from rr_core.figures import experiments_sentences as words
@@ -22,8 +25,8 @@ from rr_core.figures.style import QUANTITIES
 from rr_core.registry import VALID
 from tests.core.sweeps import THREE, made
 from tests.figures.test_experiments_sentences import meaning, random_means
-from tests.sentences import recomputes
-from tests.sentences.spoken import numbers, tells
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import numbers, reads, tells
 
 GRIDS = {
     "grid": over(s=(0.5, 2.5), k=10, epsilon=(1.0, 2.0, 3.0), n=100),
@@ -375,6 +378,7 @@ def test_a_rate_is_not_rounded_over_its_border(share, shown):
     assert words._rate(share) == shown
 
 
+@holds("MLE*’s is nowhere surely 0.5% above it")
 def test_hardly_behind_is_not_told_as_one_time():
     """InvN surely ahead of MLE*, by four in a thousand."""
     result = made(GRIDS["line"], [(1, 3, 1.004)] * 6)
@@ -385,3 +389,144 @@ def test_hardly_behind_is_not_told_as_one_time():
     assert "MLE* loses in 4, by less than 0.5% of the smallest error" in experiments_map.map_reading(found)
     assert experiments_protocols._times_inv_p(1.0004) == "about the same as"
     assert experiments_protocols._times_inv_p(1.006) == "1.01 times"
+
+
+def some_count(rng, cells=()):
+    yes, no, undecided, equal = (int(one) for one in rng.integers(0, 4, 4))
+    return Count(yes, no, undecided, equal, tuple(cells[:no]))
+
+
+@recomputes(words._answers, words._of_shape, words._surely_best, words._alternating)
+def test_counts_behind_a_verdict_are_told_each_once(many):
+    rng, cells = np.random.default_rng(33), over(s=1.0, k=10, epsilon=(0.5, 2.0, 8.0), n=(100, 10_000))
+    for _ in range(many):
+        count, against = some_count(rng, cells), some_count(rng)
+        name, rival = ("inv_p", "inv_n") if rng.random() < 0.5 else ("inv_n", "inv_p")
+        total = count.yes + count.no + count.undecided
+        if not total and not count.equal:
+            continue
+        answers = [count.yes, total, *(one for one in (count.no, count.undecided, count.equal) if one)]
+        if not total:
+            answers = [count.equal] if count.equal > 1 else []
+        text = words._answers(count, "it is so", "surely another")
+        tells(text, *answers)
+        assert (f"of {total} cell " in text) == (total == 1)
+        shape = words._of_shape(BestOfShape(name, "moderate", rival, against), count)
+        # Of the exceptions, the smallest and the largest N and epsilon.
+        ends = []
+        for values in ([cell.n for cell in count.exceptions], [cell.epsilon for cell in count.exceptions]):
+            ends += sorted({min(values), max(values)}) if values else []
+        tells(shape, *answers, against.yes, against.no, *ends)
+        assert f"Against {QUANTITIES[rival].name} alone" in shape
+        tells(words._surely_best("InvP", count), count.yes, count.no)
+        alternate = words._alternating(count)
+        tells(alternate, *([count.yes, count.no] if total else []))
+        assert ("not seen here" in alternate) == (bool(count.yes) != bool(count.no))
+
+
+@recomputes(words._wins, words._of_closeness)
+def test_wins_and_distances_are_those_of_the_sweep(many):
+    for known in sweeps(many):
+        if math.isnan(known.error):
+            continue
+        stand = standing(known.result, "mse", 1.5)
+        text = words._wins(stand)
+        rest = [one for one in (known.shared, known.open) if one]
+        equal = [known.equal] if known.equal else []
+        if not known.different:
+            assert text == words._of_closeness(stand) == "The three are equal in every cell."
+            continue
+        tells(text, known.different, *equal, *known.alone.values(), *rest)
+        close = words._of_closeness(stand)
+        if not known.shared and not sum(known.alone.values()):
+            assert close == "The collections settle in no cell which of the three is best."
+            continue
+        by_means = close[close.index("By the means") :]
+        middle = float(np.median(known.ratios))
+        near = sum(ratio <= 1.5 * (1 + 1e-9) for ratio in known.ratios)
+        shown = [] if middle < 1.005 or math.isinf(middle) else [middle]
+        tells(by_means, *shown, 1.5, near, known.different)
+        assert ("hardly above" in by_means) == (middle < 1.005)
+        largest = max((ratio for ratio, _ in known.behind), default=None)
+        head = close[: close.index("By the means")]
+        assert ("nowhere surely above the smallest. " in head) == (largest is None)
+        assert ("by 0.5% or more" in head) == (largest is not None and largest < 1.005)
+        if largest is not None and largest >= 1.005:
+            assert ("infinitely" in head) == math.isinf(largest)
+            assert math.isinf(largest) or about(numbers(head)[0], largest), head
+
+
+@recomputes(words._of_collections, words._of_nll, words._likeness)
+@holds("less than 0.01%", "more than 99.99%")
+def test_single_collections_and_the_evenness_of_a_file_are_told(many):
+    rng = np.random.default_rng(34)
+    for i in range(many):
+        total = int(10 ** rng.uniform(0, 6))
+        worst = float(rng.choice([0, 0.5, total / 3 // 0.5 / 2, total]))
+        found = Collections(total, min(worst, total), int(rng.integers(0, total + 1)))
+        text = words._of_collections(found, Count(3, 1, 0, 0, ()))
+        share = found.against / total
+        rate = (
+            []
+            if share == 0
+            else [lambda told, s=share: abs(told - s) <= 0.00005001 or told in (0.0001, 0.9999)]
+        )
+        tells(text, 3, 4, 1, *rate, total)
+        assert ("in none of" in text) == (share == 0)
+        fits = words._of_collections(Collections(total, float(i % 3), 1 % (total + 1)), None)
+        tells(fits, i % 3, total, 1 % (total + 1))
+        cell = made(GRIDS["one"], [(1, 2, 3)]).cells[0]
+        even = float(rng.uniform(1 / cell.cell.k, 1))
+        file = replace(cell, concentration=even, cell=replace(cell.cell, dist="weights:abc", s=0.0))
+        said = words._likeness(file)
+        tells(
+            said.replace(
+                " those of Zipf with 10,000 categories to 0.0001 (s = 0.01), 0.094 (s = 1.3) and 0.58 (s = 2.5).",
+                "",
+            ),
+            even,
+            CONCENTRATED,
+            1 / even,
+            NEAR_UNIFORM,
+        )
+    for s, told in ((0.01, 0.0001), (1.3, 0.094), (2.5, 0.58)):
+        assert reads(told, float((zipf(10_000, s) ** 2).sum()), 2)
+    for beaten in (0, 3):
+        result = made(GRIDS["grid"], [(1, 2, 3)] * 6)
+        result.cells[0].beaten.flags.writeable = True
+        result.cells[0].beaten[1, 2] = beaten
+        result = result if beaten else made(GRIDS["grid"], [(1, 2, 3)] * 6)
+        text = words._of_nll(result)
+        drawn = 6 * 40
+        tells(text.split("MLE*", 1)[1], *([beaten, drawn, 6 * 5] if beaten else [drawn]))
+
+
+@recomputes(words._of_fall, words._of_growth)
+def test_slopes_are_told_with_their_middle_and_ends(many):
+    rng = np.random.default_rng(35)
+    for _ in range(many):
+        found, ends = [], []
+        for name in ("inv", "inv_p", "mle_star"):
+            last = np.round(rng.uniform(-2, 2.4, int(rng.integers(1, 5))), 3) + 0.0003
+            found.append(Slopes("n", name, tuple(map(str, range(last.size))), last, last, last, 40))
+            ordered = sorted(last)
+            middle = (ordered[(last.size - 1) // 2] + ordered[last.size // 2]) / 2
+            ends += [middle, *([ordered[0], ordered[-1]] if last.size > 1 else [])]
+        shown = [lambda told, v=v: abs(told - v) <= 0.005001 for v in ends]
+        fall = words._of_fall(tuple(found))
+        tells(fall, *shown)
+        assert "it is a theorem" in fall
+        count = some_count(rng)
+        total = count.yes + count.no + count.undecided
+        growth = (
+            words._of_growth(tuple(found), count)
+            .replace("K² once", "K once")
+            .replace("(1: in proportion)", "")
+        )
+        counts = [one for one in (count.no, count.yes, count.undecided) if one]
+        tells(growth, total, 1.1, *counts, *shown)
+
+
+@recomputes("rr_core/figures/experiments_sentences.py::<module>")
+def test_the_file_like_kosarak_has_as_many_categories_as_the_papers():
+    tells(runpy.run_path(words.__file__)["_PAPER"]["kosarak"], 41_270)
