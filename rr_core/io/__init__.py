@@ -30,7 +30,7 @@ from rr_core.io.domain import (
     within,
 )
 from rr_core.io.odd_names import Odd, OddNames, decisions_on, odd_names, too_few
-from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports, read_typed
+from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports
 from rr_core.io.sql import group_by
 from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped
 
@@ -65,7 +65,6 @@ __all__ = [
     "read_distribution",
     "read_list",
     "read_reports",
-    "read_typed",
     "too_few",
     "within",
     "without",

@@ -8,10 +8,8 @@ are one collection.
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
 import hashlib
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -98,8 +96,6 @@ class Meter:
         return lambda done: self.tell(start + (stop - start) * done)
 
 
-_GROUPED = re.compile(r"[1-9][0-9]{0,2}(,[0-9]{3})+")
-_TYPED_BYTES, _TYPED_LINES = 1 << 20, 10_000
 _ONE_LINE = 1 << 16
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
@@ -451,45 +447,6 @@ def _has_one_line(data: bytes) -> bool:
         with contextlib.suppress(UnreadableFile):
             data = decoding.gunzip(data, _ONE_LINE)
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
-
-
-def read_typed(text: str, budget: Budget | None = None) -> Reports:
-    """The reports that a person types: an answer and its number in each line, between them a tab, a semicolon or a
-    comma. Commas may group the digits of a number in threes; a name that holds one stands in quotation marks. The
-    answers keep the order in which they are typed.
-
-    Raises
-    ------
-    UnreadableFile
-        A line with no number, or with more than one; as `read_reports`.
-
-    >>> read_typed("yes, 1,234\\nno, 2,345").counts.tolist()
-    [1234, 2345]
-    """
-    (budget or Budget(_TYPED_BYTES, _TYPED_LINES)).spend(len(text), text.count("\n"))
-    rows = []
-    for line, written in enumerate(text.splitlines(), 1):
-        if not written.strip():
-            rows.append("")
-            continue
-        separator = next((one for one in "\t;," if one in written), ",")
-        try:
-            name, *numbers_of = next(csv.reader([written], delimiter=separator, skipinitialspace=True))
-        except (csv.Error, StopIteration):
-            name, numbers_of = "", []
-        amount = separator.join(numbers_of).strip()
-        if not amount or (len(numbers_of) > 1 and not (separator == "," and _GROUPED.fullmatch(amount))):
-            raise UnreadableFile(
-                f"Line {line} ({quote(written)}) is not an answer and one number: write it like “yes, 640”, and a name"
-                " that holds a comma in quotation marks."
-            )
-        rows.append(";".join('"' + cell.strip().replace('"', '""') + '"' for cell in (name, amount)))
-    if not any(rows):
-        raise UnreadableFile(
-            "Nothing is typed: write an answer and its number in each line, like “yes, 640”."
-        )
-    source = Source("typed.csv", "\n".join(rows).encode("utf-8", "replace"))
-    return read_reports([source], layout="counts", category=0, count=1, has_header=False)
 
 
 def propose(table: Described) -> Choice:

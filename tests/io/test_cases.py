@@ -25,7 +25,6 @@ from rr_core.io import (
     read_distribution,
     read_list,
     read_reports,
-    read_typed,
     within,
 )
 from rr_core.io.columns import BITS_LEAST
@@ -177,17 +176,6 @@ def a_workbook() -> None:
             read([source("reports.xlsx")])
 
 
-def typed_thousands() -> None:
-    read = read_typed((FOLDER / "typed_thousands.txt").read_text())
-    assert as_dict(read) == {"yes": 1234, "no": 2345}
-
-
-def typed_order() -> None:
-    answers = (FOLDER / "typed_low_medium_high.txt").read_text().partition("\n\n")[0]
-    assert as_dict(read_typed(answers)) == {"low": 500, "medium": 300, "high": 200}
-    assert read_typed(answers).labels.tolist() == ["low", "medium", "high"]
-
-
 def the_answer_column(name: str, column: str, counts: dict[str, int]) -> None:
     reports = read_reports([source(name)])
     assert reports.category_name == column
@@ -208,8 +196,8 @@ def missing_answers() -> None:
 
 
 CASES: dict[str, Callable[[], None] | str] = {
-    "typed_thousands.txt": typed_thousands,
-    "typed_low_medium_high.txt": typed_order,
+    "typed_thousands.txt": PAGE,
+    "typed_low_medium_high.txt": PAGE,
     "warner_z_Pi.csv": lambda: the_answer_column("warner_z_Pi.csv", "z", {"1": 60, "0": 65}),
     "google_forms_warner.csv": lambda: the_answer_column(
         "google_forms_warner.csv", "Is the card's statement true for you?", {"Yes": 120, "No": 180}
