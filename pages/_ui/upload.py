@@ -15,6 +15,7 @@ from pages._ui import link, memory, state
 from pages._ui.on_the_way import TEMPORARY
 from pages._ui.safe_text import markdown
 from rr_core import limits
+from rr_core.figures.style import number
 from rr_core.figures.wording import counted
 from rr_core.io import Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution, without
 from rr_core.plain_text import plain
@@ -140,17 +141,20 @@ def column_name(preview: Preview, position: int) -> str:
 
 
 def _understood(preview: Preview, read: Distribution) -> None:
-    people = f"{read.total:,.6g} in all" if read.kind == "shares" else _people(read.total)
+    people = f"{number(read.total, 6)} in all" if read.kind == "shares" else _people(read.total)
     st.success(markdown(f"Understood: {counted(read.rows, 'row')}, {read.k:,} categories, {people}."))
     remarks = [f"{form(preview)}.", *left_out(read.dropped, read.merged)]
     remarks += [f"Left out: “{plain(name)}”, the sum of all others." for name in read.left_out]
     if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
-    digits = ",.6g" if read.kind == "shares" else ","
     pairs = zip(read.labels[:5], read.weights[:5], strict=True)
     st.text(
-        "First categories:  " + "  ·  ".join(f"{plain(label)}: {weight:{digits}}" for label, weight in pairs)
+        "First categories:  "
+        + "  ·  ".join(
+            f"{plain(label)}: {number(weight, 6) if read.kind == 'shares' else f'{weight:,}'}"
+            for label, weight in pairs
+        )
     )
 
 

@@ -144,3 +144,31 @@ def test_broken_files_get_their_sentence_and_lose_nothing():
     checked(widget(page, "Cancel").click().run())
     assert not page.error
     assert charts(page)[0] == before
+
+
+def test_a_total_is_left_out_unless_the_visitor_keeps_it():
+    page = give(panel(), b"fruit,count\napple,400\nplum,300\nfig,300\nTotaal,1000\n")
+    (asked,) = [toggle for toggle in page.toggle if "Leave out" in toggle.label]
+    assert asked.value
+    assert "3 categories, 1,000 people" in page.success[0].value.replace("\\", "")
+    checked(asked.set_value(False).run())
+    assert "4 categories, 2,000 people" in page.success[0].value.replace("\\", "")
+    (asked,) = [toggle for toggle in page.toggle if "Leave out" in toggle.label]
+    checked(asked.set_value(True).run())
+    checked(widget(page, "Use this distribution").click().run())
+    assert widget(page, "Categories K").value == 3
+    assert widget(page, "Users N").value == 1000
+    page = give(panel(), FRUIT)  # 500 is 300 and 200, which may be by chance
+    (asked,) = [toggle for toggle in page.toggle if "Leave out" in toggle.label]
+    assert not asked.value
+    page = give(panel(), EXAMPLE.encode(), "example.csv")
+    assert not [toggle for toggle in page.toggle if "Leave out" in toggle.label]
+
+
+def test_a_workbook_gets_our_own_sentence():
+    page = opened("noisy_histogram", "dist=upload")
+    assert [list(one.proto.type) for one in page.file_uploader] == [
+        []
+    ]  # the browser refuses nothing by its name
+    give(page, b"PK\x03\x04 and so on", "reports.xlsx")
+    assert "Save the table as CSV" in page.error[0].value.replace("\\", "")
