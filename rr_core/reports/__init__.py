@@ -6,6 +6,7 @@
                   and whether the largest or the smallest count speaks against epsilon
     epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible
     low_counts    categories, and names in a file, with fewer reports than noise alone brings
+    two_reports   the exact test and intervals where there are two reports
     other_protocols  reports of unary encoding, Warner's design, forced response or any channel
     measured      how often intervals and test were right in simulated collections
 

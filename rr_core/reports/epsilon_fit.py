@@ -34,6 +34,7 @@ from rr_core.reports.intervals import (
     extremes,
     upper_tail,
 )
+from rr_core.reports.two_reports import fit_of_two
 from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 
@@ -62,7 +63,8 @@ class FitTest:
         dropped: how many categories MLE* sets to zero.
         score: the statistic as a normal score, given how many were dropped; large when epsilon is too small. Below
             N q = 1 the statistic itself.
-        p_value: share of the simulated scores that are at least as large, the observed one counted in.
+        p_value: share of the simulated scores that are at least as large, the observed one counted in. With two
+            categories exact, by `fit_of_two`: as for any way of asking with two reports.
         null: (done,) simulated scores.
         null_lowest: (done,) the fewest reports of a category in each simulated collection.
         requested, done: simulated collections, as requested and as made; fewer when it was stopped.
@@ -71,6 +73,7 @@ class FitTest:
         below: how many categories have fewer reports than ``floor``.
         ceiling: N p, the most reports that any category is expected to get.
         extremes: exact bounds on the chance of the most and of the fewest reports, which need no simulation.
+        k: number of categories.
     """
 
     statistic: float
@@ -86,6 +89,12 @@ class FitTest:
     below: int
     ceiling: float
     extremes: Extremes
+    k: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the p-value is exact, rather than a share of simulated collections."""
+        return self.k == 2
 
     @property
     def is_decisive(self) -> bool:
@@ -222,7 +231,11 @@ def fit_test(
         statistic=float(ratio[0]),
         dropped=int(dropped[0]),
         score=float(observed[0]),
-        p_value=(1 + int((null >= observed[0]).sum())) / (1 + done),
+        p_value=(
+            fit_of_two(int(checked[1]), n, (mechanism.q, mechanism.p))
+            if mechanism.k == 2
+            else (1 + int((null >= observed[0]).sum())) / (1 + done)
+        ),
         null=null,
         null_lowest=lowest,
         requested=replicates,
@@ -232,6 +245,7 @@ def fit_test(
         below=int((checked < n * mechanism.q).sum()),
         ceiling=n * mechanism.p,
         extremes=extremes(checked, mechanism),
+        k=mechanism.k,
     )
 
 

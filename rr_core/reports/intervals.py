@@ -179,15 +179,19 @@ def _score(
 def _exact(
     counts: Array, n: float, alpha: float, mechanism: RandomizedResponse, users: Users
 ) -> tuple[Array, Array]:
-    """The means m with neither binomial tail below alpha/2 (Clopper and Pearson)."""
-    low = special.betaincinv(np.maximum(counts, 1), n - counts + 1, alpha / 2)
-    high = special.betainccinv(counts + 1, np.maximum(n - counts, 1), alpha / 2)
-    seen = counts / n
-    low, high = np.where(counts == 0, 0.0, low), np.where(counts == n, 1.0, high)
+    """Clopper and Pearson's means; for fixed users nearer to the frequency."""
+    seen, (low, high) = counts / n, clopper_pearson(counts, n, alpha)
     return (
         seen - _narrower(low, mechanism, users) * (seen - low),
         seen + _narrower(high, mechanism, users) * (high - seen),
     )
+
+
+def clopper_pearson(counts: Array, n: float, alpha: float) -> tuple[Array, Array]:
+    """The means m with neither binomial tail below alpha/2."""
+    low = special.betaincinv(np.maximum(counts, 1), n - counts + 1, alpha / 2)
+    high = special.betainccinv(counts + 1, np.maximum(n - counts, 1), alpha / 2)
+    return np.where(counts == 0, 0.0, low), np.where(counts == n, 1.0, high)
 
 
 def _narrower(mean: Array, mechanism: RandomizedResponse, users: Users) -> Array:

@@ -1,11 +1,14 @@
 """Reports that another protocol than k-RR made: estimates, intervals and a test of fit, for any channel and for unary
 encoding.
 
-The tests of fit need no simulation. They bound the chance of what was seen, whatever the truth is:
+The tests of fit give the chance of what was seen, or bound it, whatever the truth is:
 
-- Channel: the likelihood ratio G = 2 sum_j Y_j log(Y_j/(N mu_j)) of the reports Y against the best fit mu = theta C is at
+- Two reports: exact (`two_reports.fit_of_two`).
+- k-RR as a table: that of k-RR (`epsilon_fit.fit_test`), so that reports are judged alike on both ways.
+- Any other channel: the likelihood ratio G = 2 sum_j Y_j log(Y_j/(N mu_j)) of the reports Y against the best fit mu = theta C is at
   most that against the truth, which is chi-squared with (possible reports - 1) degrees of freedom for many users drawn
-  from a population (G is smaller for given ones, whose reports vary less).
+  from a population (G is smaller for given ones, whose reports vary less). Where few reports of some kind are expected,
+  it is compared with collections drawn from the best fit as well, and the larger chance counts.
 - Unary encoding: the ones of all reports together are Binomial(N, p) + Binomial(N (k - 1), q), and those of a category
   are at least Binomial(N, q) and at most Binomial(N, p). So three chances are compared: of the total, by the normal law,
   of the smallest and of the largest support; the least of them times three is a bound.
@@ -22,15 +25,22 @@ from scipy import special
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
+from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test
 from rr_core.reports.intervals import Interval, checked_level
+from rr_core.reports.two_reports import fit_of_two, interval_of_two
+from rr_core.streams import Stream, generator
 
 # Where the limits of the intervals and of the tests rest on the normal law: this many reports of each kind.
 LEAST_EXPECTED = 5.0
+# Collections that are drawn from the best fit where it does not: chi-squared alone rejected right channels in up to 6%.
+_DRAWN = 2000
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +55,8 @@ class OtherAnalysis:
         intervals: of Inv, for each category and for all at once; None where there is no Inv.
         certificate: of "mle", in nats per report; None without it.
         fit: a bound on the chance that reports of this protocol fit no worse than these, whatever the truth is.
+        exact: whether limits and ``fit`` rest on no normal law: two reports.
+        simulated: how many simulated collections ``fit`` is the share of; 0 where it is none.
         few: whether fewer than `LEAST_EXPECTED` of some kind of report are expected, so that intervals and ``fit`` are
             rough.
     """
@@ -57,6 +69,13 @@ class OtherAnalysis:
     certificate: float | None
     fit: float
     few: bool
+    exact: bool = False
+    simulated: int = 0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the reports hardly come from the protocol, by the threshold of all tests of fit."""
+        return self.fit <= REJECTION_LEVEL
 
 
 def analyse_channel(
@@ -83,12 +102,16 @@ def analyse_channel(
         raise ValueError(f"counts must have shape (m,) and a total >= 1, got shape {reports.shape}")
     best = mle_channel(reports, channel)
     n, estimates = int(reports.sum()), {"mle": best.theta}
-    intervals = None
+    expected = n * channel.expected(best.theta)[channel.possible]
+    exact, intervals = expected.size == 2, None
     if channel.identified:
         estimates = {"inv": inv_channel(reports, channel), "mle": best.theta}
-        variance = np.diag(inv_covariance_channel(best.theta, n, channel, users=users))
-        intervals = _intervals(estimates["inv"], np.maximum(variance, 0.0), level)
-    expected = n * channel.expected(best.theta)[channel.possible]
+        if exact and channel.k == 2:
+            intervals = _intervals_of_two(reports, channel, level, users)
+        else:
+            variance = np.diag(inv_covariance_channel(best.theta, n, channel, users=users))
+            intervals = _intervals(estimates["inv"], np.maximum(variance, 0.0), level)
+    fit, simulated = _fit_of_channel(reports, channel, expected)
     return OtherAnalysis(
         n,
         channel.k,
@@ -96,17 +119,56 @@ def analyse_channel(
         estimates,
         intervals,
         max(best.gap, 0.0),
-        _fit_of_channel(reports[channel.possible], expected),
-        bool(expected.min() < LEAST_EXPECTED),
+        fit,
+        bool(expected.min() < LEAST_EXPECTED) and not exact,
+        exact,
+        simulated,
     )
 
 
-def _fit_of_channel(reports: sampling.Counts, expected: Array) -> float:
-    """The chance that chi-squared reaches twice the log of the likelihood ratio."""
-    if reports.size == 1:
-        return 1.0
-    ratio = 2 * float(special.rel_entr(reports, expected).sum())
-    return float(special.chdtrc(reports.size - 1, max(ratio, 0.0)))
+def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> tuple[float, int]:
+    """The p-value, and of how many simulated collections it is the share."""
+    kinds = np.flatnonzero(channel.possible)
+    if kinds.size == 1:
+        return 1.0, 0
+    if kinds.size == 2:
+        low, high = float(channel.matrix[:, kinds[1]].min()), float(channel.matrix[:, kinds[1]].max())
+        return fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), 0
+    order = channel.matrix.argmax(axis=1)  # the report that each truth has most often, its own in k-RR
+    if (p := _p_of_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
+        test = fit_test(reports[order], RandomizedResponse.from_p(channel.k, p))
+        if test.p_value <= REJECTION_LEVEL or not test.rejects():
+            return test.p_value, test.done
+        return min(test.extremes.most, test.extremes.fewest), 0
+    ratio = float(special.rel_entr(reports[kinds], expected).sum())
+    fit = float(special.chdtrc(kinds.size - 1, max(2 * ratio, 0.0)))
+    if expected.min() >= LEAST_EXPECTED:
+        return fit, 0
+    drawn = generator(0, Stream.FIT, 0).multinomial(int(reports.sum()), expected / expected.sum(), _DRAWN)
+    as_far = int((special.rel_entr(drawn, expected).sum(axis=-1) >= ratio * (1 - _ROUNDING)).sum())
+    share = (1 + as_far) / (1 + _DRAWN)
+    return (fit, 0) if fit >= share else (share, _DRAWN)
+
+
+def _p_of_k_rr(matrix: Array) -> float | None:
+    """The chance of the truth where a matrix is that of k-RR; None where it is another."""
+    p, q = matrix[0, 0], matrix[0, -1]
+    if not p > q > 0:
+        return None
+    other = np.full_like(matrix, q)
+    np.fill_diagonal(other, p)
+    return float(p) if np.allclose(matrix, other, rtol=1e-9, atol=0) else None
+
+
+def _intervals_of_two(
+    reports: sampling.Counts, channel: Channel, level: float, users: Users
+) -> tuple[Interval, Interval]:
+    """Exact intervals of both truths: one share is 1 minus the other, so each interval holds its own where both do."""
+    kind = int(np.flatnonzero(channel.possible)[1])
+    chances = float(channel.matrix[0, kind]), float(channel.matrix[1, kind])
+    low, high = interval_of_two(int(reports[kind]), int(reports.sum()), chances, 1 - level, users)
+    ends = np.array([1 - high, low]), np.array([1 - low, high])
+    return Interval(*ends, level, False), Interval(*ends, level, True)
 
 
 def analyse_unary(
