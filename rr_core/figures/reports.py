@@ -61,7 +61,7 @@ def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None,
 
     Args:
         estimates: (k,) by name: "inv", "inv_n", "inv_p", "mle", as far as there are any.
-        interval: (k,) limits of Inv, cut to [0, 1]; None where there is none.
+        interval: (k,) limits of Inv, not cut; None where there is none.
         view: which categories.
     """
     named = {"mle_star" if name == "mle" else name: values for name, values in estimates.items()}
@@ -78,7 +78,7 @@ def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None,
     if interval is not None:
         traces.insert(0, _segments("inv", interval, view))
         low, high = percent(float(interval.low[largest])), percent(float(interval.high[largest]))
-        reading += f"; its interval, cut at 0 and 1, is {low} to {high}"
+        reading += f"; the interval of Inv is {low} to {high}"
     y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
     return figure(traces, view.axis(), y, f"{reading}.", height=400)
 

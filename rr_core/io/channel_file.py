@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 import re
@@ -23,6 +24,8 @@ _SMALLER = f"A matrix has at most {MOST_ROWS} rows and {MOST_COLUMNS} columns: s
 # How far the sum of a row may be from one, or 100, as printed tables are rounded; beyond, a number is wrong.
 _ROUNDED = 0.02
 _EXACT = 1e-9
+_OF_R = re.compile(r"\[(?:(\d{1,6}),|,(\d{1,6}))\]")  # how R prints the number of a row, or of a column
+_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+%?")
 
 
@@ -57,9 +60,10 @@ def read_matrix_file(data: bytes, name: str) -> MatrixFile:
 
 def read_matrix(text: str) -> MatrixFile:
     """The matrix in a text: rows are lines (or parts between semicolons, in a single line), numbers are like 0.25, 25%,
-    1/4 or, between semicolons, tabs or blanks, 0,25. A first line and a first column of names are taken as such. Rows
-    that sum to one but for rounding, or to 100, are divided by their sum; where only the columns sum to one, rows and
-    columns are swapped.
+    1/4 or, between semicolons, tabs or blanks, 0,25. A first line and a first column of names are taken as such; names
+    may be numbers, where the rest alone holds distributions, and as R prints them ("[1,]", or a line shorter by one).
+    Rows that sum to one but for rounding, or to 100, are divided by their sum; where only the columns sum to one, rows
+    and columns are swapped.
 
     Raises:
         UnreadableFile: one plain sentence that names the row and what to mend.
@@ -67,10 +71,11 @@ def read_matrix(text: str) -> MatrixFile:
     >>> read_matrix("0.9 0.1; 1/5 80%").matrix.tolist()
     [[0.9, 0.1], [0.2, 0.8]]
     """
-    rows = _cells(text)
-    header = any(_value(cell) is None for cell in rows[0][1:]) if rows else False
+    rows = _cells(_OF_R.sub(r"\1\2", text))
+    if len(rows) > 2 and len(rows[0]) == 1 < len(rows[1]) and _value(rows[0][0]) is None:
+        rows = rows[1:]  # what the columns are, above their names
+    header, named = _names(rows)
     body = rows[1:] if header else rows
-    named = bool(body) and all(_value(row[0]) is None for row in body)
     titles = rows[0] if header else None
     if titles is not None and named and len(titles) == len(body[0]):
         titles = titles[1:]  # the corner
@@ -82,7 +87,58 @@ def read_matrix(text: str) -> MatrixFile:
             f"The first line names {len(titles)} reports, but the rows have {matrix.shape[1]} numbers: "
             "give each column one name."
         )
-    return _distributions(matrix, truths, None if titles is None else tuple(titles))
+    for what, names in (("rows", truths or ()), ("columns", titles or ())):
+        if twice := next((name for name in names if list(names).count(name) > 1), None):
+            raise UnreadableFile(f"Two {what} are called {quote(twice)}: give each its own name.")
+    read = _distributions(matrix, truths, None if titles is None else tuple(titles))
+    if titles is not None and all(map(_WHOLE.fullmatch, titles)):
+        note = f"The numbers of the first line, {', '.join(map(quote, titles[:3]))} …, were read as names of columns."
+        read = dataclasses.replace(read, notes=(*read.notes, note))
+    return read
+
+
+def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
+    """Whether the first line, and the first column, hold names: where a cell is no number, where the first line is one
+    shorter, or else where the table holds distributions without them, and they are different whole numbers."""
+    first, below = rows[0], rows[1:]
+    shorter = bool(below) and all(len(row) == len(first) + 1 for row in below)
+    header = shorter or any(_value(cell) is None for cell in first[1:])
+    header = header or (
+        bool(below) and _value(first[0]) is None and any(_value(row[0]) is not None for row in below)
+    )
+    named = shorter or all(_value(row[0]) is None for row in (below if header else rows))
+    if header and not below:
+        return True, False
+    for line, column in ((header, named), (header, True), (True, named), (True, True)):
+        body = [row[1:] if column else row for row in (below if line else rows)]
+        above = first[1:] if column and len(first) == len(rows[-1]) else first
+        beside = [row[0] for row in (below if line else rows)]
+        fine = (line == header or _are_whole(above)) and (column == named or _are_whole(beside))
+        if fine and _hold_distributions(body):
+            header, named = line, column
+            break
+    if not header and len(rows) == len(first) + 1 and [*map(_value, first)] in ([0, 1], [1, 0]):
+        header = _hold_distributions(below)  # 0 and 1 above a square table
+    return header, named
+
+
+def _are_whole(cells: Sequence[str]) -> bool:
+    """Whether these are different whole numbers."""
+    return len(cells) > 0 and all(map(_WHOLE.fullmatch, cells)) and len(set(cells)) == len(cells)
+
+
+def _hold_distributions(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the rows of a table sum to one or 100; or its columns, where it is square."""
+    if len(rows) < 2 or len(set(map(len, rows))) > 1 or not rows[0]:
+        return False
+    if len(rows) > MOST_ROWS + 1 or len(rows[0]) > MOST_COLUMNS + 1:  # one may be names
+        return False
+    values = [[_value(cell) for cell in row] for row in rows]
+    if any(value is None or not 0 <= value <= 100 for row in values for value in row):
+        return False
+    table = np.array(values, dtype=np.float64)
+    tables = (table, table.T) if len(table) == table.shape[1] else (table,)
+    return any(np.abs(one.sum(axis=1) / total - 1).max() <= _ROUNDED for one in tables for total in (1, 100))
 
 
 def _cells(text: str) -> list[list[str]]:

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.budget import Budget
+from rr_core.io.columns import Layout
 from rr_core.io.decoding import UnreadableFile, quote
-from rr_core.io.reports import Source, read_reports
+from rr_core.io.reports import Reports, Source, read_reports
 from rr_core.io.tables import AnyTable, open_table
 
 # Bits that are held, one byte each.
@@ -23,6 +24,10 @@ MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
 _ONES, _ZEROS = {"1", "true"}, {"0", "false"}
 _FEWEST = 2  # categories
+
+
+class OneBit(UnreadableFile):
+    """The file has one bit for each person: reports of Warner's design."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,7 @@ class UnaryReports:
         bits: (r, k) uint8, the different reports or all of them; None where the file has only their ones.
         times: (r,) int64, how often each of ``bits`` occurred.
         notes: a plain sentence for each thing that was understood.
+        columns: names of the columns of bits, or of those of bit strings, or of the categories and of their ones.
     """
 
     labels: tuple[str, ...]
@@ -44,10 +50,21 @@ class UnaryReports:
     bits: npt.NDArray[np.uint8] | None
     times: npt.NDArray[np.int64] | None
     notes: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
-def read_unary(source: Source) -> UnaryReports:
+def read_unary(
+    source: Source,
+    layout: Layout | None = None,
+    category: str | None = None,
+    count: str | None = None,
+    has_header: bool | None = None,
+) -> UnaryReports:
     """Read reports of unary encoding, or the number of ones of each category.
+
+    Args:
+        source: the file.
+        layout, category, count, has_header: as in `read_reports`, where it has no columns of 0 and 1.
 
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
@@ -58,14 +75,38 @@ def read_unary(source: Source) -> UnaryReports:
     [1, 3, 0]
     """
     budget = Budget()
+    return read_bit_columns(source, budget) or unary_of(
+        read_reports(
+            [source], layout=layout, category=category, count=count, has_header=has_header, budget=budget
+        )
+    )
+
+
+def read_bit_columns(source: Source, budget: Budget | None = None) -> UnaryReports | None:
+    """The columns of 0 and 1 of a file; None where it has fewer than two. ``budget`` is what the reading may take.
+
+    Raises:
+        UnreadableFile: one plain sentence.
+    """
     table = open_table(bytes(source.data), source.name, None, budget=budget).table
     columns = [index for index in range(len(table.columns)) if _seems_bits(table, index)]
-    if len(columns) >= _FEWEST:
-        return _from_columns(table, columns)
-    reports = read_reports([source], budget=budget)
+    return _from_columns(table, columns) if len(columns) >= _FEWEST else None
+
+
+def unary_of(reports: Reports) -> UnaryReports:
+    """The bits in a column of bit strings, or the number of ones in a table of counts.
+
+    Raises:
+        UnreadableFile: one plain sentence; `OneBit` for a column of 0 and 1.
+    """
     labels = reports.labels.tolist()
+    if reports.layout == "values" and {label.casefold() for label in labels} <= _ONES | _ZEROS:
+        raise OneBit(
+            f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
+            "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
+        )
     if all(map(_BITS.fullmatch, labels)):
-        return _from_strings(labels, reports.counts)
+        return _from_strings(labels, reports)
     if reports.layout != "counts":
         raise UnreadableFile(
             "The file has neither columns of 0 and 1, nor bit strings like 0110, nor a category and its number of ones "
@@ -73,7 +114,8 @@ def read_unary(source: Source) -> UnaryReports:
         )
     if len(labels) < _FEWEST:
         raise UnreadableFile("There is one category only: unary encoding has a bit for each of two or more.")
-    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes)
+    columns = (reports.category_name, f"{reports.count_name}")
+    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes, columns)
 
 
 def _seems_bits(table: AnyTable, index: int) -> bool:
@@ -107,7 +149,7 @@ def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
     if others:
         notes += (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
     ones = bits.sum(axis=0, dtype=np.int64)
-    return UnaryReports(tuple(names), ones, rows, bits, np.ones(rows, dtype=np.int64), notes)
+    return UnaryReports(tuple(names), ones, rows, bits, np.ones(rows, dtype=np.int64), notes, tuple(names))
 
 
 def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:
@@ -136,7 +178,8 @@ def _check_bits(bits: int) -> None:
         )
 
 
-def _from_strings(labels: Sequence[str], counts: npt.NDArray[np.int64]) -> UnaryReports:
+def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
+    counts = reports.counts
     lengths = sorted({len(label) for label in labels})
     if len(lengths) > 1:
         odd = next(label for label in labels if len(label) != len(labels[0]))
@@ -149,4 +192,4 @@ def _from_strings(labels: Sequence[str], counts: npt.NDArray[np.int64]) -> Unary
     bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
     ones = counts @ bits.astype(np.int64)
     names = tuple(str(i + 1) for i in range(k))
-    return UnaryReports(names, ones, int(counts.sum()), bits, counts, ())
+    return UnaryReports(names, ones, int(counts.sum()), bits, counts, (), (reports.category_name,))

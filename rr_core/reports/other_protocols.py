@@ -5,10 +5,10 @@ The tests of fit give the chance of what was seen, or bound it, whatever the tru
 
 - Two reports: exact (`two_reports.fit_of_two`).
 - k-RR as a table: that of k-RR (`epsilon_fit.fit_test`), so that reports are judged alike on both ways.
-- Any other channel: the likelihood ratio G = 2 sum_j Y_j log(Y_j/(N mu_j)) of the reports Y against the best fit mu = theta C is at
-  most that against the truth, which is chi-squared with (possible reports - 1) degrees of freedom for many users drawn
-  from a population (G is smaller for given ones, whose reports vary less). Where few reports of some kind are expected,
-  it is compared with collections drawn from the best fit as well, and the larger chance counts.
+- Any other channel: the likelihood ratio G = 2 sum_j Y_j log(Y_j/(N mu_j)) of the reports Y against the best fit
+  mu = theta C is at most that against the truth, which is chi-squared with (possible reports - 1) degrees of freedom
+  for many users drawn from a population (G is smaller for given ones, whose reports vary less). Where few reports of
+  some kind are expected, it is compared with collections drawn from the best fit as well, and the larger chance counts.
 - Unary encoding: the ones of all reports together are Binomial(N, p) + Binomial(N (k - 1), q), and those of a category
   are at least Binomial(N, q) and at most Binomial(N, p). So three chances are compared: of the total, by the normal law,
   of the smallest and of the largest support; the least of them times three is a bound.

@@ -75,7 +75,7 @@ def _ratio(ones: int, n: int, low: float, high: float) -> float:
 def _outside(below: int, above: int, n: int, chance: float) -> float:
     """Pr(Y <= below) + Pr(Y >= above) for Y ~ Binomial(n, chance)."""
     few = lower_tail(below, n, chance) if below >= 0 else 0.0
-    many = float(upper_tail(np.float64(above), n, chance)) if above <= n else 0.0
+    many = float(upper_tail(np.array(float(above)), n, chance)) if above <= n else 0.0
     return few + many
 
 
@@ -136,4 +136,6 @@ def _tail(ones: int, n: int, people: int, chances: tuple[float, float]) -> float
     first = max(int(centre - _WINDOW * spread) - _WINDOW, 0)
     last = min(int(centre + _WINDOW * spread) + _WINDOW, people)
     own: NDArray[np.int64] = np.arange(first, last + 1)
-    return float(stats.binom.pmf(own, people, chances[1]) @ stats.binom.sf(ones - own - 1, n - people, chances[0]))
+    return float(
+        stats.binom.pmf(own, people, chances[1]) @ stats.binom.sf(ones - own - 1, n - people, chances[0])
+    )

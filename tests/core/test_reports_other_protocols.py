@@ -26,7 +26,9 @@ def test_warner_as_the_manual_of_the_r_package_rrreg_prints_it():
     found = analyse_channel([360, 640], Channel.warner(0.2), users="sampled")
     assert found.estimates["inv"][1] == pytest.approx(0.266667, abs=5e-7)
     assert found.intervals is not None
-    error = math.sqrt(inv_covariance_channel(found.estimates["mle"], 1000, Channel.warner(0.2), users="sampled")[1, 1])
+    error = math.sqrt(
+        inv_covariance_channel(found.estimates["mle"], 1000, Channel.warner(0.2), users="sampled")[1, 1]
+    )
     half = (found.intervals[0].high - found.intervals[0].low)[1] / 2
     assert half == pytest.approx(stats.norm.ppf(0.975) * error, rel=0.03)  # exact beside normal limits
     assert error * math.sqrt(1000 / 999) == pytest.approx(0.025311, abs=5e-7)

@@ -1,4 +1,4 @@
-"""The exact test and the exact intervals of two reports: by enumeration of all reports of few people, whatever the truth."""
+"""The exact test and the exact intervals of two reports: by enumeration of all reports of few people."""
 
 import itertools
 import math
@@ -17,7 +17,16 @@ from rr_core.reports.other_protocols import analyse_channel
 from rr_core.reports.two_reports import fit_of_two, interval_of_two
 
 SHARED = Path(__file__).parents[3] / "shared"
-CHANCES = [(0.25, 0.75), (1 / 6, 1.0), (0.0, 1 / 6), (1 / 6, 5 / 6), (0.05, 0.9), (0.8, 0.2), (0.45, 0.55), (0.0, 0.5)]
+CHANCES = [
+    (0.25, 0.75),
+    (1 / 6, 1.0),
+    (0.0, 1 / 6),
+    (1 / 6, 5 / 6),
+    (0.05, 0.9),
+    (0.8, 0.2),
+    (0.45, 0.55),
+    (0.0, 0.5),
+]
 FEW = (1, 2, 3, 5, 8, 13, 30, 47)
 
 
@@ -26,7 +35,8 @@ def laws(n, chances):
     none, every = chances
     for people in range(n + 1):
         law = np.convolve(
-            stats.binom.pmf(range(n - people + 1), n - people, none), stats.binom.pmf(range(people + 1), people, every)
+            stats.binom.pmf(range(n - people + 1), n - people, none),
+            stats.binom.pmf(range(people + 1), people, every),
         )
         yield "fixed", people / n, law
     for share in np.linspace(0, 1, 41):
@@ -46,7 +56,7 @@ def test_intervals_hold_the_truth_and_the_test_keeps_its_level_whatever_the_trut
             held = (limits[users][:, 0] <= share + 1e-9) & (share - 1e-9 <= limits[users][:, 1])
             assert law[held].sum() >= level - 1e-9
     fits = np.array([fit_of_two(ones, n, chances) for ones in range(n + 1)])
-    assert ((0 <= fits) & (fits <= 1)).all()
+    assert ((fits >= 0) & (fits <= 1)).all()
     for _, _, law in laws(n, chances):
         for size in (0.01, 0.05, 0.2):
             assert law[fits <= size].sum() <= size * (1 + 1e-9)
@@ -88,7 +98,9 @@ def counts_of_case():
     return dict(zip(read.labels, read.counts.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(("yes", "no", "p"), [(783, 217, 0.75), (30, 5, 0.7), (775, 225, 0.75), (20, 15, 0.7)])
+@pytest.mark.parametrize(
+    ("yes", "no", "p"), [(783, 217, 0.75), (30, 5, 0.7), (775, 225, 0.75), (20, 15, 0.7)]
+)
 def test_the_same_mechanism_gets_the_same_verdict_however_it_is_named(yes, no, p):
     if (yes, no) == (30, 5):
         assert counts_of_case() == {"yes": yes, "no": no}

@@ -47,6 +47,41 @@ def test_names_of_truths_and_reports_are_taken(corner):
     assert read_matrix("x,0.5,0.25,0.25\ny,0.125,0.75,0.125").truths == ("x", "y")
 
 
+PRAM = [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0.1, 0.9]]
+ONE_TO_THREE = ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("text", "truths", "reports"),
+    [
+        ("state,1,2,3\n1,0.9,0.1,0\n2,0.1,0.8,0.1\n3,0,0.1,0.9\n", ONE_TO_THREE, ONE_TO_THREE),
+        ("1,2,3\n0.9,0.1,0\n0.1,0.8,0.1\n0,0.1,0.9\n", None, ONE_TO_THREE),
+        ("1,0.9,0.1,0\n2,0.1,0.8,0.1\n3,0,0.1,0.9\n", ONE_TO_THREE, None),
+        (",1,2,3\n1,90,10,0\n2,10,80,10\n3,0,10,90\n", ONE_TO_THREE, ONE_TO_THREE),
+        (
+            "     [,1] [,2] [,3]\n[1,]  0.9  0.1  0.0\n[2,]  0.1  0.8  0.1\n[3,]  0.0  0.1  0.9",
+            *[ONE_TO_THREE] * 2,
+        ),
+        ("    1   2   3\n1 0.9 0.1 0.0\n2 0.1 0.8 0.1\n3 0.0 0.1 0.9\n", *[ONE_TO_THREE] * 2),
+        (
+            "     report\ntruth   1   2   3\n    1 0.9 0.1 0.0\n    2 0.1 0.8 0.1\n    3 0 0.1 0.9",
+            *[ONE_TO_THREE] * 2,
+        ),
+    ],
+)
+def test_names_may_be_numbers(text, truths, reports):
+    read = read_matrix(text)
+    np.testing.assert_allclose(read.matrix, PRAM)
+    assert (read.truths, read.reports) == (truths, reports)
+    assert any("read as names" in note for note in read.notes) == (reports is not None)
+
+
+def test_zeros_and_ones_are_names_above_a_square_table_and_else_chances():
+    assert read_matrix("0,1\n0.9,0.1\n0.2,0.8").reports == ("0", "1")
+    assert read_matrix("0,1\n1,0").reports is None
+    assert read_matrix("1,0,0\n0,1,0\n0,0,1").reports is None
+
+
 def test_what_was_changed_is_told():
     assert read_matrix("0.5,0.5\n0.25,0.75").notes == ()
     (percents,) = read_matrix("60,40\n10,90").notes
@@ -72,6 +107,8 @@ def test_what_was_changed_is_told():
         ("0.9,0.1\n0.5,1/0", "“1/0”"),
         ("0.9,0.1\n0.5,1e999", "“1e999”"),
         ("a,b,c,d\n0.5,0.5\n0.5,0.5", "names 4 reports"),
+        ("a,a\n0.5,0.5\n0.5,0.5", "Two columns are called “a”"),
+        ("x,0.5,0.5\nx,0.5,0.5", "Two rows are called “x”"),
         ("\n".join(["1,0"] * (MOST_ROWS + 1)), f"at most {MOST_ROWS} truths"),
         ("\n".join([",".join(["0"] * (MOST_COLUMNS + 1))] * 2), f"{MOST_COLUMNS} reports"),
     ],

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rr_core.io import Source, UnreadableFile
 from rr_core.io import unary_reports as module
@@ -74,6 +76,7 @@ def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
         (b"010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
         (b"bus\ncar\nbus\n", "neither columns of 0 and 1"),
         (b"category,ones\nbus,412\n", "one category only"),
+        (b"clicked\n1\n0\n1\n", "one bit is Warner's design"),
         (b"", "empty"),
     ],
 )
@@ -88,3 +91,25 @@ def test_too_many_bits_are_refused(monkeypatch):
     for data in (as_csv(BITS), "\n".join(f"{i:010b}" for i in range(20)).encode()):
         with pytest.raises(UnreadableFile, match="more than 100 bits"):
             read_unary(Source("reports.csv", data))
+
+
+@given(
+    st.lists(st.text(alphabet="01,;\t\n\r \"'.ab\x00\ufeff", max_size=12), max_size=12).map("\n".join),
+    st.sampled_from([",", ";"]),
+)
+@example("bus,car\n1\n0,1\n", ",")
+@example("a,b\n\n1", ",")
+def test_any_text_is_reports_or_one_sentence(text, separator):
+    """A short line among the first ones ended in an IndexError."""
+    data = text.replace(",", separator).encode()
+    try:
+        read = read_unary(Source("reports.csv", data))
+    except UnreadableFile as refused:
+        assert 10 < len(f"{refused}") < 400  # noqa: PT017
+        assert "\n" not in f"{refused}"  # noqa: PT017
+        return
+    assert len(read.labels) == len(read.support) >= 2
+    assert read.columns
+    if read.bits is not None:
+        np.testing.assert_array_equal(read.times @ read.bits.astype(int), read.support)
+        assert read.n == read.times.sum()

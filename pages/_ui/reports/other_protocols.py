@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from pages._ui import guidance, memory, state
 from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
 from pages._ui.on_the_way import TEMPORARY
-from pages._ui.reports import other_results
+from pages._ui.reports import other_results, upload
 from pages._ui.reports.other_results import Analysed
 from pages._ui.reports.results import level_and_target
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
-from rr_core.io import EXTENSIONS, Source, UnreadableFile, read_reports
+from rr_core.io import EXTENSIONS, Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.unary_reports import UnaryReports, read_unary
+from rr_core.io.typed_counts import read_typed
+from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import plain
@@ -46,6 +48,7 @@ _WHAT = {
 }
 _MOST_FORCED = 12
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
+_TYPED = "typed here"
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
 
 
@@ -86,17 +89,16 @@ def section(made: str) -> None:
     try:
         with about:
             analysed = _entered(made, level, users)
+    except _Missing as missing:  # nothing is computed of what was entered before
+        memory.held().pop("other_reports")
+        if f"{missing}":
+            about.info(markdown(f"{missing}", _LONGEST_SENTENCE))
+        return
     except (UnreadableFile, _Unclear, memory.NoRoom) as error:
         before: tuple[str, Analysed] | None = memory.held().get("other_reports")
         kept = before[1] if before is not None and before[0] == made else None
-        if f"{error}":
-            stays = " The last reports that could be read stay in use." if kept else ""
-            with about:
-                sentence = markdown(f"{error}{stays}", _LONGEST_SENTENCE)
-                if isinstance(error, _Missing):
-                    st.info(sentence)
-                else:
-                    st.error(sentence, icon=":material/error:")
+        stays = "" if kept is None else " What you entered before stays in use."
+        about.error(markdown(f"{error}{stays}", _LONGEST_SENTENCE), icon=":material/error:")
         if kept is None:
             return
         analysed = kept
@@ -123,36 +125,66 @@ def _entered(made: str, level: float, users: Users) -> Analysed:
         return _unary(level, users)
     left, right = st.columns(2, gap="large")
     with left:
-        labels, counts, notes = _reports()
+        given = _reports()
     with right:
-        names, in_order, channel, code = _CHANNELS[made](labels, counts)
+        way = _CHANNELS[made](given)
 
     def analyse() -> OtherAnalysis:
         try:
-            return analyse_channel(in_order, channel, level, users)
+            return analyse_channel(way.counts, way.channel, level, users)
         except ValueError as problem:
             raise _Unclear(
                 "Some of these reports cannot come from this table: it gives them no chance under any truth. Mend the "
                 "table or the reports."
             ) from problem
 
-    key = (made, channel.matrix.tobytes(), in_order.tobytes(), level, users)
+    key = (made, way.channel.matrix.tobytes(), way.counts.tobytes(), level, users)
     result = state.cached("other_channel", key, analyse)
+    held = dict(zip(way.reports, way.counts.tolist(), strict=True))
     script = _SCRIPT_OF_CHANNEL.format(
-        counts=in_order.tolist(), code=code, level=level, users=users, names=list(names)
+        source=given.source, reports=held, code=way.code, level=level, users=users, names=list(way.truths)
     )
-    # Where truths and reports are the same things, the reports stand beside the estimates.
-    shown = in_order if channel.m == channel.k else None
-    asked = 1 if made == "warner" else None
-    return Analysed(names, shown, "Reports", result, notes, script, asked)
+    # Where truths and reports are the same things, the reports stand beside the estimates, each at its own name.
+    same = set(way.truths) == set(way.reports)
+    return Analysed(
+        way.truths,
+        np.array([held[name] for name in way.truths]) if same else None,
+        "Reports",
+        result,
+        given.notes,
+        script,
+        given.source,
+        1 if made == "warner" else None,
+        None if same else (way.reports, way.counts),
+    )
 
 
-def _reports() -> tuple[tuple[str, ...], Any, tuple[str, ...]]:
-    """Widgets for the reports; returns the names of the answers, in order, and their numbers."""
-    st.file_uploader("Report files", type=list(EXTENSIONS), key="other_files", help=TEMPORARY)
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The reports: names of the answers, their (m,) numbers, where they come from in words, whether the answers come in
+    an order that somebody gave them, and a plain sentence for each thing that was understood."""
+
+    labels: tuple[str, ...]
+    counts: Any
+    source: str
+    in_order: bool
+    notes: tuple[str, ...]
+
+
+def _files() -> list[state.File]:
+    """The uploader of all these ways, which keeps its files when another one is chosen."""
+    st.file_uploader(
+        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="other_files", help=TEMPORARY
+    )
     files = state.chosen_files("other_files")
     if not files:
         state.say_if_let_go()
+    return files
+
+
+def _reports() -> _Given:
+    """Widgets for the reports, their columns and odd names."""
+    files = _files()
     entered = st.text_area(
         "or type them: an answer and its number in each line",
         key="other_typed",
@@ -162,39 +194,65 @@ def _reports() -> tuple[tuple[str, ...], Any, tuple[str, ...]]:
         disabled=bool(files),
     )
     if files:
-        file = files[0]
-        read = state.read_once(
-            "other", file.file_id, [file], lambda: read_reports([Source(file.name, file.bytes())])
-        )
-    elif entered.strip() and not any(separator in entered.split("\n")[0] for separator in ",;\t"):
-        raise _Unclear("Write an answer and its number in each line, like: yes, 640.")
+        found = upload.from_files(files)
+        if found is None:
+            raise _Missing("")
+        read, name = found
+        source = _source(read, name)
     elif entered.strip():
-        source = Source("typed.csv", entered.encode())
-        read = read_reports([source], layout="counts", category=0, count=1, has_header=False)
+        read, source = read_typed(entered), _TYPED
+        if read.notes or read.merged:
+            upload.show_understood(read, None)
     else:
         raise _Missing("")
-    order = sorted(range(len(read.labels)), key=lambda i: _natural(str(read.labels[i])))
-    return tuple(str(read.labels[i]) for i in order), read.counts[order], read.notes
+    try:
+        left = upload.without_odd_names(read) if len(read.labels) > 1 else read
+    except WrongDomain:
+        raise _Unclear("Fewer than two answers are left: count one more of them.") from None
+    labels, counts = tuple(map(str, left.labels)), left.counts
+    in_order = read.layout == "counts"
+    if not in_order and all(label.isdecimal() and len(label) < 19 for label in labels):
+        order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+        labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
+    notes = () if left is read else left.notes
+    out = int(read.counts.sum() - counts.sum())
+    if out:
+        notes += (f"{out:,} of {read.total:,} reports are left out.",)
+    return _Given(labels, counts, source, in_order, notes)
 
 
-def _natural(label: str) -> tuple[bool, int, str]:
-    """Numbers by their size, then names."""
-    whole_number = label.isdecimal() and len(label) < 19
-    return not whole_number, int(label) if whole_number else 0, label
+def _source(read: Reports, name: str) -> str:
+    """Where reports come from: which column of which file."""
+    column = f"the column “{plain(read.category_name, 80)}” of {name}"
+    return (
+        column
+        if read.count_name is None
+        else f"{column}, counted by its column “{plain(read.count_name, 80)}”"
+    )
 
 
-_OfChannel = tuple[tuple[str, ...], Any, Channel, str]
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """How reports were made: k names of truths, m of reports with their (m,) numbers, the channel, and Python that makes
+    it."""
+
+    truths: tuple[str, ...]
+    reports: tuple[str, ...]
+    counts: Any
+    channel: Channel
+    code: str
 
 
-def _warner(labels: tuple[str, ...], counts: Any) -> _OfChannel:
+def _warner(given: _Given) -> _Way:
+    labels = given.labels
     if len(labels) != 2:
         raise _Unclear(f"Warner's design has two answers, yes and no; these reports have {len(labels):,}.")
     likely = next((i for i, label in enumerate(labels) if label.casefold() in ("yes", "1", "true")), 1)
     yes = st.selectbox(
         "Which answer means yes?",
-        range(2),
+        labels,
         likely,
-        format_func=lambda i: plain(labels[i], 40),
+        format_func=lambda label: plain(label, 40),
         key="other_yes",
         width=220,
     )
@@ -208,11 +266,13 @@ def _warner(labels: tuple[str, ...], counts: Any) -> _OfChannel:
     if not text.strip():
         raise _Missing("")
     p = _chance(text)
-    order = [1 - yes, yes]
-    return tuple(labels[i] for i in order), counts[order], Channel.warner(p), f"Channel.warner({p!r})"
+    order = [1 - labels.index(yes), labels.index(yes)]
+    names = tuple(labels[i] for i in order)
+    return _Way(names, names, given.counts[order], Channel.warner(p), f"Channel.warner({p!r})")
 
 
-def _forced(labels: tuple[str, ...], counts: Any) -> _OfChannel:
+def _forced(given: _Given) -> _Way:
+    labels = given.labels
     if not 2 <= len(labels) <= _MOST_FORCED:
         raise _Unclear(
             f"These reports have {len(labels):,} answers; here there may be 2 to {_MOST_FORCED}. For more, choose "
@@ -223,12 +283,12 @@ def _forced(labels: tuple[str, ...], counts: Any) -> _OfChannel:
         texts = [
             st.text_input(
                 markdown(label, 30),
-                key=f"other_forced_{i}",
+                key=f"other_forced_{label}",  # a chance stays with its answer
                 placeholder="1/6 or 0",
                 width=110,
                 max_chars=typed.LONGEST,
             )
-            for i, label in enumerate(labels)
+            for label in labels
         ]
     if not all(text.strip() for text in texts):
         raise _Missing("Say for each answer how often the die asked for it: 0 where it never did.")
@@ -237,13 +297,14 @@ def _forced(labels: tuple[str, ...], counts: Any) -> _OfChannel:
         raise _Unclear(
             f"The chances sum to {number(sum(forced))}: below 1 there are people left to tell the truth."
         )
-    return labels, counts, Channel.forced_response(forced), f"Channel.forced_response({forced!r})"
+    code = f"Channel.forced_response({forced!r})"
+    return _Way(labels, labels, given.counts, Channel.forced_response(forced), code)
 
 
-def _own(labels: tuple[str, ...], counts: Any) -> _OfChannel:
+def _own(given: _Given) -> _Way:
     text = st.text_area(
         "A row for each truth, a column for each report",
-        _EXAMPLE,
+        placeholder=_EXAMPLE,
         key="other_matrix",
         max_chars=_LONGEST_TABLE,
         height=100,
@@ -256,21 +317,31 @@ def _own(labels: tuple[str, ...], counts: Any) -> _OfChannel:
         read = state.read_once(
             "other_matrix", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
         )
-    else:
+    elif text.strip():
         read = read_matrix(text)
+    else:
+        raise _Missing("Write the table, or choose a file: the chance of each report, for each truth.")
     for note in read.notes:
         st.caption(markdown(note))
-    in_order, reports = _matched(labels, counts, read)
+    counts, reports = _matched(given, read)
     channel = Channel(read.matrix)
-    square = channel.m == channel.k
-    names = read.truths or (reports if square else tuple(f"truth {i + 1}" for i in range(channel.k)))
-    return names, in_order, channel, f"Channel({read.matrix.tolist()})"
+    truths = read.truths
+    if truths is None and channel.m == channel.k:
+        truths = reports
+        st.caption("The rows are taken to be truths of the same names, in the same order.")
+    truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
+    return _Way(truths, reports, counts, channel, f"Channel({read.matrix.tolist()})")
 
 
-def _matched(labels: tuple[str, ...], counts: Any, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
+def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
     """The number of reports of each column, and the columns' names."""
-    m = read.matrix.shape[1]
+    labels, counts, m = given.labels, given.counts, read.matrix.shape[1]
     if read.reports is None:
+        if not given.in_order:
+            raise _Unclear(
+                "The answers come in no order: write their names above the columns of the table, so that each column has "
+                "its own."
+            )
         if len(labels) != m:
             raise _Unclear(
                 f"The table has {m:,} columns, the reports have {len(labels):,} answers. Write the names of the answers "
@@ -288,7 +359,7 @@ def _matched(labels: tuple[str, ...], counts: Any, read: MatrixFile) -> tuple[An
     return np.array([held.get(name, 0) for name in read.reports]), read.reports
 
 
-_CHANNELS: dict[str, Callable[[tuple[str, ...], Any], _OfChannel]] = {
+_CHANNELS: dict[str, Callable[[_Given], _Way]] = {
     "warner": _warner,
     "forced": _forced,
     "own": _own,
@@ -313,10 +384,7 @@ def _chance(text: str) -> float:
 def _unary(level: float, users: Users) -> Analysed:
     left, right = st.columns(2, gap="large")
     with left:
-        st.file_uploader("Report files", type=list(EXTENSIONS), key="other_unary_files", help=TEMPORARY)
-        files = state.chosen_files("other_unary_files")
-        if not files:
-            state.say_if_let_go()
+        files = _files()
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         encoding = st.segmented_control(
             "Encoding",
@@ -328,15 +396,42 @@ def _unary(level: float, users: Users) -> Analysed:
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
         raise _Missing("")
+    if len(files) > 1:
+        raise _Unclear(
+            "Reports of unary encoding are read from one file: take the others away, or put them together."
+        )
     file = files[0]
-    read = state.read_once("unary", file.file_id, [file], lambda: read_unary(Source(file.name, file.bytes())))
+    columns = state.read_once(
+        "unary", file.file_id, [file], lambda: (read_bit_columns(Source(file.name, file.bytes())),)
+    )
+    read, reading = columns[0], ""
+    if read is not None:
+        named = ", ".join(f"“{plain(one, 40)}”" for one in read.columns[:_MOST_FORCED])
+        more = len(read.columns) - _MOST_FORCED
+        source = f"the columns {named}{f' and {more:,} more' if more > 0 else ''} of {plain(file.name, 80)}"
+        left.success(markdown(f"Understood: {source}.", _LONGEST_SENTENCE))
+    else:
+        with left:
+            found = upload.from_files(files)
+            if found is None:
+                raise _Missing("")
+            try:
+                read = unary_of(found[0])
+            except OneBit:
+                st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
+                raise
+        source, table = _source(*found), found[0]
+        reading = (
+            f", layout={table.layout!r}, category={table.category_name!r}, count={table.count_name!r}, "
+            f"has_header={table.has_header}"
+        )
     n = read.n
     if n is None:
         with right:
-            n = int(
-                st.number_input(
-                    "Reports N", 1, None, max(int(read.support.max()), 1), key="other_n", width=200
-                )
+            n = st.number_input("Reports N", 1, None, None, key=f"other_n_{file.file_id}", width=200)
+        if n is None:
+            raise _Missing(
+                "Say how many reports there are: the file has only the number of ones of each category."
             )
         if n < read.support.max():
             most = plain(read.labels[int(read.support.argmax())], 40)
@@ -349,11 +444,18 @@ def _unary(level: float, users: Users) -> Analysed:
         protocol = UnaryEncoding(len(read.labels), typed.number(text), encoding == "oue")
     except ValueError as problem:
         raise _Unclear(f"{problem}.") from None
-    return _analysed_bits(read, n, protocol, level, users, file)
+    return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
 
 
 def _analysed_bits(
-    read: UnaryReports, n: int, protocol: UnaryEncoding, level: float, users: Users, file: state.File
+    read: UnaryReports,
+    n: int,
+    protocol: UnaryEncoding,
+    level: float,
+    users: Users,
+    file: state.File,
+    source: str,
+    reading: str,
 ) -> Analysed:
     notes = list(read.notes)
     bits = None
@@ -370,9 +472,11 @@ def _analysed_bits(
         with memory.room(memory.BYTES_PER_CATEGORY * protocol.k + (0 if bits is None else 8 * bits[0].size)):
             return analyse_unary(read.support, protocol, n, level, users, bits)
 
-    key = (file.file_id, protocol, n, level, users)
+    key = (file.file_id, reading, protocol, n, level, users)
     result = state.cached("other_unary", key, analyse)
     script = _SCRIPT_OF_UNARY.format(
+        source=source,
+        reading=reading,
         file=file.name,
         k=protocol.k,
         epsilon=protocol.epsilon,
@@ -381,7 +485,7 @@ def _analysed_bits(
         level=level,
         users=users,
     )
-    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), script)
+    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), script, source)
 
 
 _PRINTED = """print("epsilon:", found.epsilon, "fit:", found.fit, "certificate:", found.certificate)
@@ -395,9 +499,12 @@ _SCRIPT_OF_CHANNEL = '''"""Repeats the analysis of collected reports. Run it fro
 from rr_core.protocols import Channel
 from rr_core.reports.other_protocols import analyse_channel
 
-names = {names}
+SOURCE = {source!r}  # of the reports
+reports = {reports}
+names = {names}  # of the truths, in the order of the table's rows
 channel = {code}
-found = analyse_channel({counts}, channel, level={level!r}, users={users!r})
+found = analyse_channel(list(reports.values()), channel, level={level!r}, users={users!r})
+print("reports:", SOURCE, reports)
 ''' + _PRINTED.replace("{", "{{").replace("}", "}}")
 _SCRIPT_OF_UNARY = '''"""Repeats the analysis of collected reports. Run it from the folder that holds rr_core."""
 
@@ -408,10 +515,12 @@ from rr_core.io.unary_reports import read_unary  # needs pyarrow
 from rr_core.protocols import UnaryEncoding
 from rr_core.reports.other_protocols import analyse_unary
 
+SOURCE = {source!r}  # of the reports
 FILE = {file!r}  # it stayed with you: put it beside this script
 
-read = read_unary(Source(FILE, Path(FILE).read_bytes()))
+read = read_unary(Source(FILE, Path(FILE).read_bytes()){reading})
 names, bits = read.labels, None if read.bits is None else (read.bits, read.times)
+print("reports:", SOURCE)
 protocol = UnaryEncoding({k}, {epsilon!r}, optimized={optimized})
 found = analyse_unary(read.support, protocol, {n}, level={level!r}, users={users!r}, bits=bits)
 ''' + _PRINTED.replace("{", "{{").replace("}", "}}")

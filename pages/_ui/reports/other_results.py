@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +23,13 @@ from rr_core.figures.view import Order, bars
 from rr_core.figures.wording import chance_at_most
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.plain_text import plain
+from rr_core.reports.epsilon_fit import REJECTION_LEVEL
+from rr_core.reports.intervals import Interval
 from rr_core.reports.other_protocols import OtherAnalysis
 
 _MOST_DRAWN, _LONGEST_SENTENCE = 20, 800
-# Of reports of the stated protocol, whatever the truth: below this the protocol is doubted.
-_DOUBTED = 0.01
 _ROUNDING = 1e-9  # of a share
+_ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +38,14 @@ class Analysed:
 
     Attributes:
         labels: k names of the truths.
-        counts: (k,) the reports or ones of each; None where truths and reports are not the same things.
+        counts: (k,) the reports or ones of each; None where truths and reports have other names.
         counted: what ``counts`` are, a noun.
         result: the analysis.
         notes: a plain sentence for each thing that was understood.
         script: Python that repeats the analysis.
+        source: where the reports come from, in words.
         asked: which truth the answer is about; None for the most frequent one.
+        reports: names of the reports and how many there are of each, (m,); None where ``counts`` tells.
     """
 
     labels: tuple[str, ...]
@@ -50,7 +54,9 @@ class Analysed:
     result: OtherAnalysis
     notes: tuple[str, ...]
     script: str
+    source: str
     asked: int | None = None
+    reports: tuple[tuple[str, ...], Any] | None = None
 
 
 def _order(analysed: Analysed) -> Order:
@@ -67,8 +73,25 @@ def _leading(result: OtherAnalysis) -> tuple[str, Any]:
 def answer(analysed: Analysed, target: Target) -> go.Figure:
     """The answer in a few sentences, and the chart; returns the chart."""
     result, order = analysed.result, _order(analysed)
+    if result.rejected:
+        st.error(markdown(fit_sentence(result), _LONGEST_SENTENCE))
+    st.markdown(answer_sentences(analysed, target))
+    st.caption(markdown(f"The reports: {analysed.source}.", _LONGEST_SENTENCE))
+    for note in analysed.notes:
+        st.caption(markdown(note, _LONGEST_SENTENCE))
+    view = bars(order, analysed.labels, "The largest shares first", _MOST_DRAWN)
+    figure = of_other_protocol(
+        result.estimates, None if result.intervals is None else result.intervals[0], view
+    )
+    chart.show(figure, "other_reports")
+    return figure
+
+
+def answer_sentences(analysed: Analysed, target: Target) -> str:
+    """How many reports there are, the share that was asked for or the largest one, and how sure it is, in Markdown."""
+    result = analysed.result
     name, leading = _leading(result)
-    first = int(order[0]) if analysed.asked is None else analysed.asked
+    first = int(leading.argmax()) if analysed.asked is None else analysed.asked
     granted = (
         f"ε = {number(result.epsilon, 4)}"
         if np.isfinite(result.epsilon)
@@ -81,33 +104,32 @@ def answer(analysed: Analysed, target: Target) -> go.Figure:
             "another way of asking mends that."
         )
     else:
-        each = result.intervals[0]
-        ends = [float(np.clip(end[first], 0, 1)) for end in (each.low, each.high)]
-        named, share = markdown(analysed.labels[first], 60), float(leading[first])
-        between = f"{percent(ends[0])} to {percent(ends[1])} with {each.level:.0%} confidence"
-        sure = (
-            f"{between} (the interval of Inv)"
-            if ends[0] - _ROUNDING <= share <= ends[1] + _ROUNDING
-            else f"the interval of Inv, {between}, does not hold it"
-        )
+        each, share = result.intervals[0], float(leading[first])
+        named = f"**{markdown(analysed.labels[first], 60)}**"
+        if analysed.asked is None:
+            also = int((leading >= share - _ALIKE).sum()) - 1
+            named = f"Most frequent: {named}" + (f" and {also:,} more alike" if also else "")
         whose = "these people" if target == "users" else "their population"
-        lines.append(
-            f"{'Most frequent: ' if analysed.asked is None else ''}**{named}**, {percent(share)} of {whose} by "
-            f"{ESTIMATE_NAMES[name]}; {sure}."
-        )
+        sure = interval_in_words(each, first, share)
+        lines.append(f"{named}, {percent(share)} of {whose} by {ESTIMATE_NAMES[name]}; {sure}.")
     if result.few:
         lines.append("Few reports of some kind are expected: intervals and the test of fit are rough.")
-    if result.fit < _DOUBTED:
-        st.error(markdown(_fit_sentence(result), _LONGEST_SENTENCE))
-    st.markdown(" ".join(lines))
-    for note in analysed.notes:
-        st.caption(markdown(note, _LONGEST_SENTENCE))
-    view = bars(order, analysed.labels, "The largest shares first", _MOST_DRAWN)
-    figure = of_other_protocol(
-        result.estimates, None if result.intervals is None else result.intervals[0].cut(), view
-    )
-    chart.show(figure, "other_reports")
-    return figure
+    return " ".join(lines)
+
+
+def interval_in_words(interval: Interval, category: int, share: float) -> str:
+    """The interval of Inv for a category, cut to [0, 1] but where it lies wholly outside; and whether it holds the share
+    that is shown."""
+    low, high = float(interval.low[category]), float(interval.high[category])
+    outside = "above 100%" if low > 1 else "below 0%" if high < 0 else ""
+    if not outside:
+        low, high = max(low, 0.0), min(high, 1.0)
+    between = f"{percent(low)} to {percent(high)} with {interval.level:.0%} confidence"
+    if outside:
+        return f"the interval of Inv, {between}, lies wholly {outside}, where no share can be"
+    if low - _ROUNDING <= share <= high + _ROUNDING:
+        return f"{between} (the interval of Inv)"
+    return f"the interval of Inv, {between}, does not hold it"
 
 
 def _columns(analysed: Analysed) -> dict[str, Any]:
@@ -127,8 +149,8 @@ def table(analysed: Analysed) -> None:
         columns[analysed.counted] = np.asarray(analysed.counts)[rows]
     columns |= {f"{ESTIMATE_NAMES[name]} %": 100 * values[rows] for name, values in result.estimates.items()}
     if result.intervals is not None:
-        cut = result.intervals[0].cut()
-        columns["interval of Inv from %"], columns["to %"] = 100 * cut.low[rows], 100 * cut.high[rows]
+        each = result.intervals[0]  # not cut, like Inv: one that lies outside 0 to 100% is seen to
+        columns["interval of Inv from %"], columns["to %"] = 100 * each.low[rows], 100 * each.high[rows]
     columns["People"] = whole(_leading(result)[1][rows] * result.n)
     st.dataframe(
         pa.table({name: pa.array(values) for name, values in columns.items()}),
@@ -138,6 +160,14 @@ def table(analysed: Analysed) -> None:
             name: st.column_config.NumberColumn(format="%.4g") for name in columns if name.endswith("%")
         },
     )
+    if analysed.reports is not None:
+        names, counts = analysed.reports
+        reports = {"Report": [plain(name, 80) for name in names[:MOST_ROWS]], "Reports": counts[:MOST_ROWS]}
+        st.dataframe(
+            pa.table({name: pa.array(values) for name, values in reports.items()}),
+            hide_index=True,
+            key="other_counts",
+        )
     if result.certificate is not None:
         st.caption(
             f"MLE's certificate is {number(result.certificate, 2)} nats per report: no shares fit the reports better by "
@@ -146,41 +176,55 @@ def table(analysed: Analysed) -> None:
 
 
 def fit(analysed: Analysed) -> None:
-    if analysed.result.fit >= _DOUBTED:  # else it stands above the answer
-        st.success(markdown(_fit_sentence(analysed.result), _LONGEST_SENTENCE))
+    if not analysed.result.rejected:  # else it stands above the answer
+        st.success(markdown(fit_sentence(analysed.result), _LONGEST_SENTENCE))
     st.markdown(
         "The test compares the reports with the best that this way of asking allows, whatever the truth is. It sees a "
         "wrong table or a wrong ε only where they show: reports may fit a wrong one too."
     )
 
 
-def _fit_sentence(result: OtherAnalysis) -> str:
-    if result.fit < _DOUBTED:
-        return (
-            "These reports hardly come from what is stated: whatever the truth, reports that fit as badly come in at "
-            f"most {chance_at_most(result.fit)} of collections. The estimates rest on a wrong table, a wrong ε, or "
-            "answers that were not given as asked."
-        )
-    return "Nothing in these reports speaks against what is stated."
+def fit_sentence(result: OtherAnalysis) -> str:
+    """The verdict of the test of fit: whether the reports hardly come from what is stated."""
+    if not result.rejected:
+        return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
+    seen = f"whatever the truth, reports that fit as badly come in at most {chance_at_most(result.fit)} of collections"
+    if result.simulated:
+        seen = f"of {result.simulated:,} simulated collections that do fit, {percent(result.fit, 2)} fit as badly"
+    return (
+        f"These reports hardly come from what is stated: {seen}. The estimates rest on a wrong table, a wrong ε, or "
+        "answers that were not given as asked."
+    )
+
+
+def _csv(title: str, labels: Sequence[str], columns: dict[str, Any], source: str) -> bytes:
+    """A table whose first column are names, and whose last one says where the reports come from."""
+    names = [csv_cell(label) for label in labels]
+    last = {"read_from": [csv_cell(source)] * len(names)}
+    return csv_bytes({title: names, **columns, **untouched(labels, names), **last})
 
 
 def downloads(analysed: Analysed, figure: go.Figure) -> None:
     def csv() -> bytes:
-        names = [csv_cell(label) for label in analysed.labels]
-        return csv_bytes({"category": names, **_columns(analysed), **untouched(analysed.labels, names)})
+        return _csv("category", analysed.labels, _columns(analysed), analysed.source)
 
+    files: list[tuple[str, Callable[[], str | bytes], str, str]] = [
+        ("Download results (CSV)", csv, "reports.csv", "text/csv"),
+        ("Download chart (HTML)", lambda: chart_html(figure), "reports.html", "text/html"),
+        ("Download script (Python)", lambda: analysed.script, "reports.py", "text/x-python"),
+    ]
+    if analysed.reports is not None:
+        names, counts = analysed.reports
+        files.append(
+            (
+                "Download reports (CSV)",
+                lambda: _csv("report", names, {"reports": counts}, analysed.source),
+                "answers.csv",
+                "text/csv",
+            )
+        )
     with st.grid(3):
-        for label, make, ending, mime in (
-            ("Download results (CSV)", csv, "csv", "text/csv"),
-            ("Download chart (HTML)", lambda: chart_html(figure), "html", "text/html"),
-            ("Download script (Python)", lambda: analysed.script, "py", "text/x-python"),
-        ):
+        for label, make, name, mime in files:
             st.download_button(
-                label,
-                make,
-                f"reports.{ending}",
-                mime,
-                on_click="ignore",
-                key=f"other_{ending}",
-                width="stretch",
+                label, make, name, mime, on_click="ignore", key=f"other_{name}", width="stretch"
             )

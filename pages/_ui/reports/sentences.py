@@ -56,8 +56,12 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     also = int((counts == counts[top]).sum()) - 1
     equal = f" (and {also:,} more with as many reports)" if also else ""
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
-    limits = results.cut_interval(simultaneous=simultaneous)
+    limits = results.analysis.simultaneous if simultaneous else results.analysis.interval
     low, high = float(limits.low[top]), float(limits.high[top])
+    outside = low > 1 or high < 0
+    if not outside:
+        low, high = max(low, 0.0), min(high, 1.0)
+    cut = "lies wholly outside 0 to 100%, at" if outside else "cut at 0 and 1, is"
     counted = results.target == "users" and inv <= 1
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
@@ -67,7 +71,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     return (
         f"{_n_above_zero(int(analysis.above.above.sum()), used.mechanism.k)}. {most}, "
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
-        f"{results.level:.0%} interval of Inv, cut at 0 and 1, is {percent(low)} to {percent(high)}."
+        f"{results.level:.0%} interval of Inv{' ' if outside else ', '}{cut} {percent(low)} to {percent(high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
@@ -102,8 +106,9 @@ def fit(results: Results) -> list[str]:
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
-        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, from {test.done:,} simulated "
-        f"collections that do fit.{_extreme(test)}"
+        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, "
+        + ("exact." if test.is_exact else f"from {test.done:,} simulated collections that do fit.")
+        + _extreme(test)
     )
     if test.dropped == 0:
         return [

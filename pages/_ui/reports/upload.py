@@ -20,6 +20,7 @@ from pages._ui.upload import column_name, form, left_out
 from rr_core.figures.style import number
 from rr_core.io import (
     BITS_LEAST,
+    Collected,
     Odd,
     OddNames,
     Preview,
@@ -80,20 +81,17 @@ def _open_panel() -> None:
             st.warning(session.LOST, icon=":material/info:")
         return
     try:
-        options: dict[str, Any] = {}
-        preview: Preview | None = None
-        if files:
-            # The largest: a part of a folder may be empty.
-            options, preview = _pick_columns(max(files, key=lambda file: file.size))
-            if options["category"] is None:
-                _cancel()
-                return
-        reports, name = session.reports_of(files, options)
+        read = from_files(files) if files else session.reports_of((), {})
     except (UnreadableFile, memory.NoRoom) as error:
         _show_problem(f"{error}")
         _cancel()
         return
-    _show_understood(reports, preview)
+    if read is None:
+        _cancel()
+        return
+    reports, name = read
+    if not files:
+        show_understood(reports, None)
     settings = _completed(reports, _entered_settings(used.settings if used else ReportSettings()))
     with st.container(horizontal=True):
         pressed = st.button("Analyse these reports", type="primary", key="reports_analyse")
@@ -105,6 +103,35 @@ def _open_panel() -> None:
             _show_problem(f"{error}")
         else:
             st.rerun()
+
+
+def from_files(files: Sequence[state.File]) -> tuple[Reports, str] | None:
+    """Widgets for the columns of the files, and what was understood of them: the reports and their display name, None as
+    long as no column is chosen.
+
+    Raises:
+        UnreadableFile: one plain sentence.
+        NoRoom: the server is short of memory.
+    """
+    # The largest: a part of a folder may be empty.
+    options, preview = _pick_columns(max(files, key=lambda file: file.size))
+    if options["category"] is None:
+        return None
+    reports, name = session.reports_of(files, options)
+    show_understood(reports, preview)
+    return reports, name
+
+
+def without_odd_names(reports: Reports) -> Collected:
+    """Widgets for the odd names; the answers that are left, in their order, all of which are in the files.
+
+    Raises:
+        WrongDomain, NoRoom: one plain sentence each.
+    """
+    settings = ReportSettings(domain="seen")
+    odd = session.odd_names_of(reports, settings)
+    names = decisions_on(_decide_names(odd, reports, k_is_known=False))
+    return session.collected(reports, dataclasses.replace(settings, names=names))
 
 
 def _files() -> Sequence[state.File]:
@@ -272,7 +299,7 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
     return chosen
 
 
-def _show_understood(reports: Reports, preview: Preview | None) -> None:
+def show_understood(reports: Reports, preview: Preview | None) -> None:
     """Rows, names and reports, what was assumed, and the first rows."""
     st.success(
         markdown(

@@ -1,0 +1,51 @@
+"""Answers and their numbers as a person types them, one in each line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.reports import Reports, Source, read_reports
+
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
+_LIKE = "write one answer and its number in each line, like: yes, 640."
+
+
+def read_typed(text: str) -> Reports:
+    """The reports in lines like "yes, 640", in the order given; an answer and its number may also be separated by
+    semicolons or tabs, a number have commas between its thousands, and an answer with commas be in quotation marks.
+
+    Raises:
+        UnreadableFile: one plain sentence that names the line and what to mend.
+
+    >>> read = read_typed("yes, 1,234\\nno, 2,345")
+    >>> read.labels.tolist(), read.counts.tolist()
+    (['yes', 'no'], [1234, 2345])
+    """
+    separator = next((one for one in "\t;" if one in text), ",")
+    rows = []
+    for line, written in enumerate(text.splitlines(), 1):
+        if written.strip():
+            rows.append(_answer_and_number(written.strip(), separator, line))
+    if not rows:
+        raise UnreadableFile(f"There are no answers: {_LIKE}")
+    out = io.StringIO()
+    csv.writer(out, delimiter="\t").writerows(rows)
+    source = Source("typed.tsv", out.getvalue().encode("utf-8", "replace"))
+    return read_reports([source], layout="counts", category=0, count=1, has_header=False)
+
+
+def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, str]:
+    try:
+        cells = next(csv.reader([written], delimiter=separator, skipinitialspace=True))
+    except csv.Error:
+        cells = [written]
+    answer, *rest = (cell.strip() for cell in cells)
+    number = separator.join(rest)
+    if _THOUSANDS.fullmatch(number):
+        number = number.replace(",", "")
+    if len(rest) == 0 or not answer or separator in number or not number:
+        raise UnreadableFile(f"Line {line:,} is {quote(written)}: {_LIKE}")
+    return answer, number
