@@ -206,7 +206,7 @@ def test_bits_of_unary_encoding_from_a_file_to_the_table(open_lab):
     data = "bus,car,train\n" + "".join(",".join(map(str, row)) + "\n" for row in bits.tolist())
     lab = open_lab("/your_reports?made=unary")
     with lab.rerun():
-        lab.page.locator(".st-key-other_unary_files input[type=file]").set_input_files(
+        lab.page.locator(".st-key-other_files input[type=file]").set_input_files(
             {"name": "phones.csv", "mimeType": "text/csv", "buffer": data.encode()}
         )
     box = lab.page.get_by_role("textbox", name="ε of one report")

@@ -188,7 +188,7 @@ def fit_sentence(result: OtherAnalysis) -> str:
     """The verdict of the test of fit: whether the reports hardly come from what is stated."""
     if not result.rejected:
         return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
-    seen = f"whatever the truth, reports that fit as badly come in at most {chance_at_most(result.fit)} of collections"
+    seen = f"whatever the truth, reports that fit as badly come in {chance_at_most(result.fit)} of collections or fewer"
     if result.simulated:
         seen = f"of {result.simulated:,} simulated collections that do fit, {percent(result.fit, 2)} fit as badly"
     return (
