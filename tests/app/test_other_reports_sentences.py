@@ -111,12 +111,13 @@ def test_the_answer_is_that_of_its_numbers(made, many):
 def test_an_interval_is_cut_but_never_to_a_point():
     rng = np.random.default_rng(33)
     for _ in range(500):
-        low = float(rng.uniform(-1, 1.5))
+        low = float(rng.choice([rng.uniform(-1, 1.5), 1.0]))
         high = low + float(rng.uniform(0.01, 1))
         share = float(np.clip(rng.uniform(low - 0.2, high + 0.2), 0, 1))
         text = interval_in_words(Interval(np.array([low]), np.array([high]), 0.95, False), 0, share)
         outside = low > 1 or high < 0
-        ends = (low, high) if outside else (max(low, 0), min(high, 1))
+        ends = (low, high) if low >= 1 or high <= 0 else (max(low, 0), min(high, 1))
+        assert not re.search(r"\b(100|0)% to \1%", text)
         told = [
             value(part)
             for part in re.search(r"(−?[\d.·⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)% to (−?[\d.·⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)%", text).groups()

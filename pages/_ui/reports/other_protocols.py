@@ -19,7 +19,7 @@ from pages._ui.reports.results import level_and_target
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
-from rr_core.io import EXTENSIONS, Reports, Source, UnreadableFile, WrongDomain
+from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
@@ -173,9 +173,7 @@ class _Given:
 
 def _files() -> list[state.File]:
     """The uploader of all these ways, which keeps its files when another one is chosen."""
-    st.file_uploader(
-        "Report files", type=list(EXTENSIONS), accept_multiple_files=True, key="other_files", help=TEMPORARY
-    )
+    st.file_uploader("Report files", accept_multiple_files=True, key="other_files", help=TEMPORARY)
     files = state.chosen_files("other_files")
     if not files:
         state.say_if_let_go()

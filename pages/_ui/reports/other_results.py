@@ -118,11 +118,11 @@ def answer_sentences(analysed: Analysed, target: Target) -> str:
 
 
 def interval_in_words(interval: Interval, category: int, share: float) -> str:
-    """The interval of Inv for a category, cut to [0, 1] but where it lies wholly outside; and whether it holds the share
-    that is shown."""
+    """The interval of Inv for a category, cut to [0, 1] but where it lies outside or would become a point; and whether it
+    holds the share that is shown."""
     low, high = float(interval.low[category]), float(interval.high[category])
     outside = "above 100%" if low > 1 else "below 0%" if high < 0 else ""
-    if not outside:
+    if low < 1 and high > 0:
         low, high = max(low, 0.0), min(high, 1.0)
     between = f"{percent(low)} to {percent(high)} with {interval.level:.0%} confidence"
     if outside:
