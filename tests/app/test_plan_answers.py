@@ -217,14 +217,13 @@ def test_what_is_promised_is_kept_and_hardly_less_would_do(many):
         goal = reached if one.find == "value" else one.goal
         ratio = one.missed(plan.epsilon, plan.n, goal)
         assert ratio <= kept[1], (said, one.k, one.users, one.worst, ratio)
-        if one.find == "value" and not one.worst:
-            assert (
-                one.missed(plan.epsilon, plan.n, 0.85 * goal - 1.5 / plan.n) > 1 or 0.85 * goal < 1.5 / plan.n
-            ), said
+        room = plan.n * chances(one.k, plan.epsilon)[2] * goal  # in reports, which are whole
+        if one.find == "value" and not one.worst and (one.kind == "rmse" or room > 10):
+            assert one.missed(plan.epsilon, plan.n, 0.8 * goal) > 1, said
             tight += 1
         printed = downloads._printed_promise(plan)
         assert printed.removeprefix("This is enough so that ") in sentences.answer(plan).replace("*", "")
-    assert tight > 5
+    assert tight > 3
 
 
 def no_answer_is_right(one, said):
