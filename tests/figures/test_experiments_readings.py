@@ -16,7 +16,7 @@ from pages._ui.experiments.results import answer_text
 from rr_core import zipf
 from rr_core.experiments.claims import CONCENTRATED, NEAR_UNIFORM, BestOfShape, Collections, Slopes
 from rr_core.experiments.curves import default_selection, select_curves
-from rr_core.experiments.grid import over
+from rr_core.experiments.grid import Sweep, over
 from rr_core.experiments.ranking import Count, agreement, standing
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures import experiments_curves, experiments_map, experiments_protocols
@@ -529,3 +529,14 @@ def test_slopes_are_told_with_their_middle_and_ends(many):
 @recomputes("rr_core/figures/experiments_sentences.py::<module>")
 def test_the_file_like_kosarak_has_as_many_categories_as_the_papers():
     tells(runpy.run_path(words.__file__)["_PAPER"]["kosarak"], 41_270)
+
+
+@recomputes(experiments_map.why_no_map)
+def test_a_sweep_without_a_map_names_what_it_lacks():
+    for lacking in ([], ["inv_p"], ["inv_n", "mle_star"]):
+        settings = replace(THREE, estimators=tuple(name for name in ("inv", *VALID) if name not in lacking))
+        cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
+        text = experiments_map.why_no_map(Sweep(cells, settings))
+        assert bool(text) == bool(lacking)
+        said = text.partition("was run without ")[2].removesuffix(".")
+        assert {name for name in VALID if SHOWN[name] in said} == set(lacking)
