@@ -200,7 +200,10 @@ def fit_sentence(result: OtherAnalysis) -> str:
 def _csv(title: str, labels: Sequence[str], columns: dict[str, Any], source: str) -> bytes:
     """A table whose first column are names, and whose last one says where the reports come from."""
     names = [csv_cell(label) for label in labels]
-    last = {"read_from": [csv_cell(source)] * len(names)}
+    plainly = source.replace("“", "'").replace(
+        "”", "'"
+    )  # else a file of plain letters would begin with a mark for Excel
+    last = {"read_from": [csv_cell(plainly)] * len(names)}
     return csv_bytes({title: names, **columns, **untouched(labels, names), **last})
 
 
