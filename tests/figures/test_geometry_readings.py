@@ -4,13 +4,16 @@ corners of the ranges and random histograms."""
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pages._ui.geometry import triangle as triangle_page
 from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
@@ -24,7 +27,13 @@ from rr_core.figures.geometry_line import (
     repairs_plane,
     support_sizes,
 )
-from rr_core.figures.geometry_triangle import Layers, _triangle_reading, cloud_panels, triangle
+from rr_core.figures.geometry_triangle import (
+    Layers,
+    _clouds_reading,
+    _triangle_reading,
+    cloud_panels,
+    triangle,
+)
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.geometry.push_down import push_down, push_down_candidates
 from rr_core.geometry.replicates import (
@@ -35,10 +44,17 @@ from rr_core.geometry.replicates import (
     count_alignment,
     simulate_clouds,
 )
-from rr_core.geometry.simplex import FRAME, estimate_three
+from rr_core.geometry.simplex import (
+    FRAME,
+    distance_circles,
+    estimate_three,
+    lattice,
+    likelihood_curves,
+    three_categories,
+)
 from tests.core.test_geometry_push_down import by_hand, levelled
 from tests.sentences import holds, recomputes
-from tests.sentences.spoken import numbers, random_scenarios, reads, tells
+from tests.sentences.spoken import Screen, numbers, random_scenarios, reads, tells
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -373,3 +389,151 @@ def test_a_single_category_that_is_left_is_not_told_as_equal_ones():
     assert (found.estimates["inv_n"] > 0).sum() == 1
     said = reading(triangle(found, np.full(3, 1 / 3), "abc", drawn, Layers()))
     assert "every category that is left has the same share" in said
+
+
+@recomputes(_clouds_reading, triangle_page._bias_table)
+def test_lengths_of_biases_are_those_of_the_points(many):
+    """Of every estimator, from the points; which are told from chance, by four standard errors."""
+    said, at = set(), [(1, 20.0), (1, 0.5), (3, 1.0), (40, 1.0), (2000, 1.0), (10**6, 20.0), (3000, 2.0)]
+    rng = np.random.default_rng(12)
+    at += [(int(10 ** rng.uniform(0, 7)), float(np.exp(rng.uniform(-3, 3)))) for _ in range(many // 25)]
+    for i, (n, epsilon) in enumerate(at):
+        draw = Scenario("zipf", 3, float(rng.uniform(0, 5)), epsilon, n, 1 + i).draw()
+        where = TRUTH_PLACES[i % 3]
+        found, truth = simulate_clouds(draw, where), cloud_true_counts(draw, where) / n
+        lengths, chances, told = {}, {}, []
+        for name in ("inv", *REPAIRS):
+            points = found[name].points
+            assert (found[name].theta == truth).all()
+            lengths[name] = math.dist(points.mean(axis=0), truth)
+            squares = ((points - points.mean(axis=0)) ** 2).sum() / (len(points) - 1)
+            chances[name] = math.sqrt(squares / len(points))
+        table, text = triangle_page._bias_table(found), said_of(found)
+        rows = table.partition("\n\n")[0].splitlines()[2:]
+        for row in rows:
+            name = re.sub(r"\W", "", row.split("|")[1]).lower().replace("inv", "inv_").rstrip("_")
+            name = "mle_star" if name == "mle" else name
+            told.append(name)
+            exact = lengths[name], chances[name], chances[name] * 20
+            tells(
+                row,
+                *(lambda shown, true=true: reads(shown, true) or abs(shown - true) < 1e-15 for true in exact),
+            )
+        assert sorted(told) == sorted(lengths)
+        tells(table.partition("\n\n")[2], 400)
+        shown = re.sub(r"MLE\*", "", text)
+        if "same reports" in text:
+            assert (found["inv"].points == found["inv"].points[0]).all()
+            tells(shown, 400)
+        elif "none of the" in text:
+            assert found["inv"].points.min() >= 0
+            tells(shown, 400)
+        elif "can be told" in text:
+            tells(shown, 400)
+        else:
+            named = set(re.findall(r"InvP|InvN|MLE\*", text.partition("farther from")[0]))
+            far = {QUANTITIES[name].name for name in REPAIRS if lengths[name] > 4 * chances[name]}
+            assert named <= far
+            assert ("mean of" in text) == (len(named) == 1)
+            if first := re.search(r"; (\S+)'s is the farthest", text):
+                (winner,) = [name for name in REPAIRS if QUANTITIES[name].name == first[1]]
+                assert lengths[winner] == max(lengths[name] for name in REPAIRS)
+                tells(shown, 400, lengths[winner])
+            elif "all three are the same" in text:
+                assert len(named) == 3
+                clouds = [found[name].points for name in REPAIRS]
+                assert max(np.abs(one - clouds[0]).max() for one in clouds) < 1e-11
+                tells(shown, 400, lengths["inv_p"])
+            else:
+                tells(shown, 400, 400)
+        said.add(re.sub(r"[\d.]+|InvP|InvN|MLE\*", "", text)[:20])
+    assert len(said) >= 3
+
+
+@recomputes(triangle_page._explanation)
+def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
+    seen = set()
+    for counts, mechanism in histograms(4, 3 * many, most_k=4):
+        if mechanism.k != 3:
+            continue
+        text = triangle_page._explanation(estimate_three(counts, mechanism))
+        raw = inv(counts, mechanism)
+        p, m, n = (make(counts, mechanism) for make in REPAIRS.values())
+        if "nothing to repair" in text:
+            assert raw.min() >= -1e-12
+            seen.add("inside")
+        elif "same share" in text:
+            assert math.dist(p, n) < 1e-9
+            kept = n[n > 0]
+            assert np.ptp(kept) < 1e-9
+            seen.add("one point")
+        elif "single category" in text:
+            assert ((m > 0).sum(), (p > 0).sum()) == (1, 1)
+            seen.add("single")
+        else:
+            kept, positive = p > 0, raw[raw > 0]
+            (share, times) = (raw - p)[kept].mean(), positive.sum()
+            np.testing.assert_allclose((raw - p)[kept], share, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(n[n > 0], positive / times, rtol=1e-9)
+            tells(text.replace("MLE\\*", ""), share, times)
+            assert (p == 0).any()
+            assert any(one[i] == 0 for i in range(3) for one in (p, m, n))
+            assert any((np.array([p, m, n])[:, i] == 0).all() for i in range(3))  # on one edge
+            assert ("parts them" in text) == (math.dist(p, n) < 0.15)
+            assert (f"**{triangle_page._CLOSE}**" in text) == (math.dist(p, n) < 0.15)
+            seen.add("far" if "parts" not in text else "near")
+    assert seen == {"inside", "one point", "single", "far", "near"}
+
+
+@recomputes(triangle_page.why_section)
+def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkeypatch):
+    """No point of a fine lattice is nearer to Inv than InvP, or likelier than MLE*."""
+    screen = Screen()
+    monkeypatch.setattr(triangle_page, "st", screen)
+    monkeypatch.setattr(triangle_page.truth, "hidden", lambda: False)
+    steps = lattice() / 50
+    for counts, mechanism in histograms(5, many, most_k=4):
+        if mechanism.k != 3:
+            continue
+        found = estimate_three(counts, mechanism)
+        triangle_page.why_section(found, Scenario("zipf", 3, 1.0, 1.0, 30, 1).draw())
+        text = screen.taken()
+        for words in (triangle_page._CIRCLES, triangle_page._CURVES):
+            assert f"**{words}**" in text
+        raw, nearest, likeliest = (found.estimates[name] for name in ("inv", "inv_p", "mle_star"))
+        assert np.linalg.norm(steps - raw, axis=1).min() >= math.dist(nearest, raw) - 1e-9
+        chances = mechanism.q + (mechanism.p - mechanism.q) * np.vstack([likeliest, steps])
+        likelihood = np.log(chances) @ (counts / counts.sum())
+        assert likelihood[0] >= likelihood.max() - 1e-12
+        if (raw < -1e-9).any():
+            circles, curves = distance_circles(found, FRAME), likelihood_curves(found, FRAME)
+            assert circles.values[circles.touching] == pytest.approx(math.dist(nearest, raw), rel=1e-6)
+            at_inv = np.log(counts[counts > 0] / counts.sum()) @ (counts / counts.sum())[counts > 0]
+            lost = float(at_inv - likelihood[0])
+            assert curves.values[curves.touching] == pytest.approx(lost, rel=1e-6, abs=1e-12)
+
+
+@recomputes(triangle_page._move_reports)
+def test_an_example_is_shown_only_where_the_scenario_has_no_negative(many, monkeypatch):
+    screen, seen = Screen(), set()
+    monkeypatch.setattr(triangle_page, "st", screen)
+    monkeypatch.setattr(triangle_page, "_share_widgets", lambda *_: None)
+    for name in ("PICKED", "_scenario"):
+        held = SimpleNamespace(current=triangle_page.PickedReports) if name == "PICKED" else lambda: 1
+        monkeypatch.setattr(triangle_page, name, held)
+    for scenario in [Scenario("zipf", 2, 1.0, 1.0, 500, 1), *random_scenarios(many, 20)]:
+        monkeypatch.setattr(triangle_page.link, "current", lambda scenario=scenario: scenario)
+        draw = scenario.draw()
+        three = three_categories(draw)
+        example = triangle_page._needs_an_example(draw, three)
+        result = estimate_three(three.counts, three.mechanism)
+        triangle_page._move_reports(three, result, None, ["a", "b", "c"], example=example)
+        text = screen.taken()
+        negative = (three.counts * (math.exp(scenario.epsilon) + 2) < scenario.n * (1 - 1e-13)).any()
+        assert ("**example**" in text) == (scenario.k != 3 and not negative)
+        if example:
+            assert ("two categories, with an empty third," in text) == (scenario.k == 2)
+            most = three.population.probabilities
+            assert (np.sort(draw.population.probabilities)[::-1][:3] > 0).sum() >= (most > 0).sum()
+            seen.add(scenario.k == 2)
+    assert seen == {True, False}

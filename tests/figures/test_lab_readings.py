@@ -6,11 +6,15 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pages._ui import estimators as estimators_page
+from pages._ui import noisy_histogram as noise_page
+from pages._ui import truth
 from rr_core import Population, RandomizedResponse, Scenario
 from rr_core.comparison import compare
 from rr_core.figures.estimators import _reading as _of_estimates
@@ -21,12 +25,14 @@ from rr_core.figures.inv_negatives import (
     inv_with_negatives,
     more_users,
 )
+from rr_core.figures.mle_search import _reading as _of_search
 from rr_core.figures.noisy_histogram import _belief_reading, belief, channel, epsilon_cost, noisy_histogram
 from rr_core.figures.story import _reading as _of_story
 from rr_core.figures.story import one_answer, story, two_ways
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.law import negative_chance, report_band
+from rr_core.mle_search import mle_search
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import VALID
 from rr_core.scenario import Draw
@@ -34,6 +40,7 @@ from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import (
+    Screen,
     chances_below,
     clipped,
     corners,
@@ -447,3 +454,163 @@ def test_an_inv_of_exactly_zero_is_no_negative_in_any_sentence():
         inv_with_negatives(result.estimates["inv"], users / 8, 8, mechanism, shown(3))
     )
     assert "all four agree" in reading(estimates(result.estimates, users / 8, 8, mechanism, shown(3)))
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """Where the sections write while no page runs, with the truth in sight."""
+    shown_there = Screen()
+    for module in (estimators_page, noise_page):
+        monkeypatch.setattr(module, "st", shown_there)
+    monkeypatch.setattr(truth, "hidden", lambda: False)
+    return shown_there
+
+
+@recomputes(_of_search, estimators_page.search_section)
+def test_the_search_sets_as_many_to_zero_as_it_says(many, screen, monkeypatch):
+    monkeypatch.setattr(estimators_page.film, "show", lambda *_: None)
+    said = set()
+    for draw, _ in over_settings(many):
+        k = draw.scenario.k
+        estimators_page.search_section(SimpleNamespace(draw=draw))
+        caption = screen.taken()
+        assert ("up to" in caption) == (k > 50)
+        if k > 50:
+            tells(caption, 50)
+            continue
+        found, zeros = (
+            mle_search(draw.counts, draw.mechanism),
+            int((mle(draw.counts, draw.scenario)[0] == 0).sum()),
+        )
+        text = _of_search(found).replace("MLE*", "")
+        below = int(is_negative(draw.counts, draw.scenario).sum())
+        assert ("no one is below q" in text) == (not below)
+        if not below:
+            tells(text, k)
+        else:
+            tells(text, zeros, zeros, k)
+            # The rule in words, step by step: the least reported goes, what is left sums to one again.
+            left, gone = sorted(draw.counts.tolist()), 0
+            p, q = p_and_q(draw.scenario)
+            while left[0] * (len(left) * q + p - q) < q * sum(left) * (1 - 1e-13):
+                left, gone = left[1:], gone + 1
+            assert gone == zeros
+            assert ("1 step:" in text) == (zeros == 1)
+        said.add((below > 0, zeros > below))
+    assert said == {(False, False), (True, False), (True, True)}
+
+
+@recomputes(noise_page.channel_section, noise_page.person_section)
+def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(many, screen, monkeypatch):
+    monkeypatch.setattr(noise_page.chart, "show", lambda *_: None)
+    said = set()
+    for i, (draw, _) in enumerate(over_settings(many)):
+        k = draw.scenario.k
+        work = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
+        noise_page.channel_section(work)
+        if text := screen.taken():
+            assert k > numbers(text)[0]
+            tells(text, noise_page.LARGEST_MATRIX, k)
+        else:
+            assert k <= noise_page.LARGEST_MATRIX
+        category, times = i % k, 1 + i % 3
+        monkeypatch.setattr(noise_page, "_pick_category", lambda _, category=category: category)
+        screen.session_state = {noise_page._ANSWERS: times}
+        noise_page.person_section(work)
+        text = screen.taken().partition("\n\n")[0] if times == 1 else screen.taken()
+        toss = re.sub(r"^\d\. ", "", text, flags=re.MULTILINE)
+        p, q = p_and_q(draw.scenario)
+        before = [int(one) - 1 for one in re.findall(r"\d+", toss.partition("before: ")[2].partition(".")[0])]
+        who, coin, report = toss.splitlines()[:3]
+        tells(who, category + 1)
+        (chance,) = percents(coin)
+        holds_as_share(chance, p - q if "keep it" in coin else k * q)
+        told = int(numbers(report)[0]) - 1
+        assert (", the truth" in report) == (told == category)
+        assert len(before) == times - 1
+        if "keep it" in coin:
+            assert told == category
+        reports = [
+            answer(category, draw.mechanism, draw.scenario.stream(Stream.ANSWERS, category, j)).report
+            for j in range(times)
+        ]
+        assert [*before, told] == reports
+        said.add(("keep it" in coin, told == category))
+    assert said == {(True, True), (False, True), (False, False)}
+
+
+@recomputes(estimators_page.error_table)
+def test_every_number_of_the_error_table(many, screen, monkeypatch):
+    """Of Inv and the three repairs: zeros, errors, likelihood; the certificate of MLE* is rounding."""
+    of_rows = (
+        "Set to zero",
+        estimators_page._ROWS["tv"],
+        estimators_page._ROWS["max"],
+        estimators_page._ROWS["mse"],
+        "… per category",
+        "NLL per report",
+        estimators_page._ROWS["above"],
+    )
+    checked = 0
+    for i, (draw, result) in enumerate(over_settings(many)[::3]):
+        if i % 2:
+            result = compare(draw, "population")
+        monkeypatch.setattr(truth, "hidden", lambda i=i: i % 7 == 0)
+        estimators_page.error_table(result, draw)
+        text = screen.taken()
+        table, _, rest = text.partition("\n\n")
+        scenario, k, n = draw.scenario, draw.scenario.k, draw.scenario.n
+        p, q = p_and_q(scenario)
+        target = draw.population.probabilities if i % 2 else draw.true_counts / n
+        certificate = numbers(rest.partition("reports better, is ")[2].partition(" nats")[0])
+        best = mle(draw.counts, scenario)[0]
+        share = draw.counts / n / (q + (p - q) * best)
+        assert certificate[0] >= 0
+        assert max(certificate[0], (q * share.sum() + (p - q) * share).max() - 1) < 1e-9
+        assert ("The truth is hidden." in rest) == (i % 7 == 0)
+        assert ("**Bold:**" in rest) == (i % 7 != 0)
+        assert ("of these very users" in rest) == (i % 7 != 0 and not i % 2)
+        estimates_of = (
+            inv(draw.counts, scenario),
+            clipped(draw.counts, scenario),
+            best,
+            projected(draw.counts, scenario)[0],
+        )
+        heads, _, *rows = table.splitlines()
+        columns = [re.sub(r"[*\\ ]", "", one) for one in heads.strip("|").split("|")[1:]]
+        by_name = dict(zip(("Inv", "InvN", "MLE", "InvP"), estimates_of, strict=True))
+        losses = {}
+        for name, one in by_name.items():
+            chance = q + (p - q) * one
+            with np.errstate(divide="ignore", invalid="ignore"):
+                losses[name] = float(-np.where(draw.counts > 0, draw.counts / n * np.log(chance), 0).sum())
+        for row in rows:
+            title, *cells = (one.strip() for one in row.strip("|").split("|"))
+            assert title in of_rows
+            for name, cell in zip(columns, cells, strict=True):
+                one, shown_as = by_name[name], cell.replace("*", "")
+                off = one - target
+                true = {
+                    "Set to zero": (one == 0).sum(),
+                    of_rows[1]: np.abs(off).sum() / 2,
+                    of_rows[2]: np.abs(off).max(),
+                    of_rows[3]: off @ off,
+                    of_rows[4]: off @ off / k,
+                    of_rows[5]: losses[name],
+                    of_rows[6]: losses[name] - losses["MLE"],
+                }[title]
+                if shown_as == "–" or shown_as in ("inf", "∞"):
+                    assert shown_as == "–" if title == "Set to zero" else not np.isfinite(true)
+                elif "≈ 0" in shown_as:
+                    assert abs(true) < 1e-9
+                else:
+                    found = percents(shown_as)[0] if "%" in shown_as else numbers(shown_as)[0]
+                    assert reads(found, true) or abs(found - true) < 1e-9, (scenario, title, name, cell, true)
+                checked += 1
+            if "**" in row:
+                errors = [float(numbers(c.replace("*", ""))[0]) if "≈" not in c else 0.0 for c in cells[1:]]
+                bold = [
+                    float(numbers(c.replace("*", ""))[0]) if "≈" not in c else 0.0 for c in cells if "**" in c
+                ]
+                assert max(bold) <= min(errors) * (1 + 1e-6) + 1e-12
+    assert checked > 1000
