@@ -33,22 +33,26 @@ def with_intervals(
     Args:
         estimates: (k,) by estimator name.
         chosen: the estimator that is drawn large.
-        interval: (k,) limits: those of Inv, cut to [0, 1].
+        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1].
         above: (k,) whether the category is told from zero; the others get open markers.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
     others = [name for name in ESTIMATORS if name != chosen and name in estimates]
+    ends, interval = interval, interval.cut()
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
     traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
     first = int(view.categories[0])
+    outside = ends.wholly(first)
+    shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Filled markers: {int(above.sum()):,} of {above.size:,} shares, larger than chance alone would make them. The "
         f"first one shown is {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of "
-        f"Inv, cut at 0 and 1, is {percent(float(interval.low[first]))} to {percent(float(interval.high[first]))}; "
-        f"{scope} meant to hold the truth in {interval.level:.0%} of collections."
+        f"Inv{', cut at 0 and 1,' if not outside else ''} is {percent(float(shown.low[first]))} to "
+        f"{percent(float(shown.high[first]))}{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
+        "collections."
     )
     y = axis("Share of users", tickformat=SHARE)
     if zoom:
@@ -78,7 +82,7 @@ def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None,
     if interval is not None:
         traces.insert(0, _segments("inv", interval, view))
         low, high = percent(float(interval.low[largest])), percent(float(interval.high[largest]))
-        reading += f"; the interval of Inv is {low} to {high}"
+        reading += f"; the interval of Inv is {low} to {high}{interval.wholly(largest)}"
     y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
     return figure(traces, view.axis(), y, f"{reading}.", height=400)
 

@@ -208,7 +208,7 @@ def read_distribution(
     >>> read.labels.tolist(), read.weights.tolist()
     (['Rome', 'Oslo'], [1200, 800])
     >>> read.notes
-    ('Points in the counts were read as thousands separators: 4.425 is 4425.',)
+    ('Points in the counts were read as thousands separators: 1.200 is 1200.',)
     """
     if layout not in (None, "counts", "values"):
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from rr_core.io.columns import Table
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.parquet import is_number, to_text
+from rr_core.typed import shorten
 
 MAX_COUNT = 2**53
 """The largest count, and total: every integer up to here is exact as a double."""
@@ -173,14 +174,17 @@ def _without_commas(text: Any, notes: list[str]) -> Any:
         return text
     numbers = pc.filter(text, commas)
     if pc.all(pc.match_substring_regex(numbers, _THOUSANDS)).as_py():
-        notes.append("Commas in the counts were read as thousands separators: 1,234 is 1234.")
-        return pc.if_else(commas, pc.replace_substring(text, ",", ""), text)
-    notes.append("Commas in the counts were read as decimal commas: 0,25 is 0.25.")
-    grouped = pc.match_substring_regex(text, _POINT_GROUPS)
+        read = pc.if_else(commas, pc.replace_substring(text, ",", ""), text)
+        _note("Commas", "thousands separators", text, read, notes)
+        return read
+    read = text
+    grouped = pc.match_substring_regex(read, _POINT_GROUPS)
     if pc.any(pc.and_(grouped, commas)).as_py():
-        text = pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
-    decimal = pc.match_substring_regex(text, _DECIMAL_COMMA)
-    return pc.if_else(decimal, pc.replace_substring(text, ",", "."), text)
+        read = pc.if_else(grouped, pc.replace_substring(read, ".", ""), read)
+    decimal = pc.match_substring_regex(read, _DECIMAL_COMMA)
+    read = pc.if_else(decimal, pc.replace_substring(read, ",", "."), read)
+    _note("Commas", "decimal commas", pc.filter(text, decimal), pc.filter(read, decimal), notes)
+    return read
 
 
 def _without_points(text: Any, notes: list[str]) -> Any:
@@ -190,5 +194,14 @@ def _without_points(text: Any, notes: list[str]) -> Any:
         return text
     if not pc.all(pc.or_(grouped, pc.match_substring_regex(text, _SHORT))).as_py():
         return text
-    notes.append("Points in the counts were read as thousands separators: 4.425 is 4425.")
-    return pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
+    read = pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
+    _note("Points", "thousands separators", text, read, notes)
+    return read
+
+
+def _note(marks: str, kind: str, text: Any, read: Any, notes: list[str]) -> None:
+    """Tell what marks were read as, by the first number that has one."""
+    first = pc.index(pc.not_equal(text, read), True).as_py()
+    if first >= 0:
+        written, now = (shorten(one[first].as_py()) for one in (text, read))
+        notes.append(f"{marks} in the counts were read as {kind}: {written} is {now}.")

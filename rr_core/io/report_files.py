@@ -108,7 +108,8 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         "advice": {"verdict": verdict, "preferred": results.recommended_estimator, **asdict(compared)},
         "intervals": (
             "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
-            "they are cut at 0 and 1. The repaired estimates have no intervals of their own."
+            "they are cut at 0 and 1, one wholly outside to a point. The repaired estimates have no intervals of "
+            "their own."
         ),
     }
 

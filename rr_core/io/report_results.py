@@ -144,9 +144,13 @@ class Results:
         """The estimator to report; None where epsilon is to be settled first."""
         return None if self.rejects_epsilon else self.leading_estimator
 
+    def interval(self, *, simultaneous: bool) -> Interval:
+        """The (k,) interval of Inv: of each category, or of all at once."""
+        return self.analysis.simultaneous if simultaneous else self.analysis.interval
+
     def cut_interval(self, *, simultaneous: bool) -> Interval:
-        """The (k,) interval of Inv cut to [0, 1], shown beside every estimate: of each category, or of all at once."""
-        return (self.analysis.simultaneous if simultaneous else self.analysis.interval).cut()
+        """The same cut to [0, 1], shown beside every estimate."""
+        return self.interval(simultaneous=simultaneous).cut()
 
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
         """The table of results at full precision: names of categories, then `Analysis.columns`."""

@@ -9,7 +9,7 @@ import re
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Reports, Source, read_reports
 
-_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 

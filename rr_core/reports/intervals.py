@@ -79,6 +79,11 @@ class Interval:
     level: float
     simultaneous: bool
 
+    def wholly(self, category: int) -> str:
+        """On which side of [0, 1] the interval of a category lies, in words; "" where it holds a share."""
+        low, high = float(self.low[category]), float(self.high[category])
+        return ", wholly above 100%" if low > 1 else ", wholly below 0%" if high < 0 else ""
+
     def cut(self) -> Interval:
         """The interval cut to [0, 1]. No share that it held is lost, since all lie there. One wholly below 0
         becomes the point 0, one above 1 the point 1: so shares of 0 and 1 are held more often."""

@@ -56,7 +56,7 @@ class OtherAnalysis:
         certificate: of "mle", in nats per report; None without it.
         fit: a bound on the chance that reports of this protocol fit no worse than these, whatever the truth is.
         exact: whether limits and ``fit`` rest on no normal law: two reports.
-        simulated: how many simulated collections ``fit`` is the share of; 0 where it is none.
+        simulated: how many simulated collections ``fit`` is the share of, these reports counted in; 0 where it is none.
         few: whether fewer than `LEAST_EXPECTED` of some kind of report are expected, so that intervals and ``fit`` are
             rough.
     """
@@ -139,7 +139,7 @@ def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array)
         test = fit_test(reports[order], RandomizedResponse.from_p(channel.k, p))
         if test.p_value <= REJECTION_LEVEL or not test.rejects():
             return test.p_value, test.done
-        return min(test.extremes.most, test.extremes.fewest), 0
+        return min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), 0  # on either side
     ratio = float(special.rel_entr(reports[kinds], expected).sum())
     fit = float(special.chdtrc(kinds.size - 1, max(2 * ratio, 0.0)))
     if expected.min() >= LEAST_EXPECTED:

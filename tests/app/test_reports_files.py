@@ -56,7 +56,7 @@ def chart(found: Results):
     analysis = found.analysis
     view = bars(found.used.by_reports[:20], found.used.collected.labels, "Categories")
     return with_intervals(
-        analysis.estimates, "inv", analysis.interval.cut(), analysis.above.above, found.used.n, view
+        analysis.estimates, "inv", analysis.interval, analysis.above.above, found.used.n, view
     )
 
 

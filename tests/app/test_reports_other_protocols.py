@@ -304,7 +304,7 @@ def test_nothing_is_computed_of_a_table_or_a_number_that_nobody_stated():
 def test_an_interval_outside_0_to_100_percent_is_said_to_be_and_the_reports_are_doubted():
     page = typed(opened("warner"), typed="yes, 783\nno, 217", p="0.75")
     assert "101% to 112% with 95% confidence, lies wholly above 100%, where no share can be" in said(page)
-    assert "0.82% of collections or fewer" in page.error[0].value.replace("\\", "")
+    assert "come in at most 0.82% of collections" in page.error[0].value.replace("\\", "")
     page = uploaded("warner", "warner_30_of_35.csv", p="0.7")
     assert "hardly come from what is stated" in page.error[0].value
     assert "100% to 163% with 95% confidence (the interval of Inv)" in said(page)  # not cut to a point
@@ -412,6 +412,13 @@ def test_thousands_typed_are_read():
     analysed = found.session_state["_held"].get("other_reports")[1]
     assert analysed.result.n == 3579
     assert 100 * analysed.result.estimates["inv"][1] == pytest.approx(11.2, abs=0.05)
+
+
+@pytest.mark.parametrize("text", ["yes, 0,234\nno, 0,766", "yes; 0,234\nno; 0,766"])
+def test_shares_with_a_decimal_comma_are_no_thousands(text):
+    page = typed(opened("warner"), typed=text)
+    assert "0,234" in page.error[0].value
+    assert not charts(page)
 
 
 def test_a_table_with_numbers_as_names():

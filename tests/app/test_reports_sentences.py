@@ -20,6 +20,8 @@ from rr_core.io.report_results import Results
 from rr_core.registry import ESTIMATORS, VALID
 from tests.app.analysed import analysed, counts_csv, json_of
 from tests.core import exact
+from tests.sentences import recomputes
+from tests.sentences.spoken import tells
 
 NAMED = {QUANTITIES[name].name: name for name in ESTIMATORS}
 NAME = r"(?:Inv[NP]?|MLE\*)"
@@ -259,6 +261,29 @@ def test_the_interval_and_the_repairs_that_leave_it():
                 near_edge += abs(off - bound) <= 1e-5 * bound + 1e-10
             stated = re.match(r"For ([\d,]+) of ([\d,]+) categories", said)
             assert abs((value(stated[1]) if stated else 0) - outside) <= near_edge, (name, said)
+
+
+@recomputes(sentences.intervals_outside)
+def test_intervals_that_no_share_lies_in_are_counted():
+    seen = set()
+    for found in [*every(), of([520, 310, 170], 1.0), of([880, 120], 1.0), of([900, 60, 40], 1.0)]:
+        k = found.used.mechanism.k
+        for simultaneous in (False, True):
+            columns, ending = found.columns(), "_all" if simultaneous else ""
+            low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
+            points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
+            below, above = (
+                sum(point and beyond for point, beyond in zip(points, side, strict=True))
+                for side in (high < 0, low > 1)
+            )
+            text = sentences.intervals_outside(found, simultaneous=simultaneous)
+            seen.add((below > 0, above > 0))
+            if below + above:
+                tells(text, 0.0, below, k, 1.0, above)
+                assert text in sentences.intervals(found, "inv", simultaneous=simultaneous)
+            else:
+                assert text == ""
+    assert seen >= {(False, False), (True, False), (True, True)}
 
 
 def test_the_warning_of_few_reports():

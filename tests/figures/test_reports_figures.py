@@ -32,7 +32,7 @@ def analysed(k: int) -> Analysis:
 def chart(k: int, chosen: str = "inv", most: int = 20):
     found = analysed(k)
     view = bars(rank_order(found.counts), [f"<b>{i}</b>" for i in range(k)], "Most reported", most)
-    return with_intervals(found.estimates, chosen, found.interval.cut(), found.above.above, found.n, view)
+    return with_intervals(found.estimates, chosen, found.interval, found.above.above, found.n, view)
 
 
 @pytest.mark.parametrize("k", SIZES)
@@ -57,7 +57,7 @@ def test_zoom_shows_every_interval_but_the_largest():
     found = analysed(12)
     view = bars(rank_order(found.counts), None, "Most reported", 12)
     figure = with_intervals(
-        found.estimates, "inv", found.interval.cut(), found.above.above, found.n, view, zoom=True
+        found.estimates, "inv", found.interval, found.above.above, found.n, view, zoom=True
     )
     check(figure)
     low, high = figure.layout.yaxis.range
@@ -121,7 +121,7 @@ def test_estimates_of_unary_encoding_are_drawn_where_they_lie(bits):
     found = analyse_unary(reports.sum(axis=0), protocol, 150, bits=known)
     order = rank_order(found.estimates["inv_p"])
     view = bars(order, ["<b>bus</b>", *"abcd"], "Largest first", 4)
-    figure = of_other_protocol(found.estimates, found.intervals[0].cut(), view)
+    figure = of_other_protocol(found.estimates, found.intervals[0], view)
     check(figure)
     for name, key in (("Inv", "inv"), ("InvN", "inv_n"), ("InvP", "inv_p"), ("MLE", "mle")):
         if key in found.estimates:
@@ -136,3 +136,22 @@ def test_a_channel_without_inv_has_no_intervals():
     figure = of_other_protocol(found.estimates, None, bars(np.arange(2), ["no", "yes"], "Answers", 2))
     check(figure)
     assert [trace.name for trace in figure.data] == ["MLE"]
+
+
+@pytest.mark.parametrize(("first", "words"), [(2, "wholly below 0%"), (0, "wholly above 100%"), (1, "")])
+def test_an_interval_wholly_outside_is_said_to_be_where_the_picture_is_read(first, words):
+    found = analyse([900, 60, 40], RandomizedResponse(3, 1.0))
+    view = bars(np.array([first]), ["a", "b", "c"], "", 3)
+    if first == 1:
+        found = analyse([500, 300, 200], RandomizedResponse(3, 1.0))
+    low, high = 100 * found.interval.low[first], 100 * found.interval.high[first]
+    figures = (
+        with_intervals(found.estimates, "inv", found.interval, found.above.above, found.n, view),
+        of_other_protocol({"inv": found.estimates["inv"]}, found.interval, view),
+    )
+    for figure in figures:
+        text = reading(figure)
+        assert ("wholly" in text) == (words != "")
+        assert words in text
+        assert f"{low:.3g}% to {high:.3g}%".replace("-", "−") in text
+    assert ("cut at 0 and 1" in reading(figures[0])) == (words == "")

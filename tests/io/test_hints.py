@@ -150,7 +150,9 @@ def test_german_thousands_group_all_digits_and_other_points_are_decimal():
         data = table("Krankheit,Anzahl", "abc"[: len(cells)], cells)
         found, whole = read_reports([Source("a.csv", data)]), read_distribution(data, "a.csv")
         assert found.counts.tolist() == whole.weights.tolist() == numbers
-        assert found.notes == ("Points in the counts were read as thousands separators: 4.425 is 4425.",)
+        assert found.notes == (
+            f"Points in the counts were read as thousands separators: {cells[0]} is {numbers[0]}.",
+        )
         assert "thousands" in whole.notes[0]
     for cells in (["4.425", "3.85"], ["4.425", "1234"], ["0.425", "0.575"]):
         data = table("town,number", "ab", cells)
@@ -162,3 +164,17 @@ def test_german_thousands_group_all_digits_and_other_points_are_decimal():
 def test_shares_have_decimal_points():
     read = read_distribution(table("town,percent", "abc", ["12.500", "37.500", "50"]), "a.csv")
     assert read.weights.tolist() == [0.125, 0.375, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["0,3", "0,7"], "Commas in the counts were read as decimal commas: 0,3 is 0.3."),
+        (["12,5", "1.234,5"], "Commas in the counts were read as decimal commas: 12,5 is 12.5."),
+        (["7", "2,345"], "Commas in the counts were read as thousands separators: 2,345 is 2345."),
+        (["850", "1.200"], "Points in the counts were read as thousands separators: 1.200 is 1200."),
+    ],
+)
+def test_a_note_on_separators_names_a_number_of_the_file(cells, note):
+    data = "town;people\n" + "".join(f"{name};{cell}\n" for name, cell in zip("ab", cells, strict=True))
+    assert read_distribution(data.encode(), "a.csv").notes[0] == note

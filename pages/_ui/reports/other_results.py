@@ -188,9 +188,14 @@ def fit_sentence(result: OtherAnalysis) -> str:
     """The verdict of the test of fit: whether the reports hardly come from what is stated."""
     if not result.rejected:
         return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
-    seen = f"whatever the truth, reports that fit as badly come in {chance_at_most(result.fit)} of collections or fewer"
-    if result.simulated:
-        seen = f"of {result.simulated:,} simulated collections that do fit, {percent(result.fit, 2)} fit as badly"
+    chance = chance_at_most(result.fit)
+    most = chance if chance.startswith("less") else f"at most {chance}"
+    seen = f"whatever the truth, reports that fit as badly come in {most} of collections"
+    if result.simulated:  # these reports are counted in
+        seen = (
+            f"of these reports and {result.simulated:,} simulated collections that do fit, {percent(result.fit, 2)} fit "
+            "as badly"
+        )
     return (
         f"These reports hardly come from what is stated: {seen}. The estimates rest on a wrong table, a wrong ε, or "
         "answers that were not given as asked."

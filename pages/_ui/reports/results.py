@@ -190,9 +190,9 @@ def answer(results: Results, choice: Choice) -> None:
 
 def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
-    interval = results.cut_interval(simultaneous=choice.simultaneous)
+    interval = results.interval(simultaneous=choice.simultaneous)
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
-    zoom = _zoom(on=is_dominated(view, estimates[choice.estimator], interval))
+    zoom = _zoom(on=is_dominated(view, estimates[choice.estimator], interval.cut()))
     figure = with_intervals(
         estimates, choice.estimator, interval, results.analysis.above.above, results.used.n, view, zoom
     )
@@ -200,6 +200,8 @@ def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
+    if points := sentences.intervals_outside(results, simultaneous=choice.simultaneous):
+        st.caption(points)
     if warning := sentences.outside_interval(results, choice.estimator, simultaneous=choice.simultaneous):
         st.warning(markdown(warning, 600))
     if not choice.simultaneous and results.used.mechanism.k > _MANY:
@@ -231,7 +233,8 @@ def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
             "Category": st.column_config.TextColumn(pinned=True, width=150),
             "Reports": st.column_config.NumberColumn(format="localized"),
             f"{sentences.INTERVAL} from %": st.column_config.NumberColumn(
-                format="%.4g", help="The interval of Inv, cut at 0 and 1, whichever estimate you choose."
+                format="%.4g",
+                help="The interval of Inv, cut at 0 and 1, whichever estimate you choose.",
             ),
             "People": st.column_config.NumberColumn(format="%,.0f"),
             "p (Holm)": st.column_config.NumberColumn(

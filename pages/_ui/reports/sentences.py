@@ -56,7 +56,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     also = int((counts == counts[top]).sum()) - 1
     equal = f" (and {also:,} more with as many reports)" if also else ""
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
-    limits = results.analysis.simultaneous if simultaneous else results.analysis.interval
+    limits = results.interval(simultaneous=simultaneous)
     low, high = float(limits.low[top]), float(limits.high[top])
     outside = low > 1 or high < 0
     if not outside:
@@ -274,13 +274,15 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines = [
         f"The truth meant here is the shares among {whose}. {hold}",
-        "They are the intervals of Inv, from the law of the reports, cut at 0 and 1: one that lies wholly below 0 "
-        f"becomes 0. {no_own_interval()}",
+        f"They are the intervals of Inv, from the law of the reports, cut at 0 and 1. {no_own_interval()}",
         f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - results.analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
-    if warning := outside_interval(results, name, simultaneous=simultaneous):
-        lines.append(warning)
+    more = (
+        intervals_outside(results, simultaneous=simultaneous),
+        outside_interval(results, name, simultaneous=simultaneous),
+    )
+    lines += filter(None, more)
     return [*lines, *few_reports(results)]
 
 
@@ -298,6 +300,18 @@ def few_reports(results: Results) -> list[str]:
 def no_own_interval() -> str:
     """A sentence that the repaired estimates have no interval of their own."""
     return "InvN, InvP and MLE* have no interval of their own here."
+
+
+def intervals_outside(results: Results, *, simultaneous: bool = False) -> str:
+    """How many intervals of Inv lie wholly outside 0 to 100%, and are cut to a point; "" where none does."""
+    ends = results.interval(simultaneous=simultaneous)
+    below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
+    if not below + above:
+        return ""
+    return (
+        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {results.used.mechanism.k:,}; wholly "
+        f"above 100%: {above:,}. Cut, each of them is a point; the CSV file has their ends uncut."
+    )
 
 
 def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
