@@ -224,28 +224,27 @@ def _last_to_settle(settling: SettlingTimes, last: int) -> str:
     near, needed = percent(settling.tolerance), settling.iterations
     if np.isnan(needed).any():
         which = _with_reports(settling.counts, np.isnan(needed))
-        return f"At iteration {last:,} not yet within {near} of users of their limit: categories {which}."
+        return f"At iteration {last:,} not yet within {near} of users of their limit: {which}."
     if needed.min() == needed.max():
         when = "from the start" if not needed.max() else f"from iteration {needed.max():,.0f} on"
         return f"All categories are within {near} of users of their limit {when}."
     which = _with_reports(settling.counts, needed == needed.max())
     when = f"from iteration {needed.max():,.0f} on"
-    return f"Last to come near: categories {which}; they stay within {near} of users of their limit {when}."
+    return f"Last to come near: {which}; they stay within {near} of users of their limit {when}."
 
 
 def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
-    """The counts of these levels in words: each of a few, or the smallest and the largest."""
+    """The counts of these levels in words: each of a few, or the smallest and the largest. Levels with the same count
+    differ where their starts do."""
     chosen = np.unique(counts[which])
-    if chosen.size <= 3:
-        firsts = [f"{count:,.0f}" for count in chosen[:-1]]
-        return (
-            f"with {', '.join(firsts)} and {_reports(chosen[-1])}"
-            if firsts
-            else f"with {_reports(chosen[-1])}"
-        )
     low, high = chosen[0], chosen[-1]
-    every = np.isin(counts[(counts >= low) & (counts <= high)], chosen).all()
-    return f"with {'' if every else 'some counts from '}{low:,.0f} to {_reports(high)}"
+    if chosen.size <= 3:
+        named = np.isin(counts, chosen)
+        firsts = ", ".join(f"{count:,.0f}" for count in chosen[:-1])
+        listed = f"{firsts} and {_reports(high)}" if firsts else _reports(high)
+    else:
+        named, listed = (counts >= low) & (counts <= high), f"{low:,.0f} to {_reports(high)}"
+    return f"{'categories' if which[named].all() else 'some of the categories'} with {listed}"
 
 
 def _reports(count: float) -> str:
@@ -294,8 +293,8 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     one, other = ("Thin line", "thick line") if view.is_curve else ("Bars", "dots")
     apart = float(data.squared_distance[-1])
     reading = (
-        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}, in steps that grow from "
-        f"{strides[0]:,} to {strides[-1]:,}; {other}: MLE*. In the end their squared distance is "
+        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}, in steps of "
+        f"{strides.min():,} to {strides.max():,}; {other}: MLE*. In the end their squared distance is "
         f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])

@@ -13,14 +13,12 @@ from pages._ui.downloads import script_text
 from pages._ui.ibu import sections
 from pages._ui.ibu.results import _SCRIPT, record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
-from rr_core.ibu.convergence import local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
-from rr_core.ibu.figure4 import PAPER_CLAIMS
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
@@ -187,16 +185,6 @@ def test_script_prints_the_record(start, tmp_path):
     assert len(lines) - begin == len(path.iterations)
 
 
-@pytest.mark.parametrize(
-    ("counts", "beginning"), [((40, 30, 35, 38), "category has"), ((45, 30, 30, 30), "categories have")]
-)
-def test_one_slowest_category_is_not_told_as_several(counts, beginning):
-    rate = local_rate(ibu_path(counts, RandomizedResponse(4, 0.3), [1]))
-    alone = rate.multiplicities[rate.slowest_level] == 1
-    assert alone == (beginning == "category has")
-    assert f"The slowest {beginning} **{rate.counts[rate.slowest_level]:,.0f} report" in sections._pace(rate)
-
-
 def test_every_way_has_its_note():
     mechanism = RandomizedResponse(3, 1.0)
     for iterations, note in ((IterationsNeeded(7, True), 0), (IterationsNeeded(7, False), 3)):
@@ -212,9 +200,23 @@ def test_every_way_has_its_note():
     assert "| 3 | – | not run | – |" in text
 
 
-def test_the_verdict_says_what_the_table_says():
-    text = sections._verdict()
-    for number in ("7,414 and 7,328", "27,384 and 28,675", "23,174 and 20,300", "105,925 and 96,052"):
-        assert number in text
-    for claim in PAPER_CLAIMS:
-        assert claim.quotation in text
+@recomputes("pages/ibu.py::<module>")
+def test_the_formula_on_the_page_is_an_iteration(many):
+    """Read as LaTeX and worked out in plain numbers."""
+    page = opened("ibu", "k=3&n=10")
+    (shown,) = [one.value for one in page.markdown if "One iteration (paper, eq. 5)" in one.value]
+    python = re.sub(r"\\\\\[6pt\]|\{\}|\s", "", shown.partition("m_i =")[2].partition(r"\end")[0]).rstrip(".")
+    for latex, meaning in (
+        (r"\\(?:var)?(phi|theta)_(.)", r"*\1[\2]"),
+        (r"\\frac\{\*(.*?)\}\{(.*?)\}", r"*(\1/(\2))"),
+        (r"\\sum_j(\*\(.*?\]\)\))", r"*sum(1\1 for j in range(k))"),
+    ):
+        python = re.sub(latex, meaning, python)
+    rng = np.random.default_rng(4)
+    for _ in range(many):
+        k, epsilon = int(rng.integers(2, 8)), float(np.exp(rng.uniform(-4, 3)))
+        counts, start = rng.multinomial(50, rng.dirichlet(np.ones(k))), rng.dirichlet(np.ones(k))
+        path, total = ibu_path(counts, RandomizedResponse(k, epsilon), [1], start), np.exp(epsilon) + k - 1
+        given = {"p": np.exp(epsilon) / total, "q": 1 / total, "phi": counts / 50, "theta": start, "k": k}
+        factors = [eval(python, {**given, "i": i}) for i in range(k)]
+        np.testing.assert_allclose(path.estimate(-1), start * factors, rtol=1e-9, atol=1e-15)

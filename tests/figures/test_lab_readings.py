@@ -38,6 +38,7 @@ from rr_core.registry import VALID
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
+from tests.app.opening import charts, opened
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import (
     Screen,
@@ -614,3 +615,23 @@ def test_every_number_of_the_error_table(many, screen, monkeypatch):
                 ]
                 assert max(bold) <= min(errors) * (1 + 1e-6) + 1e-12
     assert checked > 1000
+
+
+@recomputes("pages/noisy_histogram.py::<module>")
+def test_a_new_draw_is_said_to_bring_other_users_where_it_does():
+    """A table's own people stay: another seed brings noise alone. What is to be looked at is on the picture."""
+    for dist, n in (("exam", 2000), ("exam", 500), ("zipf", 2000)):
+        draw, new = (Scenario(dist, 12, 1.3, 1.0, n, seed).draw() for seed in (1, 2))
+        assert (draw.counts != new.counts).any()
+        for hidden in (False, True):
+            link = f"dist={dist}&k=12&s=1.3&eps=1&n={n}&seed=1" + "&truth=hidden" * hidden
+            page = opened("noisy_histogram", link)
+            (text,) = [one.value for one in page.markdown if "**New draw** for" in one.value]
+            assert "for other users and other noise:" in text or "for other noise:" in text
+            assert ("other users" in text) == (draw.true_counts != new.true_counts).any()
+            names = {trace["name"] for trace in charts(page)[0]["data"] if "name" in trace}
+            for words, colour in (("**Grey**", "truth"), ("brown marks", "expected")):
+                there = any(
+                    colour in name.lower() or ("true" in name.lower() and colour == "truth") for name in names
+                )
+                assert (words in text) == there == (not hidden), names

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from pages._ui import chart, long_run, state
@@ -103,11 +104,9 @@ def _pace(rate: LocalRate) -> str:
     if rate.iterations_per_digit < _QUICK:
         return f"every iteration removes {share} of what is left on the way to the limit: here IBU is quick."
     reports = rate.counts[rate.slowest_level]
-    slowest = (
-        "The slowest category has"
-        if rate.multiplicities[rate.slowest_level] == 1
-        else "The slowest categories have"
-    )
+    # Categories with as many reports are as slow, wherever above zero they started.
+    alike = rate.multiplicities[(rate.counts == reports) & ~np.isnan(rate.own_decay)].sum()
+    slowest = "The slowest category has" if alike == 1 else "The slowest categories have"
     slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
     if rate.on_border:
         return (
@@ -332,9 +331,7 @@ def _cost_table(costs: list[Cost], k: int) -> str:
 
 def _cost_note(cost: Cost, k: int) -> str:
     if cost.seconds is None:
-        size = 8 * k * k / 1e9
-        return (
-            f"Not run: the matrix has K² = {k * k:,} entries, {size:,.2g} GB; beyond K = {LARGEST_MATRIX:,}."
-        )
+        size = number(8 * k * k / 1e9, 2)
+        return f"Not run: the matrix has K² = {k * k:,} entries, {size} GB; beyond K = {LARGEST_MATRIX:,}."
     more = cost.needed is not None and not cost.needed.reached
     return _NOTES[cost.method] + (" It needs more than these to the tolerance." if more else "")
