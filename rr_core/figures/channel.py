@@ -26,7 +26,7 @@ _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 _FLOOR = 1e-16  # of a logarithmic axis
-_ROUNDING = 1e-12  # of an epsilon and of a condition number
+_ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
 _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
@@ -99,7 +99,7 @@ def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> 
     zeros = int((mle.theta == 0).sum())
     said = f"MLE sets {zeros:,} of {mle.theta.size:,} categories to zero"
     if inv is not None:
-        negatives = int((inv < 0).sum())
+        negatives = int((inv < -_ROUNDING * np.abs(inv).max()).sum())
         said = f"Inv has {counted(negatives, 'negative') if negatives else 'no negative'}; {said}"
     if truth is None:
         return f"{said}{'' if inv is not None else '; there is no unbiased estimate'}."
@@ -259,7 +259,11 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         found: n times the errors.
         n: number of users.
     """
-    best, left = "The best, for many users", "From what is left unknown"
+    best, left, alone = (
+        "The best, for many users",
+        "Many users, by entropy",
+        "Many users, by ε alone: at least",
+    )
     rows: list[tuple[str, float, Callable[[float], str], str]]
     if found.is_exact:
         rows = [("Inv, and the best for many users", found.inv, number, _MLE["colour"])]
@@ -272,7 +276,7 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         left += ": about"
     rows += [
         (left, found.entropy, _down if found.is_exact else number, QUANTITIES["inv_p"].colour),
-        ("From ε alone: at least", found.epsilon, _down, QUANTITIES["truth"].colour),
+        (alone, found.epsilon, _down, QUANTITIES["truth"].colour),
     ]
     shown = [row for row in rows if row[1] > 0]
     trace = {
@@ -287,11 +291,11 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         "hovertemplate": "%{y}: %{x:.3~g}<extra></extra>",
     }
     parts = [found.entropy / found.exact, found.epsilon / found.exact]
-    left, alone = (percent(min(round_down(part), 1.0)) for part in parts)
+    by_entropy, by_epsilon = (percent(min(round_down(part), 1.0)) for part in parts)
     if found.is_exact:
         reading = (
-            f"With N = {n:,} the mean squared error of Inv is {number(found.inv / n)}. This table has as many reports as "
-            f"truths: with more and more users no estimate has less. The entropy proves {left} of it"
+            f"With N = {n:,} the mean squared error of Inv is {number(found.inv / n)}. This table has as many possible "
+            f"reports as truths: with more and more users no estimate has less. The entropy proves {by_entropy} of it"
         )
     else:
         reading = (
@@ -299,8 +303,8 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
             f"{number(found.exact / n)}, by simulation; Inv's is {number(found.inv / n)}. The entropy gives about "
             f"{percent(min(parts[0], 1.0), 2)} of the least"
         )
-        alone = f"about {percent(min(parts[1], 1.0), 2)}"
-    reading += f", ε alone {alone}" if found.epsilon else ""
+        by_epsilon = f"about {percent(min(parts[1], 1.0), 2)}"
+    reading += f", ε alone {by_epsilon}" if found.epsilon else ""
     x = axis("Mean squared error, summed over categories (logarithmic)", type="log", exponentformat="power")
     y = axis("What", autorange="reversed", automargin=True)
     return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)

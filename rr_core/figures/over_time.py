@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, number, percent
@@ -100,27 +100,36 @@ def budget(
     Args:
         days: (d,) numbers of days, increasing, from 1.
         spent: (d,) in nats, by scheme: what no reports exceed. Infinite where there is no limit.
-        known: (d,) the same for an onlooker who knows on which days values change; None where values stay.
+        known: (d,) the same where values come in turn and the onlooker knows which days share remembered noise; None
+            where values stay.
         changes: how often a value changes at most up to the last day.
     """
     x = np.asarray(days)
     traces = [
-        _line(key, x, np.where(np.isfinite(values), values, np.nan), "ε at most %{y:.4~g}", markers=False)
+        _line(key, x, np.where(np.isfinite(values), values, np.nan), "ε at most %{customdata}", markers=False)
+        | {"customdata": _upper(values)}
         for key, values in spent.items()
     ]
     for key, values in (known or {}).items():
-        line = _line(key, x, values, "ε = %{y:.4~g} if the days of change are known", markers=False)
-        traces.append(line | {"line": line["line"] | {"width": 1.5}, "showlegend": False})
+        line = _line(key, x, values, "ε at most %{customdata}, in turn and known", markers=False)
+        thin = {"line": line["line"] | {"width": 1.5}, "showlegend": False, "customdata": _upper(values)}
+        traces.append(line | thin)
     after, all_spent = f"After {counted(int(x[-1]), 'day')} with", [*spent.values(), *(known or {}).values()]
     if known is None:
         reading = f"{after} a value that stays, ε spent is at most: {_spent(spent)}."
     else:
         reading = (
-            f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. For an onlooker "
-            f"who knows the days of change (thin lines): {_spent(known)}."
+            f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. Where "
+            "values come in turn and the onlooker knows which days share remembered noise (thin lines): "
+            f"{_spent(known)}."
         )
     y = _log_axis("Privacy spent, ε (logarithmic)", all_spent, number)
     return figure(traces, _axis_of_days(x), y, reading, height=380)
+
+
+def _upper(budgets: Array) -> NDArray[np.str_]:
+    """Budgets as text, none rounded down."""
+    return np.array([upper(budget) if np.isfinite(budget) else "" for budget in budgets.tolist()])
 
 
 def _spent(budgets: Mapping[str, Array]) -> str:

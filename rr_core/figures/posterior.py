@@ -13,8 +13,9 @@ from rr_core.figures.estimators import hover
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import counted, listed, off_by
+from rr_core.metrics import total_variation
 from rr_core.protocols import PosteriorSummary
-from rr_core.protocols.prior_choice import PriorError
+from rr_core.protocols.prior_choice import DRAWS, PriorError
 
 _POSTERIOR, _MLE, _TRUTH = (QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
 _SURE = 2.0  # standard errors
@@ -88,18 +89,19 @@ def _reading(found: PosteriorSummary, estimates: Mapping[str, Array], truth: Arr
     widest = int((found.high - found.low).argmax())
     width = percent(float(found.high[widest] - found.low[widest]))
     if truth is None:
-        away = off_by(found.mean, estimates["mle_star"])
-        return f"The posterior mean differs from MLE* by {away}; the widest of the {k:,} intervals is {width} wide."
+        away = percent(total_variation(found.mean, estimates["mle_star"]), 2)
+        return f"The posterior mean differs from MLE* by about {away}; the widest of the {k:,} intervals is {width} wide."
     holds = int(((found.low <= truth) & (truth <= found.high)).sum())
     off = {name: off_by(values, truth) for name, values in estimates.items()}
+    about = percent(total_variation(found.mean, truth), 2)  # of a mean of draws
     return (
-        f"In this draw the posterior mean is off by {off_by(found.mean, truth)} from the population, MLE* by "
-        f"{off['mle_star']} and InvP by {off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold the truth."
+        f"In this draw the posterior mean is off by about {about} from the population, MLE* by {off['mle_star']} "
+        f"and InvP by {off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold{'s' * (holds == 1)} the truth."
     )
 
 
 def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figure:
-    """Distance between the posterior mean and MLE* against the number of users, one line a prior.
+    """Distance between the mean of DRAWS draws from the posterior and MLE* against the number of users, one line a prior.
 
     Args:
         sizes: numbers of users, increasing.
@@ -121,8 +123,8 @@ def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figu
     ]
     name, values = next(iter(distances.items()))
     reading = (
-        f"With a prior of {name} the posterior mean and MLE* differ by {percent(float(values[0]))} at N = {sizes[0]:,} "
-        f"and by {percent(float(values[-1]))} at N = {sizes[-1]:,}."
+        f"With a prior of {name} the mean of {DRAWS} draws from the posterior and MLE* differ by "
+        f"{percent(float(values[0]))} at N = {sizes[0]:,} and by {percent(float(values[-1]))} at N = {sizes[-1]:,}."
     )
     x = axis("Users N (logarithmic)", type="log", dtick=1, exponentformat="power")
     y = axis("Total variation to MLE* (logarithmic)", type="log", tickformat=".3~p")

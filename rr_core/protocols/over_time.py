@@ -216,7 +216,9 @@ class Longitudinal:
         Every remembered answer has a budget of its own, `epsilon_after` the number of its reports, and the budgets add
         up: at most k epsilon in the end, for LOLOHA g epsilon (its remembered answers belong to hash values; here the
         values in turn have different ones). Fresh: t epsilon. This is the budget of the values, for an onlooker who
-        knows on which days they change; answers that are sent as they are remembered also show these days.
+        knows which days share a remembered answer: the largest log-ratio over all sequences of values that share it on
+        these very days. To know on which days values change is not enough, as a value may come back: with k = 3 the
+        memoised answers of (a, b, a) are never three different ones, and those of (a, b, c) may be.
 
         Args:
             t: numbers of days, whole numbers from 0 to 10^9, any shape.

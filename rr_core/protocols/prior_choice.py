@@ -17,7 +17,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.posterior import posterior
 
 PRIORS = {"jeffreys": 0.5, "uniform": 1.0}
-_DRAWS = 400
+DRAWS = 400  # from each posterior
 
 
 def distance_to_mle(
@@ -27,7 +27,9 @@ def distance_to_mle(
     priors: Sequence[float],
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """Total variation between the posterior mean and MLE* of one collection of each size (Theorem 3.3: it tends to zero).
+    """Total variation between the mean of 400 draws from the posterior and MLE* of one collection of each size.
+
+    It tends to zero (Theorem 3.3). With many users most of it may be the chance of the draws.
 
     Args:
         theta: (k,) distribution that the users are drawn from.
@@ -37,7 +39,7 @@ def distance_to_mle(
         rng: a NumPy Generator (or a seed for one).
 
     Returns:
-        (priors, sizes), by the mean of 400 draws each.
+        (priors, sizes).
 
     >>> distance_to_mle([0.7, 0.2, 0.1], RandomizedResponse(3, 2.0), [100, 10**6], [1.0], 1).round(3).tolist()
     [[0.002, 0.0]]
@@ -50,7 +52,7 @@ def distance_to_mle(
         counts = mechanism.randomize_histogram(users, rng)
         best = estimators.mle_star(counts, mechanism)
         for row, prior in enumerate(priors):
-            mean = posterior(counts, mechanism, prior, _DRAWS, rng).mean(axis=0)
+            mean = posterior(counts, mechanism, prior, DRAWS, rng).mean(axis=0)
             distances[row, column] = metrics.total_variation(mean, best)
     return distances
 

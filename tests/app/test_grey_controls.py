@@ -70,6 +70,7 @@ def views() -> Iterator[tuple[str, str]]:
                 yield "plan", f"target={kind}&whose={users}&guess={guess}"
     yield from (("experiments", f"sweep={sweep}") for sweep in CELLS)
     yield "protocols", "part=compare&truth=hidden"
+    yield from (("protocols", f"part=compare&k={k}&eps={epsilon}") for k, epsilon in ((4000, 0.5), (4001, 3)))
     yield "protocols", "part=time&truth=hidden"
     yield "protocols", "part=posterior&n=2000000"
 
@@ -124,7 +125,11 @@ def check(name: str, query: str) -> None:
 OF_THE_PAGE = [one for one in VIEWS if one[0] == "protocols"]
 
 
-@holds("Nothing is drawn for so many.", "Nothing here depends on it while the truth is hidden.")
+@holds(
+    "Nothing is drawn for so many.",
+    "Nothing is drawn for so many categories.",
+    "Nothing here depends on it while the truth is hidden.",
+)
 @pytest.mark.parametrize(("name", "query"), OF_THE_PAGE)
 def test_on_protocols_every_control_does_something_or_says_why_not(name, query):
     check(name, query)

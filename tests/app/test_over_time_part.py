@@ -125,7 +125,7 @@ def test_the_script_prints_what_is_on_screen(k, tmp_path):
         assert f"{key} guessed right: {right.tolist()}" in lines, key
         for name, words in (
             ("epsilon", "epsilon"),
-            ("epsilon_days_known", "epsilon if the days of change are known"),
+            ("epsilon_in_turn", "epsilon in turn, shared noise known"),
         ):
             (line,) = [line for line in lines if line.startswith(f"{key} {words}: ")]
             printed_ones = [float(one) for one in line.partition(": [")[2].rstrip("]").split(",")]

@@ -226,6 +226,7 @@ def test_protocols_side_by_side_at_the_ends_of_every_control(scenario):
     collected = "1500000" not in scenario and "hidden" not in scenario
     assert ("In this draw" in {trace["name"] for trace in chart["data"]}) == collected
     assert said(page).count("| Hadamard response |") == 1
+    assert ("Diamonds: the error in this draw" in said(page)) == collected
 
 
 @pytest.mark.parametrize("prior", ["jeffreys", "uniform", "own&alpha=0.01", "own&alpha=1000"])

@@ -112,10 +112,15 @@ def law_of_changing(first, second, values):
 
 def largest_log_ratio(scheme, t, changes):
     """Of the chances of any t reports under any two sequences of values that change at most so many times."""
-    steps = steps_of(scheme)
     sequences = itertools.product(range(min(scheme.k, scheme.cells)), repeat=t)
     few = [values for values in sequences if sum(a != b for a, b in itertools.pairwise(values)) <= changes]
-    laws = np.array([law_of_changing(*steps, values) for values in few])
+    return ratio_of(scheme, few)
+
+
+def ratio_of(scheme, sequences):
+    """The largest log-ratio of the chances of any reports under two of these sequences of values."""
+    steps = steps_of(scheme)
+    laws = np.array([law_of_changing(*steps, values) for values in sequences])
     assert laws.sum(axis=1) == pytest.approx(1)
     with np.errstate(divide="ignore"):
         logs = np.log(laws[:, laws.max(axis=0) > 0])
@@ -142,9 +147,31 @@ def test_no_reports_under_changing_values_spend_more_than_is_promised(key, setti
             assert promised == pytest.approx(exact, rel=1e-9)
         else:
             assert promised <= 2.5 * exact
-        # The condition under which the page says less: both change on the same days.
-        if changes == t - 1 and t <= scheme.k and key != "fresh":
-            assert float(scheme.epsilon_changing(t, 1)) <= exact * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2), (2, 1.0, 0.95, 2)])
+@pytest.mark.parametrize("key", [key for key in SCHEMES if key != "fresh"])
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("t", [1, 2, 3, 4])
+def test_values_in_turn_spend_this_for_who_knows_which_days_share_noise(key, setting, every, t):
+    scheme = made(key, *setting)
+    outcomes, values = 2**scheme.k if scheme.unary else scheme.cells, min(scheme.k, scheme.cells)
+    if (outcomes * values) ** t > 500_000:
+        pytest.skip("too many sequences")
+    sets = [day // every % values for day in range(t)]
+    in_turn = [[order[one] for one in sets] for order in itertools.permutations(range(values), max(sets) + 1)]
+    assert ratio_of(scheme, in_turn) == pytest.approx(float(scheme.epsilon_changing(t, every)), rel=1e-9)
+
+
+@pytest.mark.parametrize("key", [key for key in SCHEMES if key != "fresh"])
+def test_to_know_the_days_of_change_is_not_to_know_which_days_share_noise(key):
+    """Three values, all changing every day: (a, b, a) against (a, b, c)."""
+    scheme = made(key, 3, 1.0, None if key == "memoised" else 0.5, 3)
+    sequences = itertools.product(range(3), repeat=3)
+    changing = [values for values in sequences if all(a != b for a, b in itertools.pairwise(values))]
+    found = ratio_of(scheme, changing)
+    assert found > 1.1 * float(scheme.epsilon_changing(3, 1))
+    assert np.isinf(found) == (key == "memoised")
 
 
 def test_rappor_with_a_value_that_changes_spends_far_more_than_its_values():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core import total_variation
+from rr_core import RandomizedResponse, total_variation
 from rr_core.figures.channel import (
     bounds_bars,
     channel_convergence,
@@ -129,12 +129,12 @@ def test_bounds_are_drawn_and_told(name):
     bars = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
     best = "Inv, and the best for many users" if name != "wide" else "The best, for many users: about"
     assert bars[best] == found.bounds.exact / 1000
-    assert ("From ε alone: at least" in bars) == np.isfinite(found.channel.epsilon)
+    assert ("Many users, by ε alone: at least" in bars) == np.isfinite(found.channel.epsilon)
     assert ("by simulation" in reading(figure)) == (name == "wide") == (found.bounds.exact_error > 0)
     assert f" {number(found.bounds.exact / 1000)}" in reading(figure)
 
 
-@holds("This table has as many reports as truths: with more and more users no estimate has less.")
+@holds("This table has as many possible reports as truths: with more and more users no estimate has less.")
 @given(st.integers(0, 10_000))
 def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
     rng = np.random.default_rng(seed)
@@ -151,6 +151,27 @@ def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
     assert "about" not in text
     proved = float(text.split("proves ")[1].split("%")[0].replace("over ", ""))
     assert proved / 100 <= bounds.entropy / bounds.exact * (1 + 1e-9)
+
+
+def test_bounds_for_many_users_are_called_so():
+    """One user and k-RR: equal shares are nearer than any bound, on average over the prior."""
+    found = collect(Channel.k_rr(RandomizedResponse(4, 0.1)), [1, 0, 0, 0], 1)
+    equal_shares = 1.5 / (4 / 2 + 1) - 1 / 4  # E |theta - 1/k|^2 over Jeffreys' prior
+    assert equal_shares < found.bounds.epsilon < found.bounds.entropy < found.bounds.exact
+    for bar in bounds_bars(found.bounds, 1).data[0].y:
+        assert "many users" in bar.lower()
+
+
+def test_rounding_is_no_negative():
+    """Everybody is mistaken: what Inv has beside the two categories of the users is exactly zero."""
+    found = collect(Channel.misclassification(12, 1.0), [33, *[0] * 10, 67], 2)
+    assert found.inv.min() < 0
+    assert "Inv has no negative" in reading(channel_estimates(found.theta, None, found.inv, found.mle, None))
+
+
+def test_a_report_that_cannot_occur_is_none_of_the_reports_of_a_square_table():
+    found = collect(Channel([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]]), [50, 50], 1)
+    assert "as many possible reports as truths" in reading(bounds_bars(found.bounds, 100))
 
 
 @pytest.mark.parametrize("name", CHANNELS)

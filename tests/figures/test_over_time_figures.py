@@ -89,10 +89,14 @@ def test_budgets_and_errors_tell_the_last_day():
     most = round_up(float(spent["rappor"][-1]))
     assert most >= spent["rappor"][-1]
     assert reading(budget(days, spent, known, 4)) == (
-        f"After 30 days with up to 4 changes of value, ε spent is at most: Memoised no limit, RAPPOR {number(most)}. For "
-        "an onlooker who knows the days of change (thin lines): Memoised 6, RAPPOR "
+        f"After 30 days with up to 4 changes of value, ε spent is at most: Memoised no limit, RAPPOR {number(most)}. "
+        "Where values come in turn and the onlooker knows which days share remembered noise (thin lines): Memoised 6, "
+        "RAPPOR "
         f"{number(round_up(float(known['rappor'][-1])))}."
     )
+    for trace in budget(days, spent, known, 4).data:
+        for told, true in zip(trace.customdata, trace.y, strict=True):
+            assert np.isnan(true) or float(told) >= true * (1 - 1e-12), (trace.name, told, true)
     text = reading(budget(days, {"memoised": schemes["memoised"].epsilon_after(days)}))
     assert text == "After 30 days with a value that stays, ε spent is at most: Memoised 1.5."
     text = reading(errors(days, {"fresh": np.array([30.0, 20.0, 12.34])}, [], {}))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rr_core import Scenario, total_variation
+from rr_core import Scenario, mle_star, total_variation
 from rr_core.comparison import compare
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, natural_order
-from rr_core.protocols import summarise_posterior
-from rr_core.protocols.prior_choice import distance_to_mle, prior_errors
+from rr_core.protocols import PosteriorSummary, posterior, summarise_posterior
+from rr_core.protocols.prior_choice import DRAWS, distance_to_mle, prior_errors
 from tests.figures.test_every_figure import check
 
 
@@ -27,10 +27,12 @@ def test_intervals_and_who_holds_the_truth(k, epsilon, n):
     check(figure)
     text = reading(figure)
     holds = int(((found.low <= truth) & (truth <= found.high)).sum())
-    assert f"{holds} of {k} intervals hold the truth" in text
-    for name, values in (("posterior mean is", found.mean), ("MLE*", estimates["mle_star"])):
-        assert name in text
-        assert percent(total_variation(values, truth)) in text
+    assert f"{holds} of {k} intervals hold{'s' * (holds == 1)} the truth" in text
+    assert f"posterior mean is off by about {percent(total_variation(found.mean, truth), 2)} from" in text
+    assert f"MLE* by {percent(total_variation(estimates['mle_star'], truth))}" in text
+    low = np.where(np.arange(k) == 0, truth, 2.0)
+    one = posterior_intervals(PosteriorSummary(truth, low, low, 0.95), estimates, truth, view)
+    assert reading(one).endswith(f"; 1 of {k} intervals holds the truth.")
     hidden = posterior_intervals(found, estimates, None, view)
     check(hidden)
     assert "truth" not in reading(hidden)
@@ -43,9 +45,17 @@ def test_more_users_bring_the_posterior_mean_to_mle():
     assert distances.shape == (2, 4)
     assert (distances[:, -1] < 0.1 * distances[:, 0]).all()
     assert (distances[:, -1] < 2e-3).all()
+    counts = draw.mechanism.randomize_histogram((10**7 * draw.population.probabilities).astype(int), 1)
+    best = mle_star(counts, draw.mechanism)
+    few, many = (
+        total_variation(posterior(counts, draw.mechanism, 0.5, draws, 1).mean(axis=0), best)
+        for draws in (DRAWS, 30 * DRAWS)
+    )
+    assert few > 2 * many  # so that the distance is told as one of the draws' mean
     figure = towards_mle(sizes, dict(zip(("½", "1"), distances, strict=True)))
     check(figure)
     assert percent(float(distances[0, -1])) in reading(figure)
+    assert f"the mean of {DRAWS} draws from the posterior and MLE* differ by" in reading(figure)
 
 
 @pytest.mark.parametrize("prior", [0.5, 1.0])

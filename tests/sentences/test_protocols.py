@@ -28,7 +28,7 @@ from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
-from rr_core.protocols.prior_choice import prior_errors
+from rr_core.protocols.prior_choice import DRAWS, prior_errors
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
 from tests.sentences import recomputes
@@ -147,7 +147,7 @@ def test_how_far_a_channels_estimates_are_off(many):
             if found.inv is None:
                 numbers += [] if hidden else [off]
             else:
-                negatives = int(sum(share < 0 for share in found.inv))
+                negatives = int(sum(share < -1e-12 * max(map(abs, found.inv)) for share in found.inv))
                 numbers += [] if hidden else [distance(found.inv, found.theta), off]
                 numbers += [negatives] if negatives else []
                 assert ("no negative" in text) == (negatives == 0)
@@ -494,12 +494,14 @@ def test_the_posterior_beside_mle(many):
         fact, view = rng.dirichlet(np.ones(k)), bars(natural_order(k), None, "Category")
         holds = sum(a <= one <= b for a, one, b in zip(low, fact, low + width, strict=True))
         off = [distance(one, fact) for one in (mean, estimates["mle_star"], estimates["inv_p"])]
-        tells(reading(posterior.posterior_intervals(found, estimates, fact, view)), *off, int(holds), k)
+        text = reading(posterior.posterior_intervals(found, estimates, fact, view))
+        tells(text, *off, int(holds), k)
+        assert ("intervals holds the truth" in text) == (holds == 1)
         away = distance(mean, estimates["mle_star"])
         tells(reading(posterior.posterior_intervals(found, estimates, None, view)), away, k, max(width))
         sizes, values = sorted(int(10**one) for one in rng.uniform(1, 7, 4)), rng.random(4)
         text = reading(posterior.towards_mle(sizes, {"0.5": values}))
-        tells(text, 0.5, float(values[0]), sizes[0], float(values[-1]), sizes[-1])
+        tells(text, 0.5, DRAWS, float(values[0]), sizes[0], float(values[-1]), sizes[-1])
 
 
 def expected(k, epsilon, n, theta):
@@ -601,6 +603,11 @@ def the(texts, begins):
 def test_what_stands_around_the_figures():
     texts, page = said("channel=own&matrix=1 0 0;0 1 0;0 0 1&dist=zipf&k=2")
     assert "The table has 3 rows, so K is 3 here." in the(texts, "A table of my own.")
+    rows = ";".join(" ".join("1" if i == j else "0" for j in range(13)) for i in range(13))
+    texts, _ = said(f"channel=own&matrix={rows}&dist=exam&s=2")
+    assert "so K is 13 here, and the users are of a Zipf distribution with s = 2." in the(
+        texts, "A table of my own."
+    )
     page = checked(page.text_area[0].set_value("0.9 0.1; 0.5").run())
     assert "The last table that could be read stays in use" in page.error[0].value
     assert "K is 3 here" in the([one.value for one in page.main.markdown], "A table of my own.")
@@ -626,9 +633,11 @@ def test_what_stands_around_the_figures():
             k > 2000
         )
         assert ("In this draw" in str(charts(page)[0]["data"])) == (k <= 2000)
+        assert ("Diamonds" in the(texts, "| Protocol |")) == (k <= 2000)
     for hidden in ("shown", "hidden"):
         texts, _ = said(f"part=compare&truth={hidden}")
         assert ("over all ways to deal" in the(texts, "very users")) == (hidden == "hidden")
+        assert ("Diamonds" in the(texts, "| Protocol |")) == (hidden == "shown")
 
     for k in (60, 61):
         texts, _ = said(f"part=unary&dist=zipf&k={k}")

@@ -377,7 +377,9 @@ def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
     if channel.k < draw.scenario.k:
         lines.append(_merged(channel.k, draw.scenario.k, _names(shown)[0][-1]))
     if channel.k > draw.scenario.k:
-        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
+        other = draw.scenario.dist == UPLOAD or draw.scenario.dist in TABLES
+        zipf = f", and the users are of a Zipf distribution with s = {draw.scenario.s:g}" if other else ""
+        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here{zipf}.")
     said = channel_sentences(shown.collected, *_names(shown))
     listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
     st.markdown(f"{' '.join(lines)}\n\n{listed}")
@@ -452,12 +454,13 @@ The truth here is thought of as drawn at random, every distribution over the cat
 and errors are averaged over it.
 
 - **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information). Of a
-  table with as many reports as truths it is Inv's own error, at every N. Of a wider one it is simulated: no bound.
-- **From what is left unknown:** the entropy that is left after the reports bounds every estimate's error (Theorems
-  4.1 and 4.2 of Lopuhaä-Zwakenberg et al.). What is lost: errors of categories are taken as if they were independent and
-  all alike.
-- **From ε alone:** $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with this ε is
-  allowed.
+  table with as many possible reports as truths it is Inv's own error, at every N. Of a wider one it is simulated: no
+  bound.
+- **By entropy:** the entropy that is left after the reports of many users bounds every estimate's error (Theorems 4.1
+  and 4.2 of Lopuhaä-Zwakenberg et al.). With few users equal shares, say, may have less. What is lost: errors of
+  categories are taken as if they were independent and all alike.
+- **By ε alone:** also of many users, $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with
+  this ε is allowed.
 """
 _SCRIPT = """
 from dataclasses import replace

@@ -293,7 +293,8 @@ def _about_changes(k: int, hashed: int) -> str:
     return (
         "With values that change, the limit holds whatever the values, and for an onlooker who does not know on which "
         "days they change: reports that stop looking alike tell of a change, and memoised ones, when two differ, prove "
-        "it. An onlooker who knows these days anyway learns only of the values. Noise is remembered for each, so every "
+        "it. An onlooker who knows which days share remembered noise learns only of the values: the thin lines, where "
+        "values (of LOLOHA, hash values) come in turn, all before one comes back. Noise is remembered for each, so every "
         f"new value spends ε again: {k:,} times if a person goes through all {k:,}, with LOLOHA up to {hashed:,} times "
         "(its hash values)."
     )
@@ -407,7 +408,7 @@ def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> byte
         )
         columns[f"{key}_epsilon"] = scheme.epsilon_any_changes(shown.days, changes)
         if settings.every:
-            columns[f"{key}_epsilon_days_known"] = scheme.epsilon_changing(shown.days, settings.every)
+            columns[f"{key}_epsilon_in_turn"] = scheme.epsilon_changing(shown.days, settings.every)
         columns[f"{key}_rmse"] = _rmse(key, shown, settings, scenario)
     return csv_bytes(columns)
 
@@ -442,5 +443,5 @@ for key in {schemes}:
     found = guesses(scheme, prior, days, people, scenario.stream(Stream.OVER_TIME, 0, SCHEMES.index(key)))
     print(key, "guessed right:", found.right.tolist())
     print(key, "epsilon:", scheme.epsilon_any_changes(days, (days - 1) // every).tolist())
-    print(key, "epsilon if the days of change are known:", scheme.epsilon_changing(days, every).tolist())
+    print(key, "epsilon in turn, shared noise known:", scheme.epsilon_changing(days, every).tolist())
 """

@@ -11,6 +11,7 @@ from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
 from rr_core.plan.protocols import Key
 from rr_core.populations import UPLOAD
+from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import inv_by_each
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
@@ -39,11 +40,16 @@ def section(page: Page) -> None:
     shares = truth.unless_hidden(draw.theta)
     inv = _collected(page.work) if scenario.k <= _MOST_COLLECTED else {}
     figure = side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares)
-    page.lead(figure, "protocols", place=place, unused=truth.unused_without("s", "seed"))
+    even = not inv and scenario.k % HadamardResponse(scenario.k, scenario.epsilon).n_blocks == 0
+    unused = dict.fromkeys(("s", "seed"), "Nothing is drawn for so many categories.") if even else {}
+    page.lead(figure, "protocols", place=place, unused=unused | truth.unused_without("s", "seed"))
     drawn = (
-        "Diamonds: the error in this draw, from one collection by each protocol. (Local hashing is not collected here.)"
-        if inv
-        else f"Collections are drawn for up to {_MOST_COLLECTED:,} categories."
+        f"Collections are drawn for up to {_MOST_COLLECTED:,} categories."
+        if not inv
+        else truth.note("the error in this draw")
+        if shares is None
+        else "Diamonds: the error in this draw, from one collection by each protocol. (Local hashing is not collected "
+        "here.)"
     )
     st.markdown(f"{drawn}\n\n{report_table(scenario.k, scenario.epsilon, scenario.n, shares)}")
     dealt = (
