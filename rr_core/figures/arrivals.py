@@ -107,15 +107,23 @@ def arriving_reports(
     ]
     y = axis("Share", tickformat=SHARE, range=[0, min(_HEADROOM * highest, _MOST)])
     layout: dict[str, Any] = {"barmode": "group", "bargap": 0.2, "hovermode": view.hovermode}
-    reading = _largest_reading(seen, view) if theta is None else _reports_reading(seen)
+    reading = _largest_reading(seen) if theta is None else _reports_reading(seen)
     moving = [0 if theta is None else 1]
     return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
 
 
-def _largest_reading(seen: ReportsSoFar, view: Bars) -> str:
-    """How large the largest share among the reports is at the moments that a sentence tells of."""
+def _largest_reading(seen: ReportsSoFar) -> str:
+    """How large the largest share of a drawn category among the reports is at the moments that a sentence tells of."""
     largest = [f"{percent(seen.shares[i].max())} {when}" for i, when in _told(seen.n)]
-    return f"The largest share among the reports so far: {', '.join(largest)}. The truth is hidden."
+    return (
+        f"The largest share among the reports so far, of the {_drawn(seen.shares)}: {', '.join(largest)}. "
+        "The truth is hidden."
+    )
+
+
+def _drawn(values: Array) -> str:
+    number = values.shape[1]
+    return f"{number:,} {'category' if number == 1 else 'categories'} drawn"
 
 
 def _reports_reading(seen: ReportsSoFar) -> str:
@@ -162,8 +170,7 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) ->
 def _zeros_reading(seen: EstimatesSoFar) -> str:
     """How many of the drawn categories MLE* sets to zero at the moments that a sentence tells of."""
     zeros = [f"{int((seen.estimates['mle_star'][i] == 0).sum()):,} {when}" for i, when in _told(seen.n)]
-    drawn = counted(seen.estimates["mle_star"].shape[1], "category").replace("categorys", "categories")
-    return f"Of the {drawn} drawn MLE* sets to zero: {', '.join(zeros)}. The truth is hidden."
+    return f"Of the {_drawn(seen.estimates['mle_star'])} MLE* sets to zero: {', '.join(zeros)}. The truth is hidden."
 
 
 def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rr_core import Scenario, mle_star
-from rr_core.arrivals import follow_estimates, follow_reports
+from rr_core.arrivals import first_reports, follow_estimates, follow_reports, moments
 from rr_core.comparison import compare
-from rr_core.figures.arrivals import MOST_DRAWN, arriving_estimates, arriving_reports, drawn_categories
+from rr_core.figures.arrivals import (
+    MOST_DRAWN,
+    _estimates_reading,
+    _largest_reading,
+    _reports_reading,
+    _zeros_reading,
+    arriving_estimates,
+    arriving_reports,
+    drawn_categories,
+)
 from rr_core.figures.film import BACK, CONTROLS, FAST, PAUSE, PLAY, SLOW, START, STEP, Frame, film
 from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
 from rr_core.figures.style import axis, number, percent, reading
 from rr_core.figures.view import natural_order, rank_order
 from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS
+from rr_core.streams import Stream
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import inv, mle, random_scenarios, tells
 
 # The ends of every control, and what lies between.
 SCENARIOS = [
@@ -202,3 +214,56 @@ def test_the_film_of_the_search_ends_where_none_is_below_q(scenario):
     else:
         assert (draw.counts / scenario.n >= mechanism.q - 1e-12).all()
         assert "MLE* is Inv" in text
+
+
+def told_moments(scenario):
+    """When a sentence tells of a collection: after the first report, in the middle of a logarithmic scale, at the end;
+    each with the reports so far and the number in its words."""
+    draw, n = scenario.draw(), moments(scenario.n)
+    parts = list(first_reports(draw.counts, n.tolist(), scenario.stream(Stream.ARRIVALS)))[::-1]
+    middle = next(i for i, number in enumerate(n) if number**2 >= scenario.n)
+    for i in sorted({0, middle, n.size - 1}):
+        yield parts[i], [int(n[i])] if i else []
+
+
+@recomputes(_largest_reading, _reports_reading, _zeros_reading)
+def test_what_films_tell_of_a_collection_is_so_in_its_reports(many):
+    corners = [one for one in SCENARIOS if one.n <= 20_000 and one.dist == "zipf"]
+    random = [one for one in random_scenarios(many // 10) if one.n <= 10**4]
+    for scenario in [*corners, *random]:
+        draw = scenario.draw()
+        view = drawn_categories(rank_order(draw.counts), None)
+        reports = follow_reports(draw, view.categories)
+        estimates = follow_estimates(draw, draw.theta, view.categories)
+        total = np.exp(scenario.epsilon) + scenario.k - 1
+        expected = (1 + np.expm1(scenario.epsilon) * draw.true_counts / scenario.n) / total
+        of = [min(scenario.k, MOST_DRAWN)]
+        largest, zeros, away, errors = [*of], [*of], [], []
+        for part, in_words in told_moments(scenario):
+            size, found = part.sum(), replace(scenario, n=int(part.sum()))
+            best, _ = mle(part, found)
+            largest += [part[view.categories].max() / size, *in_words]
+            zeros += [int((best[view.categories] == 0).sum()), *in_words]
+            away += [np.abs(part / size - expected).sum() / 2, *in_words]
+            truth = draw.true_counts / scenario.n
+            errors += [((one - truth) ** 2).sum() for one in (inv(part, found), best)] + in_words
+        only = scenario.n == 1
+        for text, numbers_of in (
+            (_largest_reading(reports), largest),
+            (_zeros_reading(estimates), zeros),
+            (_reports_reading(reports), away),
+            (_estimates_reading(estimates), errors),
+        ):
+            tells(text, *numbers_of)
+            assert ("after the only report" in text) == only
+            assert ("after the first report" in text) == (not only)
+
+
+def test_the_largest_share_is_that_of_a_category_in_the_picture():
+    """The first report may be of one that is not drawn: then no bar stands."""
+    draw = Scenario("uniform", 10_000, 0.0, 0.01, 2000, 1).draw()
+    view = drawn_categories(rank_order(draw.counts), None)
+    text = _largest_reading(follow_reports(draw, view.categories))
+    assert text.startswith(
+        "The largest share among the reports so far, of the 60 categories drawn: 0% after the first"
+    )
