@@ -324,10 +324,11 @@ def has_errors(result: SweepResult, metric: str, *names: str) -> bool:
 
 
 def shape_of(cell: CellResult) -> Shape:
-    """How concentrated a population is, by the sum of the squared shares alone, whatever the population is called."""
-    if cell.concentration >= CONCENTRATED:
-        return "concentrated"
-    return "near uniform" if 1 / (cell.cell.k * cell.concentration) >= NEAR_UNIFORM else "moderate"
+    """How concentrated a population is, by the sum of the squared shares alone, whatever the population is called. Of
+    two categories the sum is always at least 1/2: equal ones are near uniform all the same."""
+    if 1 / (cell.cell.k * cell.concentration) >= NEAR_UNIFORM:
+        return "near uniform"
+    return "concentrated" if cell.concentration >= CONCENTRATED else "moderate"
 
 
 def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -> Slopes:

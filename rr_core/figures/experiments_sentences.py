@@ -75,7 +75,8 @@ _CHANGE = "the ranking of InvP and InvN can change with ε or N"
 _EQUAL = "The three are equal in every cell."
 
 SHAPES_EXPLAINED = (
-    f"the squared shares sum to {CONCENTRATED:g} or more (Zipf s = 2.5: 0.58; s = 1.3: 0.09 to 0.15)",
+    f"not near uniform, and the squared shares sum to {CONCENTRATED:g} or more (Zipf s = 2.5: 0.58; "
+    "s = 1.3: 0.09 to 0.15)",
     f"as even as {NEAR_UNIFORM:g} K or more equally common categories, by the same sum",
 )
 """What "concentrated" and "near uniform" mean, within a sentence."""
@@ -112,7 +113,7 @@ def evidence(claim: PaperClaim) -> str:
         case (Slopes(), *_):
             each = tuple(one for one in found if isinstance(one, Slopes))
             return _of_growth(each, count) if count is not None else _of_fall(each)
-    return "This sweep has no cells that bear on it."
+    return "No cells of this sweep, or too few, bear on it."
 
 
 def _name(estimator: str) -> str:

@@ -339,6 +339,12 @@ def test_thresholds(concentration, shape):
     assert shape_of(replace(CELL, concentration=concentration)) == shape
 
 
+def test_two_equal_categories_are_near_uniform_though_their_squares_sum_to_a_half():
+    of_two = replace(CELL, cell=replace(CELL.cell, k=2))
+    assert shape_of(replace(of_two, concentration=0.5)) == "near uniform"
+    assert shape_of(replace(of_two, concentration=0.56)) == "concentrated"
+
+
 def test_the_populations_that_explain_the_words():
     def squared(s, k):
         weights = np.arange(1, k + 1) ** -s

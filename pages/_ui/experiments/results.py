@@ -40,7 +40,7 @@ from rr_core.figures.experiments_sentences import (
     paper_says,
 )
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, population_name
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
 from rr_core.misprints import worst_average
@@ -95,7 +95,7 @@ def claims_table(view: SweepView) -> None:
     st.markdown("\n\n".join(_verdicts(head, rows, "") for head, rows in about.items()))
     with st.expander("The numbers behind the verdicts"):
         silent = [paper_says(claim) for claim in all_claims if claim not in tested]
-        more = f"This sweep has no cells that bear on: “{'”, “'.join(silent)}”." if silent else ""
+        more = f"No cells of this sweep, or too few, bear on: “{'”, “'.join(silent)}”." if silent else ""
         tables = [_verdicts(head, rows, ". {}") for head, rows in about.items()]
         st.markdown(
             "\n\n".join([*tables, *map(starred, (more, _about_the_run(view), _meaning_of_words(result)))])
@@ -205,9 +205,11 @@ def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
     drawn = select_curves(view.result, choice, view.populations)
     here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
     winner_map.show(paper_figure(drawn, here), "exp_curves", lead)
-    if len(drawn.rows) > MOST_ROWS or len(choice.fixed_values) > MOST_COLUMNS:
+    first = [f"{MOST_ROWS} rows"] if len(drawn.rows) > MOST_ROWS else []
+    first += [f"{MOST_COLUMNS} columns"] if len(choice.fixed_values) > MOST_COLUMNS else []
+    if first:
         st.caption(
-            f"Only the first {MOST_ROWS} rows and {MOST_COLUMNS} columns are drawn: choose among populations, K and "
+            f"Only the first {listed(first)} are drawn: choose among populations, K and "
             f"{SYMBOLS[other_axis(choice.along)]} above."
         )
 
@@ -343,7 +345,7 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
     "not contradicted": ("is not contradicted", "are not contradicted"),
     "mostly holds": ("mostly holds", "mostly hold"),
     "depends": ("depends on the setting", "depend on the setting"),
-    "does not hold": ("does not", "do not"),
+    "does not hold": ("does not hold", "do not hold"),
     "not settled": ("is not settled", "are not settled"),
 }
 
@@ -361,9 +363,11 @@ def _verdicts_in_brief(result: SweepResult) -> str:
     ]
     if not parts:
         return ""
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     total = sum(counts.values())
-    return f"Of **{counted(total, 'claim')}** of the paper that this run tests, {listed}: tab **The paper's claims**."
+    return (
+        f"Of **{counted(total, 'claim')}** of the paper that this run tests, {listed(parts)}: "
+        "tab **The paper's claims**."
+    )
 
 
 def first_figure(view: SweepView, scenario: Scenario) -> None:

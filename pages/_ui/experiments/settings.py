@@ -236,9 +236,12 @@ def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -
     if expected <= SWEEP_SECONDS_MAX:
         return ""
     largest = max(cell.k for cell in sweep.cells)
+    more = ", or run fewer cells" if len(sweep.cells) > 1 else ""
+    if any(cell.k < largest for cell in sweep.cells):
+        more = f", or leave out K = {largest:,}"
     return (
         f"This sweep would take about {duration(expected)}, and a run here may take {duration(SWEEP_SECONDS_MAX)}: take "
-        f"fewer than {sweep.settings.seeds:,} collections, or leave out K = {largest:,}. {_CLUSTER}"
+        f"fewer than {sweep.settings.seeds:,} collections{more}. {_CLUSTER}"
     )
 
 
