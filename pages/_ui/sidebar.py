@@ -96,7 +96,7 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
         index=None,
         placeholder="Your own settings",
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
-        **_widget_arguments("preset", preset, _put_preset, in_popover=True),
+        **_widget_arguments("preset", preset, _put_preset),
     )
     st.number_input(
         "Seed",
@@ -107,7 +107,7 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
             "seed", "Which random draw of users and noise. The same seed gives the same numbers everywhere."
         ),
         disabled="seed" in grey,
-        **_widget_arguments("seed", scenario.seed, in_popover=True),
+        **_widget_arguments("seed", scenario.seed),
     )
     if "seed" in grey:
         st.caption(grey["seed"])
@@ -142,15 +142,13 @@ def _qr_code(address: str) -> str:
     return svg.getvalue().decode()
 
 
-def _widget_arguments(
-    field: str, value: object, put: Callable[[Any], None] | None = None, *, in_popover: bool = False
-) -> dict[str, Any]:
+def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:
     """Arguments of a widget bound to a field of the scenario, see `state.widget_arguments`; ``put`` replaces
     the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{link.page()}"
     take = put or (lambda chosen: link.change(**{field: chosen}))
-    return state.widget_arguments(key, value, take, in_popover=in_popover)
+    return state.widget_arguments(key, value, take, anew=True)
 
 
 def _put_preset(name: str) -> None:

@@ -172,7 +172,7 @@ def read_once(name: str, about: Hashable, files: Iterable[File], make: Callable[
 
 
 def widget_arguments(
-    key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False, in_popover: bool = False
+    key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False, anew: bool = False
 ) -> dict[str, Any]:
     """Arguments that make a widget display ``value``, and call ``take`` with the value that the user enters.
 
@@ -184,25 +184,28 @@ def widget_arguments(
     What comes on screen later than it was drawn, because its tab or popover is opened then, would show its first choice:
     ``persist_state`` has Streamlit 1.67 tell the value again until the browser has it. With a popover that is closed its
     widgets leave the screen, and with every later run the browser sends what they showed last, whatever became of the
-    value. So ``in_popover`` another value makes another widget, and the former one is not listened to.
+    value. It sends that, too, as if it were entered, where the next run is wanted before the value has arrived: by a
+    dial, or by a click right behind a choice that changes this value. So with ``anew`` another value makes another
+    widget, and the former one is not listened to.
     """
-    last = _widget_in_popover(key, value) if in_popover else key
-    held = st.session_state.get(last)
+    last: str = st.session_state.get(_last(key), f"{key}_0") if anew else key
     entered = keep_entry and last in st.session_state
+    if anew and not entered:
+        last = _key_for(key, last, value)
+    held = st.session_state.get(last)
     if not _same(held, value) and not entered:  # only then: writing the same value makes it bounce
         st.session_state[last] = value
 
     def changed() -> None:
         chosen = st.session_state.get(last)  # gone when a page switch overtook this change
-        if chosen is not None and (not in_popover or st.session_state.get(_last(key)) == last):
+        if chosen is not None and (not anew or st.session_state.get(_last(key)) == last):
             take(chosen)
 
     return {"key": last, "on_change": changed, "persist_state": "page"}
 
 
-def _widget_in_popover(key: str, value: Any) -> str:
-    """The key of the widget that displays ``value`` in a popover: the last one, unless that holds another value."""
-    last: str = st.session_state.get(_last(key), f"{key}_0")
+def _key_for(key: str, last: str, value: Any) -> str:
+    """The key of the widget that displays ``value``: the last one, unless that holds another value."""
     if last in st.session_state and not _same(st.session_state[last], value):
         last = f"{key}_{int(last.rpartition('_')[2]) + 1}"
     st.session_state[_last(key)] = last

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from pages._ui import reference
 from rr_core import PRESETS, RandomizedResponse, Scenario, inv
@@ -162,6 +163,27 @@ def test_the_sidebars_widgets_stay_in_step():
     assert [widget(page, label).value for label in ("Categories K", "Users N")] == [10, 100_000]
     checked(widget(page, "Reset").click().run())
     assert [widget(page, label).value for label in ("Preset", "Categories K")] == [PRESETS[0].name, 12]
+
+
+def entries(page):
+    return [one for kind in (page.selectbox, page.number_input, page.slider, page.text_input) for one in kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "label", "value"),
+    [("plan", "dist=zipf&k=25", "Distribution", "exam"), ("plan", "dist=exam", "Categories K", 25)]
+    + [("geometry", f"{query}&eps=1", "Privacy ε", 1.5) for query in ("dist=exam", "dist=zipf&k=3&s=3")],
+)
+def test_values_shown_before_a_change_that_arrive_after_it_are_no_choice(name, query, label, value):
+    """As when the browser wants the next run before it has heard what the change made of its other widgets."""
+    page = opened(name, query)
+    late = [one._widget_state for one in entries(page) if one.label != label]
+    checked(widget(page, label).set_value(value).run())
+    address, shown = dict(page.query_params), [(one.label, one.value) for one in entries(page)]
+    known = {one.id for one in late}
+    kept = [one for one in page._tree.get_widget_states().widgets if one.id not in known]
+    checked(page._run(WidgetStates(widgets=[*kept, *late])))
+    assert (dict(page.query_params), [(one.label, one.value) for one in entries(page)]) == (address, shown)
 
 
 @pytest.mark.parametrize(("epsilon", "n", "s"), [("2.13", "13", "1.234"), ("19.99", "999999999", "4.999")])

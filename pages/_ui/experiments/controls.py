@@ -289,7 +289,7 @@ def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
     def take(value: int) -> None:
         st.session_state[key] = value
 
-    return value, state.widget_arguments(f"exp_{name}", value, take, in_popover=True)
+    return value, state.widget_arguments(f"exp_{name}", value, take, anew=True)
 
 
 def start_button(key: str, sweep: Sweep | None) -> None:

@@ -245,14 +245,14 @@ def _share_widgets(
             100.0,
             step=0.1,
             format="%.1f%%",
-            **state.widget_arguments(f"phi_{i}", percents, partial(_pick_share, result, i)),
+            **state.widget_arguments(f"phi_{i}", percents, partial(_pick_share, result, i), anew=True),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
     text = ", ".join(map(_format_number, exact))
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **state.widget_arguments("phi_text", text, _pick_text, keep_entry=bool(error)),
+        **state.widget_arguments("phi_text", text, _pick_text, keep_entry=bool(error), anew=True),
     )
     if error:
         st.error(markdown(error))

@@ -176,7 +176,7 @@ def controls(k: int, settings: PlanSettings) -> None:
                 "plan_guess",
                 "worst" if settings.worst_case else "sidebar",
                 lambda guess: replace(settings, guess=guess),
-                in_popover=True,
+                anew=True,
             ),
         )
         st.segmented_control(
@@ -186,7 +186,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",
             **SETTINGS.widget_arguments(
-                "plan_whose", settings.users, lambda users: replace(settings, users=users), in_popover=True
+                "plan_whose", settings.users, lambda users: replace(settings, users=users), anew=True
             ),
         )
 
