@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+# Of these NumPy makes floats, or NaN, with no more than a warning.
+_NO_NUMBERS = (type(None), str, bytes, complex, np.complexfloating, np.timedelta64, np.datetime64)
 
 
 def short(value: Any) -> str:
@@ -55,34 +59,71 @@ def _no_complex(value: Any) -> Any:
     return value
 
 
+def one_of(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """ValueError unless ``value`` is one of these texts."""
+    known = tuple(allowed)
+    if not isinstance(value, str) or value not in known:
+        few = " or ".join(map(repr, known)) if len(known) == 2 else f"one of {', '.join(known)}"
+        raise ValueError(f"{name} must be {few}, got {short(value)}")
+
+
 def numbers(name: str, values: ArrayLike) -> NDArray[Any]:
-    """A numeric array (integers or float64) of any shape, all finite."""
-    return _finite(name, _numeric(name, values))
+    """A numeric array of any shape, all finite: int64 or float64, whatever the numbers were stored as.
+
+    Sums of narrower integers would overflow, and differences of unsigned ones turn into large numbers.
+    """
+    given = as_array(name, values)
+    kind = given.dtype.kind
+    if kind in "bi" or (kind == "u" and given.max(initial=0) < 2**63):
+        return given.astype(np.int64, copy=False)
+    if kind not in "ufO":
+        raise ValueError(f"{name} must be a numeric array, got dtype {given.dtype}")
+    with np.errstate(over="ignore"):  # of numbers wider than float64
+        array = _from_objects(name, given) if kind == "O" else given.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {_first(array, ~np.isfinite(array))}")
+    return array
 
 
 def vector(name: str, values: ArrayLike, k: int) -> NDArray[Any]:
-    """A numeric array (integers or float64) whose last axis has length ``k``, all finite."""
-    array = _numeric(name, values)
+    """A `numbers` whose last axis has length ``k``."""
+    array = numbers(name, values)
     if array.ndim == 0 or array.shape[-1] != k:
         raise ValueError(f"{name} must have a last axis of length k = {k}, got shape {array.shape}")
-    return _finite(name, array)
-
-
-def histogram(values: ArrayLike, k: int) -> NDArray[Any]:
-    """A non-negative ``vector`` with a positive total in each of its rows."""
-    array = vector("histogram", values, k)
-    if array.size and array.min() < 0:
-        raise ValueError(f"histogram must be non-negative (every entry >= 0), got {_first(array, array < 0)}")
-    if not (array.max(axis=-1) > 0).all():
-        raise ValueError("histogram must have a positive total, got all zeros")
     return array
+
+
+def histogram(values: ArrayLike, k: int, name: str = "histogram") -> NDArray[Any]:
+    """A non-negative ``vector`` with a positive total in each of its rows; float64 where k times an entry is above 2^53:
+    no sum of the integers overflows, and each is the same in float64."""
+    array = vector(name, values, k)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name} must be non-negative (every entry >= 0), got {_first(array, array < 0)}")
+    largest = array.max(axis=-1)
+    if not (largest > 0).all():
+        raise ValueError(f"{name} must have a positive total, got all zeros")
+    if array.dtype == np.int64 and largest.max(initial=0) > 2**53 // k:
+        return array.astype(np.float64)
+    return array
+
+
+def weights(values: ArrayLike, least: int = 1) -> NDArray[Any]:
+    """One `histogram` of ``least`` entries or more, for the argument ``weights``."""
+    found = as_array("weights", values)
+    if found.ndim != 1 or found.size < least:
+        raise ValueError(f"weights must have shape (k,) with k >= {least}, got {found.shape}")
+    return histogram(found, found.size, "weights")
 
 
 def categories(name: str, values: ArrayLike, k: int) -> NDArray[np.int64]:
     """An array of integers from 0 to k - 1, of any shape, as int64."""
-    found = as_array(name, values)
-    if found.dtype.kind not in "iu" and found.size:
-        raise ValueError(f"{name} must be integers from 0 to k - 1, got dtype {found.dtype}")
+    given = as_array(name, values)
+    try:
+        found = numbers(name, given)
+        if given.dtype.kind == "b" or (found.dtype != np.int64 and (found != np.floor(found)).any()):
+            raise ValueError
+    except ValueError as error:
+        raise ValueError(f"{name} must be integers from 0 to k - 1 = {k - 1}, got {short(values)}") from error
     if found.size and not (found.min() >= 0 and found.max() < k):
         raise ValueError(
             f"{name} must be integers from 0 to k - 1 = {k - 1}, got {found.min()} to {found.max()}"
@@ -128,7 +169,9 @@ def shares(weights: NDArray[Any]) -> Array:
 
 
 def as_array(name: str, values: ArrayLike) -> NDArray[Any]:
-    """An array of any type and shape, or ValueError for a nesting that has no shape."""
+    """An array of any type and shape, or ValueError for a nesting that has no shape, or masked entries."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must be a numeric array without masked entries")
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -146,29 +189,10 @@ def check_broadcast(**arrays: NDArray[Any]) -> None:
         ) from error
 
 
-def _numeric(name: str, values: ArrayLike) -> NDArray[Any]:
-    found = as_array(name, values)
-    if found.dtype.kind == "O":
-        found = _from_objects(name, found)
-    if found.dtype.kind == "b":
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a numeric array, got dtype {found.dtype}")
-    return found
-
-
-def _finite(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype.kind == "f":
-        array = array.astype(np.float64, copy=False)
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite, got {_first(array, ~np.isfinite(array))}")
-    return array
-
-
 def _from_objects(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Fractions, decimals and big integers become float64; text and nesting are refused."""
     try:
-        if any(value is None or isinstance(value, (str, bytes)) for value in array.flat):
+        if any(isinstance(value, _NO_NUMBERS) for value in array.flat):
             raise TypeError
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

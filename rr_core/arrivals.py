@@ -59,7 +59,9 @@ def first_reports(counts: ArrayLike, sizes: Sequence[int], rng: np.random.Genera
     >>> [part.tolist() for part in first_reports([3, 0, 2], [1, 2, 5], generator(1, Stream.ARRIVALS))]
     [[3, 0, 2], [0, 0, 2], [0, 0, 1]]
     """
-    left = np.atleast_1d(whole_counts("counts", counts, np.shape(counts)[-1])).copy()
+    left = whole_counts("counts", counts, _validate.as_array("counts", counts).size).copy()
+    if left.ndim != 1:
+        raise ValueError(f"counts must have shape (k,), got {left.shape}")
     total = _validate.integer("the sum of counts", int(left.sum()), 0, limits.N_MAX)
     smaller = [*sizes][::-1]
     if any(size >= before for before, size in zip([total + 1, *smaller], smaller, strict=False)):

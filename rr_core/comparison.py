@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import (
@@ -80,8 +81,7 @@ class Comparison:
 
 def truth_of(draw: Draw, target: Target) -> Array:
     """(k,) what the estimates are measured against."""
-    if target not in ("users", "population"):
-        raise ValueError(f"target must be 'users' or 'population', got {target!r}")
+    _validate.one_of("target", target, get_args(Target))
     return draw.theta if target == "users" else draw.population.probabilities
 
 

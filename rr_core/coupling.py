@@ -80,10 +80,8 @@ def multinomial(n: int, weights: ArrayLike, uniforms: Array) -> Counts:
     >>> [multinomial(n, [0.5, 0.3, 0.2], uniforms).tolist() for n in (3, 4, 5, 1000)]
     [[1, 2, 0], [1, 2, 1], [1, 3, 1], [481, 318, 201]]
     """
-    n = _validate.integer("n", n, 0)
-    weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
-    weights = _validate.histogram(weights, weights.shape[-1])
-    rates = _validate.shares(weights)
+    n = _validate.integer("n", n, 0, 2**62)
+    rates = _validate.shares(_validate.weights(weights))
     return _counts_with_sum(n, lambda time, where: poisson_quantile(time * rates[where], uniforms[where]))
 
 

@@ -292,14 +292,12 @@ def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Arra
     ``high``."""
     allowed = f">= {low}" if high == np.inf else f"from {low} to {_validate.short(high)}"
     try:
-        array = np.asarray(values)
-    except ValueError as error:  # a ragged nesting
-        raise ValueError(f"{name} must be whole numbers {allowed}, got a ragged sequence") from error
-    if array.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be whole numbers {allowed}, got {_validate.short(values)}")
-    if array.dtype.kind == "f":
-        array = array.astype(np.float64)
-    fine = np.isfinite(array) & (array >= low) & (array <= high) & (array == np.floor(array))
+        array = _validate.numbers(name, values)
+        if isinstance(values, (bool, np.bool_)):
+            raise ValueError
+    except ValueError as error:
+        raise ValueError(f"{name} must be whole numbers {allowed}, got {_validate.short(values)}") from error
+    fine = (array >= low) & (array <= high) & (array == np.floor(array))
     if not fine.all():
         raise ValueError(f"{name} must be whole numbers {allowed}, got {array[~fine][0]}")
     return array.astype(np.float64)

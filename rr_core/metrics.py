@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,7 @@ _beyond_doubles = np.errstate(over="ignore", divide="ignore", invalid="ignore")
 
 def check_users(users: str) -> None:
     """ValueError unless ``users`` is "fixed" or "sampled"."""
-    if not isinstance(users, str) or users not in ("fixed", "sampled"):
-        raise ValueError(f"users must be 'fixed' or 'sampled', got {_validate.short(users)}")
+    _validate.one_of("users", users, get_args(Users))
 
 
 @_beyond_doubles
@@ -152,15 +151,10 @@ def variance_at(shares: Array, n: float, mechanism: RandomizedResponse, users: U
 
 
 def _difference(theta_hat: ArrayLike, theta: ArrayLike) -> Array:
-    estimate, truth = _validate.as_array("theta_hat", theta_hat), _validate.as_array("theta", theta)
-    for name, array in (("theta_hat", estimate), ("theta", truth)):
-        if array.ndim == 0 or array.dtype.kind not in "iufb" or not array.shape[-1]:
-            raise ValueError(f"{name} must be a numeric array of shape (..., k) with k >= 1")
-    if estimate.shape[-1] != truth.shape[-1]:
-        raise ValueError(
-            f"theta_hat must have a last axis of length k = {truth.shape[-1]} like theta, "
-            f"got shape {estimate.shape}"
-        )
+    truth = _validate.numbers("theta", theta)
+    if truth.ndim == 0 or not truth.shape[-1]:
+        raise ValueError(f"theta must have shape (..., k) with k >= 1, got {truth.shape}")
+    estimate = _validate.vector("theta_hat", theta_hat, truth.shape[-1])
     _validate.check_broadcast(theta_hat=estimate, theta=truth)
     difference: Array = np.subtract(estimate, truth, dtype=np.float64)
     return difference

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
+from rr_core.profile import as_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +60,20 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
     counts = _validate.histogram(histogram, mechanism.k)
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
-    k, order = mechanism.k, np.argsort(counts, kind="stable")
+    counts, k = as_rows(counts)[0], mechanism.k
+    order = np.argsort(counts, kind="stable")
     rising, n_reports = counts[order], counts.sum()
     theta, g = [], []
     for n in range(k):
-        left = rising[n:]
-        total, m = left.sum(), k - n
+        left, m = rising[n:], k - n
+        total, above = left.sum(), left - left[0]
+        # m left - total, also where the counts are too large to be whole numbers in their sums.
+        excess = m * above - above.sum()
         estimate = np.zeros(k)
-        estimate[n:] = left / total + (m * left - total) * (mechanism.blur / mechanism.truth) / total
+        estimate[n:] = left / total + excess * (mechanism.blur / mechanism.truth) / total
         theta.append(estimate)
         # 1 - n q = (p - q) + m q; the difference of counts is exact where they are whole.
-        g.append((mechanism.keep * left[0] + mechanism.q * (m * left[0] - total)) / n_reports)
+        g.append((mechanism.keep * left[0] + mechanism.q * excess[0]) / n_reports)
         if g[-1] >= 0:
             break
     estimates = np.array(theta)

@@ -50,18 +50,15 @@ class Population:
         Raises:
             ValueError: when the weights are not a (k,) histogram or the labels are not k names.
         """
-        array = _validate.as_array("weights", weights)
-        if array.ndim != 1 or array.size < 2:
-            raise ValueError(f"weights must have shape (k,) with k >= 2, got {array.shape}")
-        array = _validate.histogram(array, array.size)
+        shares = _frozen(_validate.shares(_validate.weights(weights, 2)))
+        array = _validate.numbers("weights", weights)
         if labels is not None and len(labels) != array.size:
             raise ValueError(f"labels must be k = {array.size} names, got {len(labels)}")
         names = None if labels is None else tuple(labels)
-        whole = array.dtype.kind in "iu" and array.sum(dtype=np.float64) <= 2.0**62
+        whole = array.dtype == np.int64 and array.sum(dtype=np.float64) <= 2.0**62
         counts = _frozen(array.astype(np.int64)) if whole else None
         digest = hashlib.sha256(np.ascontiguousarray(array).tobytes())
         digest.update("\x00".join(names or ()).encode("utf-8", "surrogatepass"))
-        shares = _frozen(_validate.shares(array))
         return cls(f"weights:{digest.hexdigest()}", shares, names, counts, source)
 
 
@@ -92,6 +89,7 @@ def uniform(k: int) -> Array:
     >>> uniform(4).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
+    k = _validate.integer("k", k, 2)
     return np.full(k, 1 / k)
 
 
@@ -101,6 +99,7 @@ def geometric(k: int) -> Array:
     >>> geometric(4).round(4).tolist()
     [0.5333, 0.2667, 0.1333, 0.0667]
     """
+    k = _validate.integer("k", k, 2)
     return _validate.shares(np.exp2(-np.arange(k) / max(k / 10, 1)))
 
 
@@ -110,6 +109,7 @@ def two_humps(k: int) -> Array:
     >>> two_humps(5).round(4).tolist()
     [0.0689, 0.5301, 0.0438, 0.3147, 0.0426]
     """
+    k = _validate.integer("k", k, 2)
     x = (np.arange(k) + 0.5) / k
     left, right = (np.exp(-0.5 * ((x - at) / width) ** 2) for at, width in ((0.25, 0.07), (0.7, 0.1)))
     return _validate.shares(0.6 * _validate.shares(left) + 0.4 * _validate.shares(right))
@@ -121,6 +121,7 @@ def dominant(k: int) -> Array:
     >>> dominant(5).round(6).tolist()
     [0.8, 0.05, 0.05, 0.05, 0.05]
     """
+    k = _validate.integer("k", k, 2)
     weights = np.full(k, 0.2 / (k - 1))
     weights[0] = 0.8
     return weights
@@ -132,6 +133,7 @@ def step(k: int) -> Array:
     >>> step(5).round(6).tolist()
     [0.8, 0.05, 0.05, 0.05, 0.05]
     """
+    k = _validate.integer("k", k, 2)
     top = max(k // 5, 1)
     weights = np.full(k, 0.2 / (k - top))
     weights[:top] = 0.8 / top
@@ -233,11 +235,9 @@ def build(dist: str, k: int, s: float) -> Population:
     >>> build("zipf", 4, 1.0).k
     4
     """
+    _validate.one_of("dist", dist, (*SHAPES, *TABLES))
     if dist in TABLES:
         return TABLES[dist].population(dist)
-    if dist not in SHAPES:
-        known = ", ".join([*SHAPES, *TABLES])
-        raise ValueError(f"dist must be one of {known}, got {_validate.short(dist)}")
     k = _validate.integer("k", k, 2)
     shape = SHAPES[dist]
     key = f"{dist}:{k}:{float(s)!r}" if shape.uses_s else f"{dist}:{k}"

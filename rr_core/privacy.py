@@ -80,13 +80,9 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()
     [0.642857, 0.214286, 0.071429, 0.071429]
     """
-    try:
-        given = np.asarray(reports)
-    except ValueError as error:  # a ragged nesting
-        raise ValueError("reports must have shape (m,), got a ragged sequence") from error
-    if given.ndim != 1:
-        raise ValueError(f"reports must have shape (m,), got {given.shape}")
-    seen = [_validate.integer("reports", one, 0, mechanism.k - 1) for one in given.tolist()]
+    seen = _validate.categories("reports", reports, mechanism.k)
+    if seen.ndim != 1:
+        raise ValueError(f"reports must have shape (m,), got {seen.shape}")
     shares = _validate.vector("prior", prior, mechanism.k)
     if shares.ndim != 1:
         raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")
@@ -95,7 +91,7 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
             f"prior must be non-negative with a positive total, got {shares.min()} to {shares.max()}"
         )
     shares = shares / shares.max()
-    counts = np.bincount(np.array(seen, dtype=np.intp), minlength=mechanism.k)
+    counts = np.bincount(seen, minlength=mechanism.k)
     # Weights relative to the likeliest category that has any prior: nothing overflows, and what nobody has
     # keeps its zero however often it is reported.
     with np.errstate(divide="ignore"):

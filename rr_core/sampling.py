@@ -52,9 +52,8 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
     >>> int(multinomial(10**9, [0.7, 0.2, 0.1, 0.0], generator(1, Stream.USERS)).sum())
     1000000000
     """
-    n = _validate.integer("n", n, 0)
-    weights = np.atleast_1d(np.asarray(weights, dtype=np.float64))
-    weights = _validate.histogram(weights, weights.shape[-1])
+    n = _validate.integer("n", n, 0, 2**62)
+    weights = _validate.weights(weights).astype(np.float64)
     if weights.max() > 1e100:
         weights = _validate.shares(weights)
     row: Counts = _split(np.array([n], dtype=np.int64), weights, rng)[0]
@@ -209,6 +208,16 @@ def whole_counts(name: str, values: ArrayLike, k: int) -> Counts:
     if not largest <= _LARGEST_TOTAL:
         raise ValueError(f"{name} must add up to at most 2^62, got {largest:g}")
     return array.astype(np.int64, copy=False)
+
+
+def one_collection(name: str, values: ArrayLike, k: int) -> Counts:
+    """`whole_counts` of one dimension, (k,), with a total of at least one, or ValueError naming ``name``."""
+    counts = whole_counts(name, values, k)
+    if counts.ndim != 1:
+        raise ValueError(f"{name} must have shape (k,), got {counts.shape}")
+    if not counts.any():
+        raise ValueError(f"{name} must have a total >= 1, got all zeros")
+    return counts
 
 
 def _throw(totals: Counts, k: int, rng: np.random.Generator) -> Counts:

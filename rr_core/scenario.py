@@ -44,9 +44,7 @@ class Scenario:
     seed: int = 5
 
     def __post_init__(self) -> None:
-        if not isinstance(self.dist, str) or self.dist not in DISTRIBUTIONS:
-            known = ", ".join(DISTRIBUTIONS)
-            raise ValueError(f"dist must be one of {known}, got {_validate.short(self.dist)}")
+        _validate.one_of("dist", self.dist, DISTRIBUTIONS)
         if self.dist in TABLES:
             object.__setattr__(self, "k", len(TABLES[self.dist].rows))
         for field in FIELDS:

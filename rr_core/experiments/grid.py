@@ -147,9 +147,7 @@ class Settings:
         object.__setattr__(self, "seeds", _validate.integer("seeds", self.seeds, 1))
         object.__setattr__(self, "seed", _validate.integer("seed", self.seed, SEED_MIN, SEED_MAX))
         for name, allowed in (("users", ("fixed", "sampled")), ("people", ("drawn", "rounded"))):
-            chosen = getattr(self, name)
-            if not isinstance(chosen, str) or chosen not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {_validate.short(chosen)}")
+            _validate.one_of(name, getattr(self, name), allowed)
         for name, known in (("estimators", tuple(ESTIMATORS)), ("metrics", METRICS)):
             chosen = getattr(self, name)
             names = tuple(chosen) if np.iterable(chosen) else ()

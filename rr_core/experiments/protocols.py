@@ -85,11 +85,8 @@ class Setting:
     s: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.protocol not in get_args(ProtocolKey):
-            raise ValueError(f"protocol must be 'k_rr', 'sue' or 'oue', got {_validate.short(self.protocol)}")
-        if self.population not in (JEFFREYS, AGE, *SHAPES, *TABLES):
-            known = ", ".join((JEFFREYS, AGE, *SHAPES, *TABLES))
-            raise ValueError(f"population must be one of {known}, got {_validate.short(self.population)}")
+        _validate.one_of("protocol", self.protocol, get_args(ProtocolKey))
+        _validate.one_of("population", self.population, (JEFFREYS, AGE, *SHAPES, *TABLES))
         check_users(self.users)
         if self.population == JEFFREYS and self.users == "fixed":
             raise ValueError("users must be 'sampled' where the population is 'jeffreys', got 'fixed'")

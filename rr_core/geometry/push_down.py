@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rr_core import _validate
+from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity, profile_collinearity
 from rr_core.estimators import inv_n_rule, inv_p_rule, mle_rule, rule
@@ -91,9 +91,7 @@ def push_down(
     >>> pushed.off_line_ranges
     [(19, 20)]
     """
-    row = _validate.histogram(histogram, mechanism.k)
-    if row.ndim != 1 or row.dtype.kind not in "iu":
-        raise ValueError(f"histogram must be (k,) whole counts, got {row.dtype} of shape {row.shape}")
+    row = sampling.one_collection("histogram", histogram, mechanism.k)
     if (total := row.sum(dtype=np.float64)) > 2**53:
         raise ValueError(f"histogram must be (k,) whole counts with a total <= 2^53, got {total:g}")
     category = _validate.integer("category", category, 0, mechanism.k - 1)

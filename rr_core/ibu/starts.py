@@ -41,10 +41,7 @@ class Start:
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in START_KINDS:
-            raise ValueError(
-                f"kind must be one of {', '.join(START_KINDS)}, got {_validate.short(self.kind)}"
-            )
+        _validate.one_of("kind", self.kind, START_KINDS)
         if not 0 < _validate.real("mass", self.mass, "strictly between 0 and 1") < 1:
             raise ValueError(f"mass must be strictly between 0 and 1, got {self.mass}")
 
@@ -54,8 +51,8 @@ class Start:
         Raises:
             ValueError: when the category does not exist or the weights are not k numbers >= 0.
         """
-        counts = np.asarray(histogram, dtype=np.float64)
-        k = counts.size
+        k = _validate.as_array("histogram", histogram).size
+        counts = _validate.histogram(histogram, k)
         if self.kind == "uniform":
             return None
         if self.kind == "reports":

@@ -239,16 +239,13 @@ def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Ar
     if not ((budgets >= EPSILON_OF_ERRORS_MIN) & (budgets <= _EPSILON_MAX)).all():
         allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
         raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")
-    if not ((reports >= N_MIN) & np.isfinite(reports)).all():
+    if not (reports >= N_MIN).all():
         raise ValueError(f"n must be a number >= {N_MIN:g}, got {_validate.short(n)}")
     return k, budgets, reports
 
 
 def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be numbers, got {_validate.short(values)}") from error
+    return _validate.numbers(name, values).astype(np.float64)
 
 
 def _sampled(users: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -329,8 +329,7 @@ def _by_name(values: Array) -> dict[str, dict[str, Array]]:
 
 def _settings(along: Along, points: ArrayLike, fixed_value: float) -> tuple[Array, NDArray[np.int64]]:
     """(epsilons, n), one of each per point."""
-    if not isinstance(along, str) or along not in ("epsilon", "n"):
-        raise ValueError(f"along must be 'epsilon' or 'n', got {_validate.short(along)}")
+    _validate.one_of("along", along, get_args(Along))
     varying = np.ravel(_validate.numbers("points", points)).tolist()
     if not varying:
         raise ValueError("points must have one value or more, got none")

@@ -167,8 +167,7 @@ def support(key: Key, k: int, epsilon: float) -> Support:
     (0.232, 0.0853)
     """
     k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
-    if not isinstance(key, str) or key not in KEYS:
-        raise ValueError(f"key must be one of {', '.join(KEYS)}, got {_validate.short(key)}")
+    _validate.one_of("key", key, KEYS)
     if key == "rr":
         mechanism = RandomizedResponse(k, epsilon)
         return Support(key, mechanism.p, mechanism.q, mechanism.keep, (k - 2) * mechanism.q)
@@ -425,8 +424,9 @@ class RmseCurves:
 def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed") -> RmseCurves:
     """`RmseCurves` over the numbers of categories ``ks`` (whole numbers >= 2) at one epsilon. With sampled users
     the mean is at equal shares, where it is largest."""
-    values = np.asarray(ks)
-    rows = [compare(int(value), epsilon, n, 1 / int(value), users) for value in values]
+    k = _validate.integer("k", k, 2)
+    values = np.array([_validate.integer("ks", one, 2) for one in _row("ks", ks)])
+    rows = [compare(one, epsilon, n, 1 / one, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
     return _curves(values, rows, k, now, (single_k(epsilon), flip_k_of_mean(epsilon)), n, users)
 
@@ -435,10 +435,19 @@ def against_epsilon(
     epsilons: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed"
 ) -> RmseCurves:
     """`RmseCurves` over the budgets ``epsilons`` at one number of categories."""
-    values = np.asarray(epsilons, np.float64)
-    rows = [compare(k, float(value), n, 1 / k, users) for value in values]
+    k = _validate.integer("k", k, 2)
+    values = np.array([_epsilon(one, "epsilons") for one in _row("epsilons", epsilons)])
+    rows = [compare(k, one, n, 1 / k, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
     return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, "oue", 1 / k)), n, users)
+
+
+def _row(name: str, values: ArrayLike) -> list[float]:
+    checked = _validate.numbers(name, values)
+    if checked.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {checked.shape}")
+    row: list[float] = checked.tolist()
+    return row
 
 
 def _curves(
@@ -456,8 +465,7 @@ def _curves(
 
 
 def _other(against: Key, epsilon: float) -> Support:
-    if against in ("rr", "subset", "hr"):
-        raise ValueError(f"against must be one of sue, oue, olh, got {against!r}")
+    _validate.one_of("against", against, ("sue", "oue", "olh"))
     return support(against, 2, epsilon)
 
 
@@ -498,11 +506,11 @@ def _hadamard_entropy(k: int, blocks: Blocks) -> float:
     return total / math.log(2)
 
 
-def _epsilon(epsilon: float) -> float:
+def _epsilon(epsilon: float, name: str = "epsilon") -> float:
     allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
-    value = _validate.real("epsilon", epsilon, allowed)
+    value = _validate.real(name, epsilon, allowed)
     if not EPSILON_OF_ERRORS_MIN <= value <= _EPSILON_MAX:
-        raise ValueError(f"epsilon must be {allowed}, got {epsilon!r}")
+        raise ValueError(f"{name} must be {allowed}, got {epsilon!r}")
     return value
 
 

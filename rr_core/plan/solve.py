@@ -192,7 +192,9 @@ def _signed_log(nats: Array) -> Array:
 
 
 def checked_guess(target: Target, k: int, theta: ArrayLike | Guess | None) -> Guess:
-    """The guess, or ValueError where the target has no meaning for it."""
+    """The guess, or ValueError where the target is none or has no meaning for it."""
+    if not isinstance(target, Target):
+        raise ValueError(f"target must be a Target, got {_validate.short(target)}")
     guess = Guess.of(k, theta)
     if target.kind == "top" and target.value >= guess.k:
         raise ValueError(

@@ -88,9 +88,7 @@ class Target:
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            known = ", ".join(KINDS)
-            raise ValueError(f"kind must be one of {known}, got {_validate.short(self.kind)}")
+        _validate.one_of("kind", self.kind, KINDS)
         kind = self.about
         if kind.whole:
             _validate.integer("value", self.value, int(kind.low), int(kind.high))

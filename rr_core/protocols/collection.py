@@ -112,7 +112,7 @@ def collect(
     >>> collect(Channel.warner(0.8), [700, 300], 1).counts.sum()
     np.int64(1000)
     """
-    users = sampling.whole_counts("true_counts", true_counts, channel.k)
+    users = sampling.one_collection("true_counts", true_counts, channel.k)
     return ChannelCollection(channel, users, channel.randomize_histogram(users, rng))
 
 
@@ -199,7 +199,7 @@ def collect_unary(
     >>> collect_unary(UnaryEncoding(3, 1.0), [700, 200, 100], 1).reports.shape
     (1000, 3)
     """
-    users = sampling.whole_counts("true_counts", true_counts, protocol.k)
+    users = sampling.one_collection("true_counts", true_counts, protocol.k)
     rng = np.random.default_rng(rng)
     if int(users.sum()) * protocol.k > MOST_BITS:
         return UnaryCollection(protocol, users, protocol.randomize_support(users, rng), None)
@@ -238,7 +238,7 @@ def one_person(
     >>> one_person([1] + [0] * 9, RandomizedResponse(10, np.log(3)), UnaryEncoding(10, 1.0), 1).debiased.round(1).tolist()
     [-0.5, -0.5, -0.5, -0.5, 5.5, -0.5, -0.5, -0.5, -0.5, -0.5]
     """
-    users = sampling.whole_counts("true_counts", true_counts, protocol.k)
+    users = sampling.one_collection("true_counts", true_counts, protocol.k)
     rng = np.random.default_rng(rng)
     truth = int(np.searchsorted(np.cumsum(users), rng.integers(int(users.sum())), side="right"))
     report = np.zeros(protocol.k)
@@ -259,8 +259,8 @@ def inv_by_each(
     >>> sorted(inv_by_each([700, 200, 100], 1.0, 1))
     ['hr', 'oue', 'rr', 'subset', 'sue']
     """
-    counts = np.asarray(true_counts)
-    users = sampling.whole_counts("true_counts", counts, counts.shape[-1])
+    size = _validate.as_array("true_counts", true_counts).size
+    users = sampling.one_collection("true_counts", true_counts, size)
     k, n, rng = users.size, int(users.sum()), np.random.default_rng(rng)
     mechanism, subset, hadamard = (
         RandomizedResponse(k, epsilon),

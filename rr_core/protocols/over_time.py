@@ -94,10 +94,7 @@ class Longitudinal:
     g: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
-            raise ValueError(
-                f"scheme must be one of {', '.join(SCHEMES)}, got {_validate.short(self.scheme)}"
-            )
+        _validate.one_of("scheme", self.scheme, SCHEMES)
         support_of("rr", self.k, self.epsilon)  # checks both
         object.__setattr__(self, "k", int(self.k))
         object.__setattr__(self, "epsilon", float(self.epsilon))

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rr_core import estimators, metrics, sampling
+from rr_core import _validate, estimators, metrics, sampling
 from rr_core._validate import Array
 from rr_core.data import read_csv
 from rr_core.mechanism import RandomizedResponse
@@ -45,7 +45,7 @@ def distance_to_mle(
     [[0.002, 0.0]]
     """
     rng = np.random.default_rng(rng)
-    shares = np.asarray(theta, dtype=np.float64)
+    shares = _validate.vector("theta", theta, mechanism.k)
     distances = np.empty((len(priors), len(sizes)))
     for column, n in enumerate(sizes):
         users = sampling.multinomial(n, shares, rng)

@@ -26,12 +26,7 @@ Counts = sampling.Counts
 
 def checked_counts(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
     """One (k,) histogram of at least one report, or ValueError naming ``counts``."""
-    array = sampling.whole_counts("counts", counts, mechanism.k)
-    if array.ndim != 1:
-        raise ValueError(f"counts must have shape (k,), got {array.shape}")
-    if not array.any():
-        raise ValueError("counts must have a total >= 1, got all zeros")
-    return array
+    return sampling.one_collection("counts", counts, mechanism.k)
 
 
 def checked_level(level: float) -> float:

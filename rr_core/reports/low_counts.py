@@ -158,12 +158,10 @@ def strays(
     ([False, False, False, True], 212)
     """
     chance = _checked_chance(chance)
-    counts = _validate.as_array("counts", counts)
-    if counts.ndim != 1 or (counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0)):
-        raise ValueError(
-            f"counts must be whole numbers >= 0 in one dimension, got {_validate.short(counts.tolist())}"
-        )
-    counts = sampling.whole_counts("counts", counts, counts.size)
+    size = _validate.as_array("counts", counts).size
+    counts = sampling.whole_counts("counts", counts, size)
+    if counts.ndim != 1:
+        raise ValueError(f"counts must have shape (k,), got {counts.shape}")
     if counts.size < 2:
         return Strays(np.zeros(counts.size, dtype=bool), 0.0, 0)
     if k is not None:

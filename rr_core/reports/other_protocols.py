@@ -97,9 +97,7 @@ def analyse_channel(
     ([0.733333, 0.266667], 1.3863)
     """
     level = checked_level(level)
-    reports = sampling.whole_counts("counts", counts, channel.m)
-    if reports.ndim != 1 or not reports.any():
-        raise ValueError(f"counts must have shape (m,) and a total >= 1, got shape {reports.shape}")
+    reports = sampling.one_collection("counts", counts, channel.m)
     best = mle_channel(reports, channel)
     n, estimates = int(reports.sum()), {"mle": best.theta}
     expected = n * channel.expected(best.theta)[channel.possible]
@@ -187,8 +185,8 @@ def analyse_unary(
         n: number of reports, an integer >= 1.
         level: probability of the intervals, between 0 and 1.
         users: as in `analyse_channel`.
-        bits: different reports, (r, k) of 0 and 1, and how often each occurred, (r,); None when only the support is
-            known.
+        bits: a pair: different reports, (r, k) of 0 and 1, and how often each occurred, (r,); None when only the
+            support is known.
 
     Raises:
         ValueError: naming the argument.
@@ -209,6 +207,10 @@ def analyse_unary(
     variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
     certificate = None
     if bits is not None:
+        if not isinstance(bits, tuple) or len(bits) != 2:
+            raise ValueError(
+                f"bits must be a pair (reports, occurrences) or None, got {_validate.short(bits)}"
+            )
         best = mle_unary(bits[0], protocol, counts=bits[1])
         estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
     return OtherAnalysis(
@@ -218,7 +220,7 @@ def analyse_unary(
         estimates,
         _intervals(estimates["inv"], variance, level),
         certificate,
-        _fit_of_unary(np.asarray(support), protocol, n),
+        _fit_of_unary(ones, protocol, n),
         n * protocol.q < LEAST_EXPECTED,
     )
 

@@ -70,8 +70,8 @@ def test_a_text_that_is_no_key_is_refused(key):
     [
         ({"seeds": 0}, "seeds must be an integer >= 1, got 0"),
         ({"seed": -1}, "seed must be an integer from 0"),
-        ({"users": "all"}, "users must be one of fixed, sampled, got 'all'"),
-        ({"people": "real"}, "people must be one of drawn, rounded, got 'real'"),
+        ({"users": "all"}, "users must be 'fixed' or 'sampled', got 'all'"),
+        ({"people": "real"}, "people must be 'drawn' or 'rounded', got 'real'"),
         ({"metrics": ()}, "metrics must be some of mse, tv, max, nll"),
         ({"estimators": ("inv", "ibu")}, "estimators must be some of inv, inv_n, inv_p, mle_star"),
     ],

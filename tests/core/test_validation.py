@@ -146,9 +146,9 @@ def test_wrong_theta(theta, said):
 def test_errors_between_vectors_of_different_length():
     for distance in (rr_core.squared_error, rr_core.total_variation, rr_core.max_error):
         message = refusal(distance, [0.5, 0.5], [0.2, 0.3, 0.5])
-        assert message == "theta_hat must have a last axis of length k = 3 like theta, got shape (2,)"
+        assert message == "theta_hat must have a last axis of length k = 3, got shape (2,)"
         assert refusal(distance, ["a", "b"], [0.5, 0.5]).startswith("theta_hat must be a numeric array")
-        assert refusal(distance, [0.5, 0.5], 3.0).startswith("theta must be a numeric array")
+        assert refusal(distance, [0.5, 0.5], 3.0).startswith("theta must have shape (..., k)")
 
 
 @pytest.mark.parametrize("n", [0, -1, float("nan"), "9", None, True], ids=repr)
