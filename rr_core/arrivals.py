@@ -63,11 +63,11 @@ def first_reports(counts: ArrayLike, sizes: Sequence[int], rng: np.random.Genera
     if left.ndim != 1:
         raise ValueError(f"counts must have shape (k,), got {left.shape}")
     total = _validate.integer("the sum of counts", int(left.sum()), 0, limits.N_MAX)
-    smaller = [*sizes][::-1]
+    smaller = [_validate.integer("sizes", size, 0) for size in _validate.numbers("sizes", sizes).ravel()][
+        ::-1
+    ]
     if any(size >= before for before, size in zip([total + 1, *smaller], smaller, strict=False)):
         raise ValueError(f"sizes must increase, from 0 to at most {total}, got {_validate.short(sizes)}")
-    if smaller and smaller[-1] < 0:
-        raise ValueError(f"sizes must be non-negative, got {smaller[-1]}")
     for size in smaller:
         if size < left.sum() >= _SAMPLER_LIMIT:  # the last report goes by itself: then they are few enough
             left[np.searchsorted(np.cumsum(left), rng.integers(left.sum()), side="right")] -= 1

@@ -82,6 +82,8 @@ def multinomial(n: int, weights: ArrayLike, uniforms: Array) -> Counts:
     """
     n = _validate.integer("n", n, 0, 2**62)
     rates = _validate.shares(_validate.weights(weights))
+    if rates.shape != uniforms.shape:
+        raise ValueError(f"weights must have the shape of uniforms, {uniforms.shape}, got {rates.shape}")
     return _counts_with_sum(n, lambda time, where: poisson_quantile(time * rates[where], uniforms[where]))
 
 

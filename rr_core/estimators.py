@@ -92,16 +92,21 @@ RuleMaker = Callable[[Profile, RandomizedResponse], Rule]
 
 
 def inv_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
-    """Inv keeps every category. ValueError where an entry, up to (k - 1)/(e^eps - 1), can exceed the largest double."""
+    """Inv keeps every category. ValueError as in `check_inv_is_finite`."""
+    check_inv_is_finite(mechanism)
     k, cut, total = mechanism.k, levels.values[:, -1], levels.totals
-    least = k / _LARGEST
-    if mechanism.truth < least:
-        raise ValueError(
-            f"epsilon must be a number with {least:.3g} <= epsilon <= {EPSILON_MAX:g} for Inv with k = {k}, "
-            f"got {mechanism.epsilon!r}"
-        )
     gain = mechanism.blur / mechanism.truth / total
     return _InvRule(cut, levels.excess[:, -1], gain, np.full(len(cut), float(k)), total)
+
+
+def check_inv_is_finite(mechanism: RandomizedResponse) -> None:
+    """ValueError where an entry of Inv, up to (k - 1)/(e^eps - 1), can exceed the largest double."""
+    least = mechanism.k / _LARGEST
+    if mechanism.truth < least:
+        raise ValueError(
+            f"epsilon must be a number with {least:.3g} <= epsilon <= {EPSILON_MAX:g} for Inv with k = "
+            f"{mechanism.k}, got {mechanism.epsilon!r}"
+        )
 
 
 def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rr_core import coupling, streams
+from rr_core import _validate, coupling, streams
 from rr_core.estimators import mle_star
+from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.streams import Stream
 
@@ -85,9 +86,10 @@ def lesson(epsilons: tuple[float, ...] = EPSILONS, seed: int = SEED) -> Lesson:
     [0.256, 0.967]
     """
     true_counts = np.array(list(PEOPLE.values()), dtype=np.int64)
+    seed = _validate.integer("seed", seed, SEED_MIN, SEED_MAX)
     dice = streams.generator(seed, Stream.NOISE).random((2, true_counts.size))
     steps = []
-    for epsilon in epsilons:
+    for epsilon in _validate.numbers("epsilons", epsilons).ravel():
         mechanism = RandomizedResponse(true_counts.size, epsilon)
         counts = coupling.noisy_histogram(true_counts, mechanism.keep, dice)
         estimate = mle_star(counts, mechanism)

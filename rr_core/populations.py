@@ -238,9 +238,9 @@ def build(dist: str, k: int, s: float) -> Population:
     _validate.one_of("dist", dist, (*SHAPES, *TABLES))
     if dist in TABLES:
         return TABLES[dist].population(dist)
-    k = _validate.integer("k", k, 2)
+    k, s = _validate.integer("k", k, 2), _validate.real("s", s, "a number >= 0")
     shape = SHAPES[dist]
-    key = f"{dist}:{k}:{float(s)!r}" if shape.uses_s else f"{dist}:{k}"
+    key = f"{dist}:{k}:{s!r}" if shape.uses_s else f"{dist}:{k}"
     return Population(key, _frozen(shape.build(k, s)), source=shape.name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import ULPS
 from rr_core.law import most_negative, negative_chances, report_band
@@ -73,6 +74,8 @@ class EmptyShare:
         ``chance``. The counts of one collection sum to N, so its observations are negatively associated and
         their mean varies less than that of independent ones. (With the observed share in place of ``chance``
         the error of one observation would be 0.)"""
+        if not 0 <= (chance := _validate.real("chance", chance, "a number from 0 to 1")) <= 1:
+            raise ValueError(f"chance must be a number from 0 to 1, got {chance!r}")
         return math.sqrt(chance * (1 - chance) / self.looks)
 
 
@@ -114,6 +117,7 @@ class ExpectedNegatives:
 
 def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
     """Expected number of negatives for the users of a draw, or for ``times`` as many with the same shares."""
+    times = _validate.integer("times", times, 1)
     n, (users, categories) = draw.scenario.n * times, np.unique(draw.true_counts, return_counts=True)
     expected, has = categories * negative_chances(users * times, n, draw.mechanism), users > 0
     return ExpectedNegatives(

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.data import read_csv
+from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users, squared_error
 from rr_core.populations import SHAPES, TABLES, build
@@ -174,6 +175,7 @@ def measure(
     ('fixed', True)
     """
     collections = _validate.integer("collections", collections, 1)
+    seed = _validate.integer("seed", seed, SEED_MIN, SEED_MAX)
     shares, done = _shares(setting, people), 0
     fixed = (
         sampling.whole_users(shares, setting.n) if shares is not None and setting.users == "fixed" else None

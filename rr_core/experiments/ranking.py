@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
+from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import TIE, exceeds_chance, mean_rounding
 from rr_core.experiments.cell import CellResult
@@ -271,6 +272,7 @@ def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
     >>> stand.n_completed, stand.n_settled, stand.n_beaten
     (3, 2, 2)
     """
+    close = _validate.real("close", close, "a ratio")
     found = [(cell, leading(result, cell, metric)) for cell in result.cells]
     apart = [(cell, lead) for cell, lead in found if not lead.equal]
     ratios = np.array([regret(result, cell, metric, "mle_star") for cell, _ in apart])

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rr_core import _validate
 from rr_core.experiments.cell import CellResult, compute_cell, expected_cell_seconds, simulate_cell, summarise
 from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.populations import Population
@@ -108,7 +109,7 @@ def run(
 
 def expected_seconds(sweep: Sweep, workers: int = 1, done: SweepResult | None = None) -> float:
     """A rough estimate, before it starts, of how long a sweep takes on an ordinary machine."""
-    known = done.by_cell if done else {}
+    known, workers = done.by_cell if done else {}, _validate.integer("workers", workers, 1)
     return (
         sum(expected_cell_seconds(cell, sweep.settings) for cell in sweep.cells if cell not in known)
         / workers

@@ -60,6 +60,7 @@ class PushDown:
 
     def collinearity_at(self, index: int) -> Collinearity:
         """How the repairs lie at ``counts[index]``; its fields are plain numbers."""
+        index = _validate.integer("index", index, -len(self.counts), len(self.counts) - 1)
         single: dict[str, Any] = {
             field.name: getattr(self.collinearity, field.name)[index] for field in fields(self.collinearity)
         }

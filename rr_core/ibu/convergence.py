@@ -337,7 +337,9 @@ class RunComparison:
 
     def select(self, first: int, end: int) -> RunComparison:
         """Runs ``first`` to ``end - 1`` of these."""
-        chosen = slice(first, end)
+        runs = len(self.scenarios)
+        first = _validate.integer("first", first, 0, runs)
+        chosen = slice(first, _validate.integer("end", end, first))
         return replace(
             self,
             scenarios=self.scenarios[chosen],
@@ -358,7 +360,10 @@ def compare_epsilons(
         progress: as in `ibu_path`.
     """
     users = Users(draw.population, draw.true_counts)
-    draws = [replace(draw.scenario, epsilon=epsilon).collect(users) for epsilon in epsilons]
+    budgets = _validate.numbers("epsilons", epsilons).ravel().tolist()
+    if not budgets:
+        raise ValueError("epsilons must have one value or more, got none")
+    draws = [replace(draw.scenario, epsilon=epsilon).collect(users) for epsilon in budgets]
     return compare_runs(draws, iterations, progress)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -224,6 +224,7 @@ def affordable_iterations(histogram: ArrayLike, iterations: int) -> int:
     >>> affordable_iterations([60, 30, 10], 50_000), affordable_iterations(range(100_000), 50_000)
     (20000, 500)
     """
+    iterations = _validate.integer("iterations", iterations, 0)
     affordable = _BUDGET / (_n_distinct(histogram) + _OVERHEAD)
     shorter = [length for length in _LENGTHS if length <= affordable]
     return min(iterations, shorter[-1] if shorter else _LENGTHS[0])
@@ -236,5 +237,4 @@ def records_per_decade(histogram: ArrayLike) -> int:
 
 
 def _n_distinct(histogram: ArrayLike) -> int:
-    counts: NDArray[np.int64] = np.asarray(histogram)
-    return np.unique(counts).size
+    return np.unique(_validate.numbers("histogram", histogram)).size

@@ -212,6 +212,7 @@ class IBUPath:
 
     def estimate(self, index: int) -> Array:
         """(..., k) the estimate at ``iterations[index]``."""
+        index = _validate.integer("index", index, -len(self.thetas), len(self.thetas) - 1)
         return self.by_category(self.thetas[index])
 
     def by_category(self, on_levels: Array) -> Array:
@@ -222,6 +223,7 @@ class IBUPath:
     def row(self, index: int) -> IBUPath:
         """The record of one histogram of the flattened batch, without padding."""
         rows, levels = len(self.mechanisms), self._levels
+        index = _validate.integer("index", index, 0, rows - 1)
         real = levels.multiplicities[index] > 0
 
         def curve(per_iteration: Array) -> Array:

@@ -51,8 +51,10 @@ class Start:
         Raises:
             ValueError: when the category does not exist or the weights are not k numbers >= 0.
         """
-        k = _validate.as_array("histogram", histogram).size
-        counts = _validate.histogram(histogram, k)
+        given = _validate.as_array("histogram", histogram)
+        if given.ndim != 1 or given.size < 2:
+            raise ValueError(f"histogram must have shape (k,) with k >= 2, got {given.shape}")
+        k, counts = given.size, _validate.histogram(given, given.size)
         if self.kind == "uniform":
             return None
         if self.kind == "reports":

@@ -331,9 +331,10 @@ def subset_selection(k: int = 10, epsilon: float = 1.0) -> SubsetSelectionCheck:
     >>> round(check.ratio, 2), check.subset_size
     (1.41, 3)
     """
+    of_inv, k = squared_error_of_inv(k, epsilon), int(k)
     errors = {size: _error_of_subsets(k, epsilon, size) for size in range(1, k)}
     best = min(errors, key=errors.__getitem__)
-    return SubsetSelectionCheck(k, epsilon, squared_error_of_inv(k, epsilon), errors[best], best)
+    return SubsetSelectionCheck(k, epsilon, of_inv, errors[best], best)
 
 
 def _error_of_subsets(k: int, epsilon: float, size: int) -> float:

@@ -87,7 +87,12 @@ class Support:
         out the categories.
         """
         check_users(users)
-        theta, n = np.asarray(theta, np.float64), np.asarray(n, np.float64)
+        theta, n = (_validate.numbers(*one).astype(np.float64) for one in (("theta", theta), ("n", n)))
+        _validate.check_broadcast(theta=theta, n=n)
+        if not (n >= N_MIN).all():
+            raise ValueError(f"n must be a number >= {N_MIN:g}, got {n.min():g}")
+        if not ((theta >= 0) & (theta <= 1)).all():
+            raise ValueError(f"theta must be from 0 to 1, got {theta.min():g} to {theta.max():g}")
         noise = self.noise + theta * self.slope
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
         return variance
@@ -100,10 +105,12 @@ class Support:
         For fixed users it is the variance at theta = 1/k, whatever the population. For sampled users it also
         depends on ``squares``, the sum of theta_i^2, from 1/k to 1; None means equal shares, which is worst.
         """
+        k = _validate.integer("k", k, 2)
+        squares = 1 / k if squares is None else _share("squares", squares)
         mean: Array = self.variance(1 / k, n)
         check_users(users)
         if users == "sampled":
-            mean = mean + (1 - (1 / k if squares is None else squares)) / k / np.asarray(n, np.float64)
+            mean = mean + (1 - squares) / k / np.asarray(n, np.float64)
         return mean
 
     def bits(self, k: int) -> int:
@@ -112,6 +119,7 @@ class Support:
         hashed value, ceil(log2 g), and which hash function: two numbers below max(k, g), as a family of pairwise
         independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.) Hadamard response a number
         below the number of blocks times their size."""
+        k = _validate.integer("k", k, 2)
         if self.key in ("sue", "oue"):
             return k
         if self.blocks is not None:
@@ -124,6 +132,7 @@ class Support:
         """Mean bits of one report behind an ideal entropy coder, when all categories are equally common (the
         worst case but for Hadamard response, whose reports are not equally common then). Subset selection: log2 of the
         number of subsets. Unary encoding: k H(m), each bit coded by its chance m = q* + (p* - q*)/k of being one."""
+        k = _validate.integer("k", k, 2)
         if self.blocks is not None:
             return _hadamard_entropy(k, self.blocks)
         if self.key in ("sue", "oue"):
@@ -499,10 +508,10 @@ def _hadamard_entropy(k: int, blocks: Blocks) -> float:
             signs = (1, -1) if cycles and each > 1 else (1,)
             sums += [sign * height for sign in signs]
             numbers += [each // len(signs)] * len(signs)
-        held = (m - 1 + np.array(sums)) / 2
+        held = (m - 1 + np.array(sums, np.float64)) / 2
         # Divided by e^eps and k one after the other: their product may be beyond the largest double.
         chances = (1 + odds * (held / k)) / (odds + 2 * count) / (size // 2)
-        total += times * float(np.array(numbers) @ entr(chances))
+        total += times * float(np.array(numbers, np.float64) @ entr(chances))
     return total / math.log(2)
 
 

@@ -176,6 +176,9 @@ def least_users(function: Shortfall, channels: Channels) -> Array:
 def share_below_one_person(target: Target, n: float, users: Users) -> str:
     """Why no category of these n users has the share that the target names, as a sentence: it is less than one person.
     Empty when one can have it."""
+    _check_target(target)
+    n = checked_n(n)
+    check_users(users)
     share = {"share": target.share, "smallest": target.value}.get(target.kind, 0.0)
     if users == "sampled" or has_whole_person(share, n):
         return ""
@@ -193,8 +196,7 @@ def _signed_log(nats: Array) -> Array:
 
 def checked_guess(target: Target, k: int, theta: ArrayLike | Guess | None) -> Guess:
     """The guess, or ValueError where the target is none or has no meaning for it."""
-    if not isinstance(target, Target):
-        raise ValueError(f"target must be a Target, got {_validate.short(target)}")
+    _check_target(target)
     guess = Guess.of(k, theta)
     if target.kind == "top" and target.value >= guess.k:
         raise ValueError(
@@ -203,6 +205,11 @@ def checked_guess(target: Target, k: int, theta: ArrayLike | Guess | None) -> Gu
     if target.about.needs_population and guess.shares is None:
         raise ValueError("theta must be a population for a target of kind 'top', got None (the worst case)")
     return guess
+
+
+def _check_target(target: Target) -> None:
+    if not isinstance(target, Target):
+        raise ValueError(f"target must be a Target, got {_validate.short(target)}")
 
 
 def checked_epsilon(epsilon: float) -> float:

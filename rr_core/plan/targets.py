@@ -167,7 +167,7 @@ class Guess:
         categories is then the sum of the chord of f: exact where f is linear, an upper bound where f is
         convex, as the tails in `rr_core.plan.tails` are from two standard deviations on.
         """
-        shares = self.known_shares()[after:]
+        shares = self.known_shares()[_validate.integer("after", after, 0, self.k - 1) :]
         edges = np.flatnonzero(np.diff(shares, prepend=np.inf, append=-np.inf))
         values, weights = shares[edges[:-1]][::-1], np.diff(edges)[::-1]
         if values.size <= _MOST_LEVELS:

@@ -222,7 +222,8 @@ class Channel:
         >>> Channel([[0.9, 0.1], [0.2, 0.8]]).expected([0.5, 0.5]).round(6).tolist()
         [0.55, 0.45]
         """
-        expected: Array = _validate.vector("theta", theta, self.k) @ self.matrix
+        with np.errstate(over="ignore"):  # of what is no distribution
+            expected: Array = _validate.vector("theta", theta, self.k) @ self.matrix
         return expected
 
     def randomize(self, values: ArrayLike, rng: np.random.Generator | int | None = None) -> NDArray[np.int64]:

@@ -103,7 +103,7 @@ class FitTest:
 
     def rejects(self, level: float = REJECTION_LEVEL) -> bool:
         """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
-        return self.p_value <= level or self.extremes.too_many or self.extremes.too_few
+        return self.p_value <= checked_level(level) or self.extremes.too_many or self.extremes.too_few
 
 
 @dataclass(frozen=True)

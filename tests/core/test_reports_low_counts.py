@@ -165,7 +165,7 @@ def test_two_names_stay_and_impossible_numbers_of_categories_end_the_search():
 
 @pytest.mark.parametrize("counts", [[-1, 5], [0.5, 2.0], [[1, 2]]])
 def test_what_is_no_count_is_refused(counts):
-    with pytest.raises(ValueError, match="counts must (be|have)"):
+    with pytest.raises(ValueError, match=r"counts must (be|have)"):
         strays(counts, of(1.0))
 
 
