@@ -205,7 +205,9 @@ def _ratio(larger: float, smaller: float) -> float:
 
 def _index(what: str, name: str, known: tuple[str, ...]) -> int:
     if name not in known:
-        raise ValueError(f"{what} must be one of the sweep's, {', '.join(known)}, got {name!r}")
+        raise ValueError(
+            f"{what} must be one of the sweep's, {', '.join(known)}, got {_validate.short(name)}"
+        )
     return known.index(name)
 
 
@@ -410,7 +412,7 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     settings = first.sweep.settings, second.sweep.settings
     for one in settings:
         if metric not in one.metrics:
-            raise ValueError(f"metric must be one that both runs have, got {metric!r}")
+            raise ValueError(f"metric must be one that both runs have, got {_validate.short(metric)}")
     names = [name for name in settings[0].estimators if name in settings[1].estimators]
     cells = [cell for cell in first.by_cell if cell in second.by_cell]
     mine, theirs = (_Means.of(result, cells, metric, names) for result in (first, second))
