@@ -135,6 +135,7 @@ def collections_for(k: int, most: int = 1000) -> int:
     >>> collections_for(1000), collections_for(1_100_000)
     (1000, 100)
     """
+    k, most = _validate.integer("k", k, 2), _validate.integer("most", most, 1)
     return min(most, max(LEAST_COLLECTIONS, _CATEGORIES_DRAWN // k))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from rr_core import _validate
 from rr_core.metrics import Users, check_users
 from rr_core.reports.intervals import clopper_pearson, lower_tail, upper_tail
 
@@ -37,9 +38,13 @@ def fit_of_two(ones: int, n: int, chances: tuple[float, float]) -> float:
         n: number of reports, at least 1.
         chances: Pr(report = 1 | truth) of both truths.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> round(fit_of_two(783, 1000, (0.25, 0.75)), 5)
     0.00811
     """
+    ones, n, chances = _checked(ones, n, chances)
     low, high = min(chances), max(chances)
     seen = _ratio(ones, n, low, high)
     if seen == 0:
@@ -48,6 +53,14 @@ def fit_of_two(ones: int, n: int, chances: tuple[float, float]) -> float:
     below = -1 if low == 0 else _last(lambda y: _ratio(y, n, low, high) >= enough, int(n * low))
     above = n + 1 if high == 1 else n + 1 - _first_ones(n, enough, low, high)
     return min(1.0, max(_outside(below, above, n, chance) for chance in (low, high)))
+
+
+def _checked(ones: int, n: int, chances: tuple[float, float]) -> tuple[int, int, tuple[float, float]]:
+    n = _validate.integer("n", n, 1)
+    pair = _validate.vector("chances", chances, 2)
+    if pair.ndim != 1 or ((pair < 0) | (pair > 1)).any():
+        raise ValueError(f"chances must be two numbers from 0 to 1, got {_validate.short(chances)}")
+    return _validate.integer("ones", ones, 0, n), n, (float(pair[0]), float(pair[1]))
 
 
 def _first_ones(n: int, enough: float, low: float, high: float) -> int:
@@ -96,11 +109,19 @@ def interval_of_two(
         alpha: chance, at most, of not holding the share.
         users: "fixed" when the share is that of these users, "sampled" when it is that of their population.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> low, high = interval_of_two(783, 1000, (0.25, 0.75), 0.05, "sampled")
     >>> round(low, 3), round(high, 3)
     (1.012, 1.116)
     """
     check_users(users)
+    ones, n, chances = _checked(ones, n, chances)
+    if chances[0] == chances[1]:
+        raise ValueError(f"chances must be two different numbers, got {_validate.short(chances)}")
+    if not 0 < _validate.real("alpha", alpha, "between 0 and 1") < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {_validate.short(alpha)}")
     if chances[1] < chances[0]:
         return interval_of_two(n - ones, n, (1 - chances[0], 1 - chances[1]), alpha, users)
     none, every = chances

@@ -168,7 +168,9 @@ BY_NAME = {
     **dict.fromkeys(("n",), USERS),
     **dict.fromkeys(("histogram", "counts", "true_counts", "support", "weights", "people"), COUNTS),
     **dict.fromkeys(("theta", "theta_hat", "prior", "estimate"), SHARES),
-    **dict.fromkeys(("level", "chance", "p", "r", "error", "delta", "tolerance", "forced", "first"), LEVEL),
+    **dict.fromkeys(
+        ("level", "chance", "p", "r", "error", "delta", "tolerance", "forced", "first", "alpha"), LEVEL
+    ),
     **dict.fromkeys(("x", "y", "share", "achieved", "theta_share", "product", "close"), ONE_SHARE),
     **dict.fromkeys(
         ("draws", "replicates", "repeats", "times", "burn_in", "collections", "most", "d", "g"), FEW
@@ -179,6 +181,8 @@ BY_NAME = {
     "chains": CHAINS,
     "reports": VALUES,
     "channel": MATRIX,
+    "ones": SEED,
+    "chances": Usually((0.25, 0.75), arrays),
     "shares": SHARES,
     "users": WHOSE,
     "iterations": ITERATIONS,
