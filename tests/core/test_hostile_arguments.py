@@ -715,7 +715,7 @@ INFINITE = {
         "reports.epsilon_fit.plausible_epsilon",
     ),
     *(
-        "misprints.paper.squared_error_of_inv",
+        *("misprints.paper.squared_error_of_inv", "misprints.paper.subset_selection"),
         "metrics.inv_variance",
         "reports.analysis.nearest",
         "reports.analysis.analyse",
