@@ -17,7 +17,7 @@ _NO_NUMBERS = (type(None), str, bytes, complex, np.complexfloating, np.timedelta
 def short(value: Any) -> str:
     """What was received, short enough for one line of an error message."""
     try:
-        plain = value.item() if isinstance(value, np.generic) else value  # not np.int64(3)
+        plain = value.item() if isinstance(value, np.number) else value  # not np.int64(3)
         text = " ".join(repr(plain).split())  # an array's takes several lines
     except ValueError:  # Python writes no integer of more than some thousand digits
         text = "a number of thousands of digits"

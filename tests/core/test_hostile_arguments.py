@@ -721,11 +721,11 @@ INFINITE = {
         "reports.analysis.analyse",
     ),
 }
-# Where InvP and InvN coincide there is no position between them; errors and likelihoods of what is no distribution are
-# what they are, and their logarithms too.
+# One collection has no standard error. Where InvP and InvN coincide there is no position between them; errors and
+# likelihoods of what is no distribution are what they are, and their logarithms too.
 UNDEFINED = {
     "ibu.convergence.settling_times",
-    "experiments.ranking.standing",
+    *("experiments.ranking.standing", "experiments.protocols.measure"),
     *("collinearity.theorem2", "collinearity.collinearity", "geometry.push_down.push_down"),
     *(
         "metrics.squared_error",
