@@ -364,11 +364,11 @@ def _whole_people_off(channels: Channels, n: Array, value: Array, levels: Array,
     people: each has as many as n times its share rounded down, and as many categories as people are left one more."""
     people = n[:, None] * levels
     fewest = np.floor(people + _NEAR)
-    part = np.maximum(people - fewest, 0.0)
+    part = np.where(people - fewest > _NEAR, people - fewest, 0.0)
     shares = np.concatenate([fewest, np.minimum(fewest + 1, n[:, None])], axis=1) / n[:, None]
     off, more = np.split(_exceeds(channels, n, value, shares, "fixed"), 2, axis=1)
-    rise = np.where(part > _NEAR, more - off, -1.0).max(axis=1)
-    total: Array = off @ weights + part @ weights * rise
+    rise = np.where(part > 0, more - off, -1.0).max(axis=1)
+    total: Array = np.maximum(off @ weights + part @ weights * rise, 0.0)
     return total
 
 

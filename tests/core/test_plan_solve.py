@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance, sampling
+from rr_core.plan import solve
 from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
 from rr_core.populations import dominant, two_humps, uniform, zipf
@@ -460,3 +461,15 @@ def test_the_rmse_is_what_is_simulated(name, k, epsilon, users):
     error = squares.std() / math.sqrt(RUNS)
     exact = achieved(Target("rmse", 0.1), k, epsilon, n, truth, users=users)
     assert squares.mean() == pytest.approx(exact**2, abs=4 * error)
+
+
+def test_shares_too_small_for_a_person_are_nobody() -> None:
+    """Their parts of a person, times a rise that no category has, once made a chance below zero."""
+    answers = [
+        solve.value_function(target, solve.checked_guess(target, 3, theta), "fixed")(
+            solve.Channels.of(3, [0.5, 1.0]), np.array([200.0, 9.0]), 1e-6
+        )
+        for target in [Target("max", 0.01, 0.95, 0.2)]
+        for theta in ([1e-300, 1e-300, 1.0], [0.0, 0.0, 1.0])
+    ]
+    np.testing.assert_array_equal(*answers)
