@@ -191,3 +191,19 @@ def test_the_certificate_and_the_most_bits_are_those_of_the_analysis(monkeypatch
     page = typed(given(opened("unary"), "a,b\n" + "1,0\n0,1\n1,1\n" * 20), epsilon="1")
     assert "worked out here for up to 100 bits" in said(page).replace("\\", "")
     assert page.session_state["_held"].get("other_reports")[1].result.certificate is None
+
+
+@recomputes(other_protocols._settled)
+def test_names_that_are_left_out_of_the_ones_are_told():
+    page = given(opened("unary"), "name,ones\nA,30\na,5\nb,20\nc,9\nNA,4\n")
+    page = typed(page, epsilon="1")
+    for box in page.multiselect:
+        box.set_value(list(range(len(box.options))))
+    checked(page.run())
+    one(page.number_input, "Reports N").set_value(100)
+    checked(page.run())
+    text = said(page).replace("\\", "")
+    assert "Left out, for they are no categories: “NA”." in text
+    assert "The ones of 1 of the names were added to those of another spelling." in text
+    found = page.session_state["_held"].get("other_reports")[1]
+    assert dict(zip(found.labels, found.counts.tolist(), strict=True)) == {"A": 35, "b": 20, "c": 9}

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.reports import other_protocols, other_results
@@ -437,3 +439,64 @@ def test_one_bit_leads_to_warner_with_the_file():
     one(page.button, "Go on with Warner's two questions").click()
     checked(page.run())
     assert page.query_params["made"] in ("warner", ["warner"])
+
+
+def test_kuks_cards_through_a_table_with_numbers_as_names():
+    """Five cards from a deck with 80% or 20% red ones: the likelihood on a fine grid, not by the estimator's route."""
+    decks = np.array([stats.binom.pmf(np.arange(6), 5, red) for red in (0.2, 0.8)])
+    table = "red,0,1,2,3,4,5\n" + "\n".join(
+        ",".join([name, *map(repr, row)])
+        for name, row in zip(("others", "carriers"), decks.tolist(), strict=True)
+    )
+    page = uploaded("own", "kuk_counts.csv", matrix=table)
+    seen = np.array([254, 293, 146, 99, 124, 84])
+    grid = np.linspace(0, 1, 100_001)
+    likely = grid[
+        (seen * np.log(np.outer(1 - grid, decks[0]) + np.outer(grid, decks[1]))).sum(axis=1).argmax()
+    ]
+    assert likely == pytest.approx(0.278, abs=5e-4)
+    table = shown(page)
+    assert table["Category"] == ["others", "carriers"]
+    assert table["MLE %"] == pytest.approx([100 * (1 - likely), 100 * likely], abs=2e-3)
+    (reports,) = [box.value.to_dict("list") for box in page.dataframe if "Report" in box.value.columns]
+    assert dict(zip(reports["Report"], reports["Reports"], strict=True)) == dict(
+        zip("012345", seen.tolist(), strict=True)
+    )
+
+
+def test_rappor_with_a_second_coin_is_not_taken_for_the_basic_one():
+    """Its ones fit no epsilon of the basic one: far too many in all."""
+    page = uploaded("unary", "rappor_fpq_ones.csv")
+    assert "RAPPOR with a second coin (f, p and q) is another protocol" in said(page)
+    assert "Understood: 6 rows, 6 names, 10,596 ones" in said(page)
+    one(page.number_input, "Reports N").set_value(3000)
+    checked(page.run())
+    for epsilon in ("0.1", "0.537", "2"):
+        page = typed(page, epsilon=epsilon)
+        assert "hardly come from what is stated" in page.error[0].value
+        assert not page.success or "finds nothing" not in page.success[-1].value
+
+
+@pytest.mark.parametrize(("name", "total"), [("total_ja.csv", "合計"), ("total_ru.csv", "Всего")])
+def test_a_total_is_no_category_of_the_ones_either(name, total, tmp_path):
+    page = typed(uploaded("unary", name), epsilon="2")
+    assert [box.label for box in page.multiselect] == ["Leave out (not categories)"]
+    assert page.multiselect[0].options == [f"{total} (36,636 ones): the sum of the others"]
+    one(page.number_input, "Reports N").set_value(20_000)
+    checked(page.run())
+    assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
+    assert f"Left out, for they are no categories: “{total}”." in said(page).replace("\\", "")
+    found = page.session_state["_held"].get("other_reports")[1]
+    repeated: dict[str, Any] = {}
+    exec(found.script, repeated)
+    assert tuple(repeated["names"]) == found.labels
+    np.testing.assert_array_equal(repeated["found"].estimates["inv"], found.result.estimates["inv"])
+
+
+def test_nothing_is_computed_while_no_encoding_is_chosen():
+    page = typed(given(opened("unary"), CSV), epsilon="1.5")
+    assert charts(page)
+    one(page.button_group, "Encoding").set_value(None)
+    checked(page.run())
+    assert "Say which encoding" in page.info[0].value
+    assert not charts(page)

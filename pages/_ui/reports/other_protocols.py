@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ DESIGNS = {
 _WHAT = {
     "unary": "One **bit** for each category: 1 for one's own, 0 for all others, then a coin flips some. The file has a "
     "**column of 0 and 1** for each category, or **bit strings** like 0110, or only the **number of ones** of each "
-    "category.",
+    "category. RAPPOR with a second coin (f, p and q) is another protocol, which is not read here.",
     "warner": "A coin picked which of two questions a person answered: “Are you …?” or “Are you not …?”.",
     "forced": "A die told some people to give a fixed answer, whatever the truth. The others told the truth.",
     "own": "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
@@ -394,6 +394,8 @@ def _unary(level: float, users: Users) -> Analysed:
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
         raise _Missing("")
+    if encoding is None:  # a click on the chosen one takes the choice away
+        raise _Missing("Say which encoding made the reports.")
     if len(files) > 1:
         raise _Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."
@@ -410,7 +412,7 @@ def _unary(level: float, users: Users) -> Analysed:
         left.success(markdown(f"Understood: {source}.", _LONGEST_SENTENCE))
     else:
         with left:
-            found = upload.from_files(files)
+            found = upload.from_files(files, "one")
             if found is None:
                 raise _Missing("")
             try:
@@ -418,6 +420,8 @@ def _unary(level: float, users: Users) -> Analysed:
             except OneBit:
                 st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
                 raise
+            if read.bits is None:
+                read = _settled(read, found[0])
         source, table = _source(*found), found[0]
         reading = (
             f", layout={table.layout!r}, category={table.category_name!r}, count={table.count_name!r}, "
@@ -443,6 +447,26 @@ def _unary(level: float, users: Users) -> Analysed:
     except ValueError as problem:
         raise _Unclear(f"{problem}.") from None
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
+
+
+def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
+    """Widgets for the odd names among those of a table of ones; what is left.
+
+    Raises:
+        _Unclear: fewer than two categories are left.
+    """
+    try:
+        left = upload.without_odd_names(ones, "one")
+    except WrongDomain:
+        raise _Unclear("Fewer than two categories are left: count one more of them.") from None
+    out = tuple(f"“{plain(label, 40)}”" for label, _ in left.outside)
+    merged = len(ones.labels) - len(left.labels) - len(out)
+    notes = read.notes
+    if out:
+        notes += (f"Left out, for they are no categories: {', '.join(out[:_MOST_FORCED])}.",)
+    if merged:
+        notes += (f"The ones of {merged:,} of the names were added to those of another spelling.",)
+    return replace(read, labels=tuple(map(str, left.labels)), support=left.counts, notes=notes)
 
 
 def _analysed_bits(
@@ -472,10 +496,15 @@ def _analysed_bits(
 
     key = (file.file_id, reading, protocol, n, level, users)
     result = state.cached("other_unary", key, analyse)
+    if read.bits is None:
+        imports = ""
+        data = f"names, bits = {list(read.labels)!r}, None\nsupport = {read.support.tolist()}  # ones of each category\n"
+    else:
+        imports, data = _IMPORTS_OF_BITS, _BITS_OF_FILE.format(file=file.name, reading=reading)
     script = _SCRIPT_OF_UNARY.format(
         source=source,
-        reading=reading,
-        file=file.name,
+        imports=imports,
+        data=data,
         k=protocol.k,
         epsilon=protocol.epsilon,
         optimized=protocol.optimized,
@@ -504,21 +533,23 @@ channel = {code}
 found = analyse_channel(list(reports.values()), channel, level={level!r}, users={users!r})
 print("reports:", SOURCE, reports)
 ''' + _PRINTED.replace("{", "{{").replace("}", "}}")
-_SCRIPT_OF_UNARY = '''"""Repeats the analysis of collected reports. Run it from the folder that holds rr_core."""
-
-from pathlib import Path
+_IMPORTS_OF_BITS = """from pathlib import Path
 
 from rr_core.io import Source
 from rr_core.io.unary_reports import read_unary  # needs pyarrow
-from rr_core.protocols import UnaryEncoding
+"""
+_BITS_OF_FILE = """FILE = {file!r}  # it stayed with you: put it beside this script
+
+read = read_unary(Source(FILE, Path(FILE).read_bytes()){reading})
+names, support, bits = read.labels, read.support, (read.bits, read.times)
+"""
+_SCRIPT_OF_UNARY = '''"""Repeats the analysis of collected reports. Run it from the folder that holds rr_core."""
+
+{imports}from rr_core.protocols import UnaryEncoding
 from rr_core.reports.other_protocols import analyse_unary
 
 SOURCE = {source!r}  # of the reports
-FILE = {file!r}  # it stayed with you: put it beside this script
-
-read = read_unary(Source(FILE, Path(FILE).read_bytes()){reading})
-names, bits = read.labels, None if read.bits is None else (read.bits, read.times)
-print("reports:", SOURCE)
+{data}print("reports:", SOURCE)
 protocol = UnaryEncoding({k}, {epsilon!r}, optimized={optimized})
-found = analyse_unary(read.support, protocol, {n}, level={level!r}, users={users!r}, bits=bits)
+found = analyse_unary(support, protocol, {n}, level={level!r}, users={users!r}, bits=bits)
 ''' + _PRINTED.replace("{", "{{").replace("}", "}}")

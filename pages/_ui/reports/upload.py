@@ -105,9 +105,9 @@ def _open_panel() -> None:
             st.rerun()
 
 
-def from_files(files: Sequence[state.File]) -> tuple[Reports, str] | None:
+def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Reports, str] | None:
     """Widgets for the columns of the files, and what was understood of them: the reports and their display name, None as
-    long as no column is chosen.
+    long as no column is chosen. ``counted`` is what a table of counts holds the number of.
 
     Raises:
         UnreadableFile: one plain sentence.
@@ -118,11 +118,11 @@ def from_files(files: Sequence[state.File]) -> tuple[Reports, str] | None:
     if options["category"] is None:
         return None
     reports, name = session.reports_of(files, options)
-    show_understood(reports, preview)
+    show_understood(reports, preview, counted)
     return reports, name
 
 
-def without_odd_names(reports: Reports) -> Collected:
+def without_odd_names(reports: Reports, counted: str = "report") -> Collected:
     """Widgets for the odd names; the answers that are left, in their order, all of which are in the files.
 
     Raises:
@@ -130,7 +130,7 @@ def without_odd_names(reports: Reports) -> Collected:
     """
     settings = ReportSettings(domain="seen")
     odd = session.odd_names_of(reports, settings)
-    names = decisions_on(_decide_names(odd, reports, k_is_known=False))
+    names = decisions_on(_decide_names(odd, reports, k_is_known=counted != "report", counted=counted))
     return session.collected(reports, dataclasses.replace(settings, names=names))
 
 
@@ -299,12 +299,13 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
     return chosen
 
 
-def show_understood(reports: Reports, preview: Preview | None) -> None:
+def show_understood(reports: Reports, preview: Preview | None, counted: str = "report") -> None:
     """Rows, names and reports, what was assumed, and the first rows."""
+    noun = counted if reports.layout == "counts" else "report"
     st.success(
         markdown(
             f"Understood: {many(reports.rows, 'row', 'rows')}, {many(len(reports.labels), 'name', 'names')}, "
-            f"{many(reports.total, 'report', 'reports')}."
+            f"{many(reports.total, noun, f'{noun}s')}."
         )
     )
     remarks = [] if preview is None else [f"{form(preview)}."]
@@ -360,7 +361,7 @@ def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     st.caption(markdown(f"{text}.", 1000))
 
 
-def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool) -> list[Odd]:
+def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = "report") -> list[Odd]:
     """Widgets for the odd names; returns those that are not to be counted as categories of their own."""
     if odd.listed_too_few and odd.level is not None:
         st.warning(
@@ -386,11 +387,11 @@ def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool) -> list[
         for reason in ("several answers", "the sum of the others", "declared by the file"):
             if named := [(one.label, one.reports) for one in none if one.reason == reason]:
                 st.markdown(markdown(f"Among the names ({reason}): {_listed(named)}.", 1000))
-        chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports)
-        return chosen + _choose_names("Count as another name", twins, reports)
+        chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports, counted)
+        return chosen + _choose_names("Count as another name", twins, reports, counted)
 
 
-def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]:
+def _choose_names(label: str, odd: Sequence[Odd], reports: Reports, counted: str) -> list[Odd]:
     """A multi-selection of odd names; returns the selected ones."""
     if not odd:
         return []
@@ -408,16 +409,16 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports) -> list[Odd]
     def text(i: int) -> str:
         if i == len(first):
             together = sum(one.reports for one in rest)
-            return f"{len(rest):,} more, with {together:,} reports together"
-        return _chip(first[i])
+            return f"{len(rest):,} more, with {many(together, counted, f'{counted}s')} together"
+        return _chip(first[i], counted)
 
     picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
     held[key] = picked
     return [first[i] for i in picked if i < len(first)] + (rest if len(first) in picked else [])
 
 
-def _chip(odd: Odd) -> str:
-    counted = many(odd.reports, "report", "reports")
+def _chip(odd: Odd, counted: str = "report") -> str:
+    counted = many(odd.reports, counted, f"{counted}s")
     if odd.twin is None:
         return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
     differ = difference(odd.label, odd.twin)
