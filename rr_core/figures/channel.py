@@ -13,7 +13,18 @@ from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED_UP_TO, TRUTH, hatched, hover
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent, round_down, round_up
+from rr_core.figures.style import (
+    QUANTITIES,
+    RIM,
+    SHARE,
+    axis,
+    figure,
+    number,
+    percent,
+    round_down,
+    round_up,
+    share_format,
+)
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, factor, odds, off_by
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
@@ -29,6 +40,7 @@ _FLOOR = 1e-16  # of a logarithmic axis
 _ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
 _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
+_NEARLY_ALL = 0.999  # a chance in a cell above it is not told to more digits
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
 
 
@@ -124,7 +136,7 @@ def channel_sentences(
 
 
 def _privacy(channel: Channel, truths: Sequence[str], reports: Sequence[str]) -> str:
-    if channel.epsilon < _ROUNDING:
+    if channel.epsilon < _ROUNDING and not channel.identified:
         return "It grants ε = 0: reports do not depend on the truth at all."
     if np.isfinite(channel.epsilon):
         granted = (
@@ -163,11 +175,11 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
     """
     truths, reports = ([html.escape(plain(name), quote=False) for name in some] for some in (truths, reports))
     matrix = channel.matrix
-    small = max(matrix.shape) <= _MOST_TEXTS
+    small, chance = max(matrix.shape) <= _MOST_TEXTS, share_format(matrix)
     gap = 1 if max(matrix.shape) <= _MOST_NAMED else 0  # on a phone a hundred gaps would hide the cells
     trace: dict[str, Any] = {
         "type": "heatmap",
-        "z": matrix.astype(np.float32),
+        "z": matrix if max(matrix.shape) <= _MOST_NAMED else matrix.astype(np.float32),
         "zmin": 0.0,
         "zmax": 1.0,
         "colorscale": [[0.0, "#F4F9FD"], [0.5, QUANTITIES["observed"].colour], [1.0, "#003B66"]],
@@ -181,18 +193,26 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
         "ygap": gap,
         "x": np.arange(1, channel.m + 1),
         "y": np.arange(1, channel.k + 1),
-        "hovertemplate": "truth %{y}, report %{x}: %{z:.4~p}<extra></extra>",
+        "hovertemplate": f"truth %{{y}}, report %{{x}}: %{{z:{chance}}}<extra></extra>",
     }
     if max(matrix.shape) <= _MOST_NAMED:
         trace["customdata"] = np.array(np.meshgrid(reports, truths)).transpose(1, 2, 0)
-        trace["hovertemplate"] = "truth %{customdata[1]}<br>report %{customdata[0]}: %{z:.4~p}<extra></extra>"
+        trace["hovertemplate"] = (
+            f"truth %{{customdata[1]}}<br>report %{{customdata[0]}}: %{{z:{chance}}}<extra></extra>"
+        )
     if small:
-        trace |= {"texttemplate": "%{z:.2~p}", "textfont": {"size": 14}}
+        texts = [[_in_cell(chance) for chance in row] for row in matrix.tolist()]
+        trace |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 14}}
     low, high = percent(float(matrix.min())), percent(float(matrix.max()))
     reading = f"Each row is one truth and sums to 100%; its chances are from {low} to {high}."
     x = axis("Report", **_ticks(reports), showgrid=False)
     y = axis("Truth", **_ticks(truths), showgrid=False, autorange="reversed")
     return figure([trace], x, y, reading, height=380, margin={"l": 110, "r": 14, "t": 20, "b": 80})
+
+
+def _in_cell(chance: float) -> str:
+    """A chance with two digits; what is short of all is not called 100%."""
+    return percent(chance, 2) if chance <= _NEARLY_ALL or chance == 1 else f">{percent(_NEARLY_ALL)}"
 
 
 def _ticks(names: Sequence[str]) -> dict[str, Any]:
@@ -408,10 +428,14 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
         )
     outside = inv is not None and not FRAME.contains(triangle_plane(inv))
     away = number(float(np.linalg.norm(path[-1] - triangle_plane(collected.mle.theta))))
-    reading = (
-        f"IBU starts in the middle and climbs across the curves of equal likelihood: after {record.iterations[-1]:,} "
-        f"iterations it is {away} away from MLE.{' Inv lies outside the picture.' if outside else ''}"
+    still = record.gaps[0] < _ROUNDING
+    way = (
+        "stays there, for no shares fit the reports better than equal ones."
+        if still
+        else f"climbs across the curves of equal likelihood: after {record.iterations[-1]:,} iterations it is {away} "
+        "away from MLE."
     )
+    reading = f"IBU starts in the middle and {way}{' Inv lies outside the picture.' if outside else ''}"
     horizontal, vertical = triangle_axes(names, FRAME)
     return figure(traces, horizontal, vertical, reading, annotations=corner_labels(names), **TRIANGLE_LAYOUT)
 

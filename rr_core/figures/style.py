@@ -225,6 +225,8 @@ def percent(value: float, digits: int = 3) -> str:
         if digits == 12:
             return "over 99.99999999%"
         digits += 1
+    if digits < 3 and 0.995 <= abs(value) < 9.95:  # no power of ten for 100%
+        return number(float(f"{value * 100:.{digits}g}")) + "%"
     return number(value * 100, digits) + "%"
 
 

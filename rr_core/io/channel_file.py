@@ -79,6 +79,8 @@ def read_matrix(text: str) -> MatrixFile:
     titles = rows[0] if header else None
     if titles is not None and named and len(titles) == len(body[0]):
         titles = titles[1:]  # the corner
+    if titles is not None and _is_row(titles, alone=len(body) == 1):
+        header, body, titles = False, rows, None
     truths = tuple(row[0] for row in body) if named else None
     numbers = [row[1:] if named else row for row in body]
     matrix = _numbers(numbers, first=1 + header)
@@ -120,6 +122,13 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
     if not header and len(rows) == len(first) + 1 and [*map(_value, first)] in ([0, 1], [1, 0]):
         header = _hold_distributions(below)  # 0 and 1 above a square table
     return header, named
+
+
+def _is_row(titles: Sequence[str], alone: bool) -> bool:
+    """Whether a line that was taken for names is rather a row of chances with a cell that is none: some of its cells are
+    numbers and some are not, and not all numbers are whole, or a single line follows (``alone``)."""
+    numbers = [title for title in titles if _value(title) is not None]
+    return 0 < len(numbers) < len(titles) and (alone or not all(map(_WHOLE.fullmatch, numbers)))
 
 
 def _are_whole(cells: Sequence[str]) -> bool:

@@ -169,6 +169,37 @@ def test_rounding_is_no_negative():
     assert "Inv has no negative" in reading(channel_estimates(found.theta, None, found.inv, found.mle, None))
 
 
+def test_a_chance_short_of_all_is_not_called_100_percent():
+    cells = channel_table(Channel([[0.996, 0.004], [0.00001, 0.99999]]), ["a", "b"], ["a", "b"]).data[0]
+    assert [list(row) for row in cells.text] == [["99.6%", "0.4%"], ["0.001%", ">99.9%"]]
+    assert cells.z[1][1] == 0.99999
+    assert channel_table(Channel(np.eye(2)), ["a", "b"], ["a", "b"]).data[0].text[0][0] == "100%"
+
+
+def test_a_table_that_tells_its_categories_apart_grants_some_epsilon():
+    found = collect(Channel([[0.5, 0.5], [0.5 + 1e-13, 0.5 - 1e-13]]), [5, 5], 1)
+    privacy, apart, _ = channel_sentences(found, ["a", "b"], ["a", "b"])
+    assert "tells all 2 categories apart" in apart
+    assert "do not depend" not in privacy
+
+
+def test_ibu_climbs_where_there_is_a_way_up():
+    still = collect(Channel([[0.2, 0.3, 0.5]] * 3), [5, 5, 90], 1)
+    text = reading(channel_triangle(still, None, ["a", "b", "c"]))
+    assert (
+        text
+        == "IBU starts in the middle and stays there, for no shares fit the reports better than equal ones."
+    )
+    assert still.ibu.gaps[0] < 1e-12
+    moves = collect(Channel(np.eye(3)), [5, 5, 90], 1)
+    assert "climbs across" in reading(channel_triangle(moves, None, ["a", "b", "c"]))
+
+
+def test_all_is_100_percent_with_any_digits():
+    assert [percent(1.0, digits) for digits in (1, 2, 3, 4)] == ["100%"] * 4
+    assert [percent(1.52, 2), percent(-1.0, 2), percent(0.9996, 2)] == ["150%", "−100%", "99.96%"]
+
+
 def test_a_report_that_cannot_occur_is_none_of_the_reports_of_a_square_table():
     found = collect(Channel([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]]), [50, 50], 1)
     assert "as many possible reports as truths" in reading(bounds_bars(found.bounds, 100))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rr_core import Scenario, mle_star, total_variation
+from rr_core import RandomizedResponse, Scenario, mle_star, total_variation
 from rr_core.comparison import compare
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.style import percent, reading
@@ -13,6 +13,7 @@ from rr_core.figures.view import bars, natural_order
 from rr_core.protocols import PosteriorSummary, posterior, summarise_posterior
 from rr_core.protocols.prior_choice import DRAWS, distance_to_mle, prior_errors
 from tests.figures.test_every_figure import check
+from tests.sentences import holds
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,18 @@ def test_more_users_bring_the_posterior_mean_to_mle():
     check(figure)
     assert percent(float(distances[0, -1])) in reading(figure)
     assert f"the mean of {DRAWS} draws from the posterior and MLE* differ by" in reading(figure)
+
+
+@holds("On average MLE\\* gave it over 20%, the posterior mean of Jeffreys' prior under 0.2%.")
+def test_a_prior_outweighs_every_report():
+    mechanism, users = RandomizedResponse(1000, 1.0), np.full(1000, 60)
+    users[0] = 100_000 - users[1:].sum()
+    counts = mechanism.randomize_histogram(np.tile(users, (200, 1)), 1)
+    of_mle = mle_star(counts, mechanism)[:, 0]
+    assert of_mle.mean() - 4 * of_mle.std() / 200**0.5 > 0.2
+    assert (of_mle < 0.2).mean() > 0.1  # not of every collection
+    means = [posterior(one, mechanism, 0.5, 200, 1)[:, 0].mean() for one in counts[:6]]
+    assert np.mean(means) < 0.002
 
 
 @pytest.mark.parametrize("prior", [0.5, 1.0])

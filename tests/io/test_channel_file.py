@@ -140,3 +140,19 @@ def test_any_text_is_a_matrix_or_one_sentence(text):
         return
     assert np.allclose(read.matrix.sum(axis=1), 1, atol=1e-12)
     Channel(read.matrix)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("nan 0.5; 0.5 0.5", "Line 1, column 1 has “nan”"),
+        ("1/0 0; 0 1", "Line 1, column 1 has “1/0”"),
+        ("0.7 - 0.3; 0.2 0.8", "Line 1, column 2 has “-”"),
+        ("0.8O 0.1 0.1; 0.2 0.3 0.5; 0.1 0.1 0.8", "Line 1, column 1 has “0.8O”"),
+        ("x 0.7 O.3; y 0.2 0.8; z 0.1 0.9", "has “O.3”"),
+    ],
+)
+def test_a_first_row_with_a_misprint_is_no_line_of_names(text, where):
+    with pytest.raises(UnreadableFile, match=where):
+        read_matrix(text)
+    assert read_matrix("18 25 65+; 0.2 0.3 0.5; 0.1 0.1 0.8").reports == ("18", "25", "65+")

@@ -21,6 +21,7 @@ from rr_core import RandomizedResponse
 from rr_core.figures import channel, over_time, posterior, protocols, unary
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, natural_order
+from rr_core.geometry.simplex import CORNERS
 from rr_core.plan.protocols import subset_size
 from rr_core.protocols import Channel, HadamardResponse, PosteriorSummary, UnaryEncoding, collect
 from rr_core.protocols.channel_estimation import inv_channel
@@ -205,6 +206,21 @@ def test_how_long_ibu_takes(many):
         apart = distance(last, found.mle.theta)
         tells(film, marks[-1], apart if apart > 1e-9 else near(apart, 1e-10))
     assert said == {"IBU", "Aft"}
+
+
+@recomputes(channel.channel_triangle)
+def test_where_ibu_ends_in_the_triangle(many):
+    said = set()
+    equal = [collect(Channel([[0.2, 0.3, 0.5]] * 3), [5, 5, 90], 1)]
+    for found in equal + [one for one in collections(max(many, 90)) if one.channel.k == 3][:8]:
+        text = reading(channel.channel_triangle(found, None, LETTERS[:3]))
+        last = found.ibu.iterations.tolist()[-1]
+        thetas = ibu(found, {0, last})
+        still, apart = thetas[0][1] < 1e-12, thetas[last][0] - found.mle.theta
+        away = math.sqrt(math.fsum(apart**2) / 2) * math.dist(*CORNERS[:2])
+        tells(text, *([] if still else [last, away if away > 1e-9 else near(away, 1e-10)]))
+        said.add(text.split()[6])
+    assert said == {"climbs", "stays"}
 
 
 @recomputes(channel.bounds_bars)

@@ -55,7 +55,8 @@ _WHAT = {
     "warner": "A coin picks which of two questions a person answers: “Are you …?” or “Are you not …?”. Only the person "
     "knows which one.",
     "forced": "A die tells some people to give a fixed answer, whatever the truth. The others tell the truth.",
-    "errors": "No privacy is meant: a clerk takes some people for their neighbour. The estimates correct that too.",
+    "errors": "No privacy is meant: a clerk takes some people for their neighbour. The estimates correct that too, where "
+    "the table tells the categories apart.",
     "k_rr": "The mechanism of the other pages, written as a table; ε is the sidebar's.",
     "own": "One row for each truth: the chances of its reports. Each row sums to 1.",
 }
@@ -447,7 +448,7 @@ $\mu = \theta C$.
 """
 _CLOSED_FORM = (
     "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the reports "
-    "tells which shares are zero. Another table has no such order, and MLE is found in steps."
+    "tells which shares are zero. Other tables need have no such order: MLE is found in steps."
 )
 _BOUNDS = r"""
 The truth here is thought of as drawn at random, every distribution over the categories being possible (Jeffreys' prior),

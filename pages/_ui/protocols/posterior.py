@@ -169,7 +169,8 @@ def _details(work: Work, settings: PriorSettings) -> None:
         st.caption(
             f"Measured beforehand, {rows[0].replicates:,} collections at each point. Dotted: the prior itself. With many "
             "categories a prior can outweigh every report: of 100,000 users with ε = 1 and K = 1,000, 40% had one "
-            "category. MLE\\* gave it over 20%, the posterior mean of Jeffreys' prior under 0.2%."
+            "category, and the others equally many each. On average MLE\\* gave it over 20%, the posterior mean of "
+            "Jeffreys' prior under 0.2%."
         )
 
 

@@ -166,8 +166,8 @@ def _in_words(person: OnePerson, name: str) -> str:
     return (
         f"This person's truth is **{markdown(name)}**. By unary encoding they sent `{bits}`. Each 1 counts as "
         f"{people(number(person.one))}, each 0 as {number(person.zero)}.\n\n"
-        "**No single report makes sense.** Added over everybody they are the estimate **Inv**: to debias every report "
-        "and add, or to add and debias once, is the same."
+        "**A single report need not make sense.** Added over everybody they are the estimate **Inv**: to debias every "
+        "report and add, or to add and debias once, is the same."
     )
 
 
