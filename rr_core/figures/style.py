@@ -219,11 +219,13 @@ def whole(values: Any) -> Any:
 
 
 def percent(value: float, digits: int = 3) -> str:
-    """A share as text with a few significant digits: 0.0123 -> 1.23%. What is short of all is not called 100%:
-    as many nines as it takes, up to twelve digits."""
-    while value < 1 and number(value * 100, digits) in ("100", "1·10²"):
-        if digits == 12:
+    """A share as text with a few significant digits: 0.0123 -> 1.23%. What is not all is not called 100%:
+    as many nines as it takes, up to twelve digits, or as many zeros."""
+    while value != 1 and number(value * 100, digits) in ("100", "1·10²"):
+        if value < 1 and digits == 12:
             return "over 99.99999999%"
+        if digits == 14:
+            return "100%"
         digits += 1
     if digits < 3 and 0.995 <= abs(value) < 9.95:  # no power of ten for 100%
         return number(float(f"{value * 100:.{digits}g}")) + "%"

@@ -39,6 +39,7 @@ from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 
 _ROUNDING = 8 * np.finfo(np.float64).eps
+_EQUAL = 1e-9  # relative; scores that differ by no more are equal but for rounding
 _NOTHING = -6.0  # the score where MLE* drops no category: below every other value that matters
 _SPARSE = 1.0  # N q, below which the likelihood ratio serves as its own score
 _STEP = 1.002  # the smallest plausible epsilon is found to this factor,
@@ -228,6 +229,7 @@ def fit_test(
         lowest[block.first : done] = reports.min(axis=-1)
     # Copies, so that a run that was stopped does not hold room for the rest.
     null, lowest = null[:done].copy(), lowest[:done].copy()
+    enough = observed[0] - _EQUAL * max(1.0, abs(observed[0]))
     return FitTest(
         statistic=float(ratio[0]),
         dropped=int(dropped[0]),
@@ -235,7 +237,7 @@ def fit_test(
         p_value=(
             fit_of_two(int(checked[1]), n, (mechanism.q, mechanism.p))
             if mechanism.k == 2
-            else (1 + int((null >= observed[0]).sum())) / (1 + done)
+            else (1 + int((null >= enough).sum())) / (1 + done)
         ),
         null=null,
         null_lowest=lowest,

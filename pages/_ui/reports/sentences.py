@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.figures.style import QUANTITIES, number, percent, whole
+from rr_core.figures.style import QUANTITIES, number, percent, round_up, whole
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
@@ -58,7 +58,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     limits = results.interval(simultaneous=simultaneous)
     low, high = float(limits.low[top]), float(limits.high[top])
-    outside = low > 1 or high < 0
+    outside = low > 1 + SAME_WITHIN or high < -SAME_WITHIN
     if not outside:
         low, high = max(low, 0.0), min(high, 1.0)
     cut = "lies wholly outside 0 to 100%, at" if outside else "cut at 0 and 1, is"
@@ -144,7 +144,7 @@ def _extreme(test: FitTest) -> str:
         (test.extremes.too_few, "few", test.extremes.fewest),
     ):
         if beyond:
-            most = number(chance) if chance >= LEAST_CHANCE else number(LEAST_CHANCE)
+            most = number(round_up(max(chance, LEAST_CHANCE)))
             text += f" That any category gets so {amount} has a chance of {most} at most, whatever the population."
     return text
 

@@ -1,0 +1,675 @@
+"""What is said of an analysis of collected reports, on its page, in its charts and in the report, computed anew from the
+counts: binomial laws of SciPy, plain formulas, dense matrices."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pages._ui.reports import html_report, results, sentences
+from rr_core import RandomizedResponse, zipf
+from rr_core.data import read_csv
+from rr_core.figures.reports import reports_floor, with_intervals
+from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.view import bars
+from rr_core.io.domain import Collected
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.analysis import analyse
+from rr_core.reports.epsilon_fit import PlausibleEpsilon, fit_test, plausible_epsilon
+from rr_core.reports.low_counts import floor
+from tests.sentences import recomputes
+from tests.sentences.spoken import (
+    Down,
+    Up,
+    clipped,
+    inv,
+    is_negative,
+    mle,
+    p_and_q,
+    percents,
+    projected,
+    tells,
+)
+
+CORNERS = [
+    ([1, 0], 0.01),
+    ([1, 0], 20.0),
+    ([0, 1, 0], 1.0),
+    ([7, 7], 1.0),
+    ([5] * 12, 0.01),
+    ([5] * 12, 20.0),
+    ([100, 0], 1.0),
+    ([10**9, 0], 20.0),
+    ([10**9, 0, 0], 1.0),
+    ([500_000_000] * 2, 20.0),
+    ([333_333_333, 333_333_334, 333_333_333], 0.01),
+    ([1000, 500, 0], 30.0),
+    ([1000, 500, 400], 5.0),
+    ([10**6] * 59 + [10**6 - 1], 5.0),
+    ([100, 100, 1, 1], 1.0),
+    ([3, 2, 2, 1, 1, 1], 0.1),
+    ([2000, *([0] * 59)], 20.0),
+    ([700, 600, 500, 460, 300, 200], 1.0),
+    ([900, 400, 300, *([0] * 6)], 2.0),
+    ([900, 400, 300, *range(1, 8)], 2.0),
+    ([180, *np.random.default_rng(1).multinomial(4820, np.full(999, 1 / 999)).tolist()], 3.0),
+    ([7200, 8000, 4000, 4010, 4020, 3990], 0.6),
+    ([60, 30, 20, 9, 8, 7], 2.5),
+    ([900, 850, 800, 3], 1.0),  # from here on one in two has names with too few reports
+    ([30, 2, 1, 0, 0, 4], float(np.log(37 / 0.9996 - 5))),  # N q is almost 1
+    ([*[900] * 6, *[3] * 7], 1.0),
+    ([2, 1, 1, 1, 1, 1, *[0] * 49], 0.18108285679143898),  # many collections have the very same score
+    ([10**9, 0], 16.0),  # the interval of Inv lies above 100% by less than a millionth
+]
+SIMULATED = 100
+
+
+def letters(number: int) -> str:
+    """A name without figures: a, b, ..., z, aa, ..."""
+    return (letters(number // 26 - 1) if number >= 26 else "") + chr(97 + number % 26)
+
+
+def strays(counts: np.ndarray, q: float) -> list[int]:
+    """Reported categories with less than half of N q, which Binomial(N, q) hardly gives."""
+    n = counts.sum()
+    rare = stats.binom.cdf(counts, n, q) * counts.size <= 0.001
+    found: list[int] = np.flatnonzero(rare & (counts < n * q / 2) & (counts > 0)).tolist()
+    return found
+
+
+def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results:
+    """An analysis as the page holds it; which level, target and settings it has goes round with its number. ``ran``: how
+    many of the simulations of the test were made; 0 where it was not begun."""
+    counts = np.asarray(counts, dtype=np.int64)
+    mechanism = RandomizedResponse(counts.size, epsilon)
+    labels = np.array([letters(i) for i in range(counts.size)], dtype=object)
+    few = strays(counts, mechanism.q) if number % 2 else []
+    outside = (("Elsewhere", 12), *((letters(i) * 2, 1) for i in range(number % 8)))[: number % 9]
+    collected = Collected(
+        labels,
+        counts,
+        int((counts == 0).sum()),
+        outside,
+        sum(reports for _, reports in outside),
+        (),
+        tuple((labels[i], int(counts[i])) for i in few),
+    )
+    settings = ReportSettings(
+        domain=("seen", "size", "listed")[number % 3], swapped=counts.size == 2 and number % 2 == 1
+    )
+    read = SimpleNamespace(files=(), dropped=(), merged=0, notes=())
+    level, target = (0.9, 0.95, 0.99)[number % 3], ("users", "population")[number // 3 % 2]
+    simulated = None
+    if ran:
+        simulated = Simulations(replace(fit_test(counts, mechanism, ran), requested=max(ran, SIMULATED)))
+    return Results(
+        ReportsInUse(read, collected, mechanism, settings, "reports", 1),
+        level,
+        target,
+        analyse(counts, mechanism, level, "fixed" if target == "users" else "sampled"),
+        simulated,
+    )
+
+
+@cache
+def analyses(many: int) -> tuple[Results, ...]:
+    """The corners, with and without simulations, and random reports, many from another epsilon than is stated."""
+    rng = np.random.default_rng(36)
+    made = [of(*corner, i) for i, corner in enumerate(CORNERS)]
+    made += [of(*corner, i, (0, 30)[i % 2]) for i, corner in enumerate(CORNERS[:8])]
+    few = np.random.default_rng(10).multinomial(200_000, np.repeat([1 / 20, 0], [20, 265]))
+    made.append(of(RandomizedResponse(285, 6.4).randomize_histogram(few, 10), 6.4, 3, 0))
+    for i in range(many):
+        telling = i % 10 == 0
+        k = 300 if telling else int(np.exp(rng.uniform(np.log(2), np.log(60))))
+        n = int(rng.choice([5_000, 30_000])) if telling else int(10 ** rng.uniform(0, 5))
+        epsilon = float(rng.uniform(1.5, 4) if telling else np.exp(rng.uniform(np.log(0.05), np.log(12))))
+        if telling and i % 20:
+            n, epsilon = 300_000, float(rng.uniform(4.5, 6))
+        falling = zipf(k, rng.uniform(1.2, 2.5) if telling else rng.uniform(0, 5))
+        population = (i // 10 % 2) * 2 if telling else i % 4
+        theta = (falling, rng.dirichlet(np.full(k, 0.3)), np.eye(k)[0], np.full(k, 1 / k))[population]
+        stated = epsilon * (1.0 if telling else float(rng.choice([0.5, 0.8, 1, 1, 1, 1.6, 3])))
+        counts = RandomizedResponse(k, epsilon).randomize_histogram(rng.multinomial(n, theta), rng)
+        made.append(of(counts, stated, int(rng.integers(720)), 0 if telling else SIMULATED))
+    return tuple(made)
+
+
+def setting(found: Results) -> SimpleNamespace:
+    mechanism = found.used.mechanism
+    n = int(found.used.collected.counts.sum())
+    return SimpleNamespace(k=mechanism.k, n=n, epsilon=mechanism.epsilon)
+
+
+def estimates(found: Results) -> dict[str, np.ndarray]:
+    counts, about = found.used.collected.counts, setting(found)
+    ways = {
+        "inv": inv,
+        "inv_n": clipped,
+        "inv_p": lambda *x: projected(*x)[0],
+        "mle_star": lambda *x: mle(*x)[0],
+    }
+    return {name: way(counts, about) for name, way in ways.items()}
+
+
+def above_zero(found: Results) -> np.ndarray:
+    """Holm's test, step by step."""
+    counts, about = found.used.collected.counts, setting(found)
+    tails = stats.binom.sf(counts - 1, about.n, p_and_q(about)[1])
+    above = np.zeros(about.k, dtype=bool)
+    for j, i in enumerate(np.argsort(-counts, kind="stable")):
+        if tails[i] * (about.k - j) > (1 - found.level) * (1 + 1e-12):
+            break
+        above[i] = True
+    return above
+
+
+def limits(found: Results, i: int, simultaneous: bool) -> tuple[float, float]:
+    """The interval of Inv for one category, not cut: roots of a quadratic, or binomial limits."""
+    about, c = setting(found), int(found.used.collected.counts[i])
+    (p, q), n, keep = p_and_q(about), about.n, math.expm1(about.epsilon) * p_and_q(about)[1]
+    own, given = c / n, found.target == "users"
+
+    def variance(mean):
+        share = (mean - q) / keep
+        return share * p * (1 - p) + (1 - share) * q * (1 - q) if given else mean * (1 - mean)
+
+    if simultaneous:
+        alpha = (1 - found.level) / about.k / 2
+        ends = [
+            0.0 if c == 0 else alpha ** (1 / n) if c == n else stats.beta.ppf(alpha, c, n - c + 1),
+            1.0 if c == n else 1 - alpha ** (1 / n) if c == 0 else stats.beta.isf(alpha, c + 1, n - c),
+        ]
+        held = [min(max(end, q), p) for end in ends]
+        ends = [
+            own + (end - own) * math.sqrt(max(variance(at), 0) / (at * (1 - at)) if 0 < at < 1 else 1)
+            for end, at in zip(ends, held, strict=True)
+        ]
+    else:
+        z = stats.norm.isf((1 - found.level) / 2)
+        # (own - m)^2 = z^2 (a + b m + d m^2) / n, in fractions: for hardly any noise the roots are close together.
+        a, d = variance(0.0), (0.0 if given else -1.0)
+        w, at, b = (Fraction(float(x)) for x in (z * z / n, own, variance(1.0) - a - d))
+        a, d = Fraction(a), Fraction(d)
+        middle, scale = at + w * b / 2, 1 - w * d
+        half = math.sqrt(max(middle**2 - scale * (at**2 - w * a), 0))
+        ends = [(float(middle) - half) / float(scale), (float(middle) + half) / float(scale)]
+    return (ends[0] - q) / keep, (ends[1] - q) / keep
+
+
+def p_value(found: Results) -> float:
+    """Of the test of epsilon: how often the ratio, or its score, is as large, equal but for rounding counted in."""
+    counts, about, test = found.used.collected.counts, setting(found), found.simulated.fit
+    (p, q), n = p_and_q(about), about.n
+    if about.k == 2:
+        if (counts >= n * q * (1 - 1e-13)).all():
+            return 1.0
+        ones = (
+            np.arange(n + 1) if n < 10**6 else np.array([0, n])
+        )  # of very many the corners have all or none
+        best = np.clip(ones / n, q, p)
+        ratios = stats.entropy([ones / n, 1 - ones / n], [best, 1 - best])
+        as_large = ratios >= ratios[ones == counts[1]] * (1 - 1e-10)
+        return min(1.0, max(float(stats.binom.pmf(ones, n, chance)[as_large].sum()) for chance in (q, p)))
+    shares, kept = mle(counts, about)
+    expected = n * (q + math.expm1(about.epsilon) * q * shares)
+    ratio = 2 * float(np.where(counts > 0, counts * np.log(np.maximum(counts, 1) / expected), 0.0).sum())
+    lost = int((~kept).sum())
+    if n * q < 1:
+        score = ratio if lost else 0.0
+    elif lost:
+        width = 2 / (9 * lost)
+        score = max((np.cbrt(ratio / lost) - (1 - width)) / math.sqrt(width), -6.0)
+    else:
+        score = -6.0
+    return (1 + int((test.null >= score - 1e-6 * max(1.0, abs(score))).sum())) / (1 + test.done)
+
+
+def rejected(found: Results) -> bool | None:
+    """Whether the test of epsilon rejects; None where it does not decide."""
+    if found.simulated is None or found.simulated.fit.done < 100:
+        return None
+    most, fewest = extreme_chances(found)
+    return p_value(found) <= 0.05 or min(most, fewest) <= 0.0005
+
+
+def extreme_chances(found: Results) -> tuple[float, float]:
+    counts, about = found.used.collected.counts, setting(found)
+    p, q = p_and_q(about)
+    most = about.k * stats.binom.sf(counts.max() - 1, about.n, p)
+    return float(most), float(about.k * stats.binom.cdf(counts.min(), about.n, q))
+
+
+@recomputes(sentences.data_and_mechanism)
+def test_the_data_and_the_mechanism(many):
+    for found in analyses(many):
+        about, text = setting(found), sentences.data_and_mechanism(found)
+        p, q = p_and_q(about)
+        truth = (1, (about.k - 1) * q) if "p = 1 − " in text else (p,)
+        assert len(truth) == 1 or p > 1 - 1e-6
+        assert "p = 1," not in text
+        tells(text, about.n, about.k, about.epsilon, *truth, q)
+        assert ("after the swap" in text) == found.used.settings.swapped
+
+
+@recomputes(sentences.answer)
+def test_the_answer_by_every_estimator_with_both_intervals(many):
+    for number, found in enumerate(analyses(many)):
+        about, counts, shares = setting(found), found.used.collected.counts, estimates(found)
+        top, names = int(np.argmax(counts)), list(ESTIMATORS)
+        ties, above = int((counts == counts[top]).sum()) - 1, int(above_zero(found).sum())
+        one = float(shares["inv"][top])
+        name, simultaneous = names[number % 4], number // 4 % 2 == 1
+        text = sentences.answer(found, name, simultaneous=simultaneous)
+        low, high = limits(found, top, simultaneous)
+        outside = "lies wholly outside 0 to 100%" in text
+        if min(abs(low - 1), abs(high)) > 1e-12:
+            assert outside == (low > 1 or high < 0), (text, low, high)
+        if not outside:
+            low, high = max(low, 0.0), min(high, 1.0)
+        share = float(shares[name][top])
+        people = [math.floor(one * about.n + 0.5 + 1e-9), about.n]
+        tells(
+            text.replace("these people", ""),
+            *([above] if above else []),
+            about.k,
+            *([ties] if ties else []),
+            one,
+            *(people if ", about " in text else []),
+            found.level,
+            *(0, 1),  # 0 to 100%, or 0 and 1
+            low,
+            high,
+            *([share] if name != "inv" else []),
+            *([found.used.collected.outside_total] if found.used.collected.outside else []),
+        )
+        assert text.startswith("None of") == (above == 0)
+        assert (", about " in text) == (found.target == "users" and (one <= 1 or abs(one - 1) < 1e-12)) or (
+            abs(one - 1) < 1e-12
+        )
+        off = max(low - share, share - high)
+        assert name == "inv" or abs(off) < 1e-9 or (", outside that interval" in text) == (off > 0)
+        assert ("But the test of ε rejects" in text) == (rejected(found) is True)
+        assert "with these categories" not in text or found.used.collected.too_few
+        assert not re.search(r" (100|0)% to \1%", text) or abs(low - 1) < 1e-12, text
+
+
+@recomputes(sentences.fit, sentences._extreme)
+def test_whether_the_stated_epsilon_fits(many):
+    for found in analyses(many):
+        about, counts, verdicts = setting(found), found.used.collected.counts, rejected(found)
+        (p, q), n = p_and_q(about), about.n
+        told = sentences.fit(found)
+        if verdicts is None:
+            run = found.simulated
+            tells(told[0], about.epsilon, *((run.fit.done, SIMULATED) if run else ()))
+            assert ("not run" in told[0]) == (run is None)
+            continue
+        explained = bool((counts >= n * q * (1 - 1e-13)).all())
+        assert ("some population explains every count exactly" in told[0]) == explained
+        assert told[0].startswith("The test rejects") == verdicts
+        if explained:
+            tells(told[0], about.epsilon)
+            continue
+        most, fewest = extreme_chances(found)
+        bounds = [Up(max(one, 1e-300)) for one in (most, fewest) if one <= 0.0005]
+        exact = () if about.k == 2 else (found.simulated.fit.done,)
+        tells(
+            told[1],
+            n * q,
+            int(counts.min()),
+            p_value(found),
+            *exact,
+            *bounds,
+        )
+        if not verdicts:
+            tells(told[0], about.epsilon)
+        elif most <= 0.0005:
+            assert counts.max() > n * p
+            first = re.match(r".*?N·p = \S+\.", told[0])[0]
+            assert f"“{letters(int(counts.argmax()))}” got" in first
+            tells(first, about.epsilon, int(counts.max()), n * p)
+        else:
+            few = found.used.collected.too_few
+            first = re.match(r".*?[^.\d]\.(?= |$)", told[0])[0]
+            more = [len(few) - 5] if len(few) > 5 else []
+            tells(first, about.epsilon, *(int(count) for _, count in few[:5]), *more)
+            dropped = counts[~mle(counts, about)[1]]
+            assert dropped.sum() < dropped.size * n * q
+            assert ("taken together" in first) == (not few and fewest > 0.0005)
+            assert ("some category" in first) == (not few and fewest <= 0.0005)
+            assert ("off the list" in told[0]) == bool(few and found.used.settings.domain == "listed")
+            assert ("leave such names out" in told[0]) == bool(few and found.used.settings.domain != "listed")
+            assert all(stats.binom.cdf(count, n, q) * about.k <= 0.001 for _, count in few)
+
+
+@recomputes(sentences._plausible)
+def test_the_epsilon_under_which_the_reports_are_plausible(many):
+    rng, base = np.random.default_rng(7), of([70, 30], 1.0)
+
+    def of_two(few: int, n: int, above: float) -> Results:
+        counts = np.array([n - few, few])
+        found = plausible_epsilon(counts, 2, above=above, replicates=1)
+        return replace(of(counts, above), simulated=replace(base.simulated, plausible=found))
+
+    for _ in range(many // 10):
+        n = int(10 ** rng.uniform(1, 4))
+        few, above = int(rng.integers(0, n // 4 + 1)), 0.1
+        found = of_two(few, n, above)
+        text, low = sentences._plausible(found), found.simulated.plausible.low
+        told = []
+        tells(text, lambda number, told=told: told.append(number) is None)
+        assert told[0] == pytest.approx(low, rel=1e-3)
+        for epsilon, fits in ((low * 1.003, True), (max(low / 1.01, 0.11), low < 0.11)):
+            other = of([n - few, few], epsilon)
+            plausible = p_value(other) > 0.05 and min(extreme_chances(other)) > 0.0005
+            assert plausible == fits or n < 200, (n, few, epsilon)
+    never = of_two(0, 10**13, 1.0)
+    text = sentences._plausible(never)
+    assert text.startswith(" No ε up to 20 was found")
+    assert stats.binom.cdf(0, 10**13, 1 / (np.exp(20) + 1)) < 1e-300
+    for finished in (True, False):
+        low = float(rng.uniform(0.1, 19))
+        about = PlausibleEpsilon(low, math.inf, 0.05, False, finished)
+        text = sentences._plausible(replace(base, simulated=replace(base.simulated, plausible=about)))
+        tells(text, low)
+        assert ("the search was stopped" in text) == (not finished)
+    assert sentences._plausible(base) == ""
+
+
+@recomputes(sentences._empty_categories)
+def test_a_category_without_a_report_makes_a_smaller_domain_possible(many):
+    for found in analyses(many):
+        about, empty = setting(found), int((found.used.collected.counts == 0).sum())
+        text = sentences._empty_categories(found)
+        assert bool(text) == (empty > 0 and about.k > 2 and about.n * p_and_q(about)[1] >= 10)
+        if text:
+            tells(text, empty)
+            assert ("category got" in text) == (empty == 1)
+
+
+def stein(found: Results):
+    """By dense matrices: expected squared error of Inv; and of two estimates how much farther one is from the truth,
+    with its standard error."""
+    counts, about, shares = found.used.collected.counts, setting(found), estimates(found)
+    (_, q), n, k = p_and_q(about), about.n, about.k
+    keep, x = math.expm1(about.epsilon) * q, shares["inv"]
+    phi = counts / n
+    rows = np.full((k, k), q) + keep * np.eye(k)
+    given = found.target == "users"
+    spread = rows.T @ (x[:, None] * rows) if given else np.outer(phi, phi)
+    covariance = (np.diag(phi) - spread) / n / keep**2
+    derivative, edge = {"inv": np.eye(k)}, {"inv": 0.0}
+    for name in VALID:
+        e = shares[name]
+        held = (e > 0).astype(float)
+        m, total = held.sum(), counts @ held
+        slope, fall = {
+            "inv_n": (1 / np.maximum(x, 0).sum(), e),
+            "inv_p": (1.0, held / m),
+            "mle_star": (n * (keep + m * q) / total, counts * held / total),
+        }[name]
+        derivative[name] = slope * (np.diag(held) - np.outer(fall, held))
+        step = np.where(counts > 0, e - np.maximum(e - slope / (n * keep) * held, 0), 0.0) * n * keep
+        # One report less than a share of zero is no share either.
+        edge[name] = float((phi * (step - slope * held)).sum()) * (1 - q) / (n * keep**2)
+
+    def beyond(name, other):
+        gap, jacobian = shares[name] - shares[other], derivative[name] - derivative[other]
+        product = jacobian @ covariance
+        value = gap @ (shares[name] + shares[other] - 2 * x) + 2 * (
+            np.trace(product) + edge[name] - edge[other]
+        )
+        return value, 2 * math.sqrt(max(gap @ covariance @ gap + (product * product.T).sum(), 0.0))
+
+    return float(np.trace(covariance)), beyond
+
+
+@recomputes(sentences.advice, sentences._distances)
+def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
+    told_of = 0
+    for found in analyses(many):
+        about, shares, verdict = setting(found), estimates(found), rejected(found)
+        first, *more = sentences.advice(found)
+        floor_ = about.n * p_and_q(about)[1]
+        if verdict:
+            names = "the names and ε" if found.used.collected.too_few else "ε"
+            assert first == f"Settle {names} first: under a wrong one no estimate can be trusted."
+            assert not more
+            continue
+        same = {(a, b): np.abs(shares[a] - shares[b]).max() <= 1e-12 for a in ESTIMATORS for b in ESTIMATORS}
+        named = [
+            next(k for k in ESTIMATORS if QUANTITIES[k].name == x)
+            for x in re.findall(r"Inv[NP]?|MLE\*", first)
+        ]
+        if all(same.values()):
+            negative = bool(is_negative(found.used.collected.counts, about).any())
+            assert named == list(ESTIMATORS)
+            assert first.startswith("Nothing came out negative") == (not negative)
+            assert ("agree to twelve decimals" in first) == negative
+            continue
+        assert "nothing to choose" not in first
+        tells(first, *([4] if "standard errors" in first else []))
+        noise, beyond = stein(found)
+        blind = floor_ < 1 or noise >= 2
+        errors = {name: beyond(name, "inv")[0] for name in VALID}
+        best = min(VALID, key=lambda name: round(errors[name], 13))
+        farther = {}
+        for name in VALID:
+            if not same[name, best] and not blind:
+                plus, give = beyond(name, best)
+                one, two = shares[name], shares[best]
+                largest = one @ one - two @ two - 2 * (one - two).min()
+                if max(4 * give, 0.2 * noise) < plus <= largest:
+                    farther[name] = (plus, give)
+        if not above_zero(found).any():
+            assert named == ["inv"]
+            assert "no share is larger than chance alone" in first
+        else:
+            tied = [name for name in VALID if name not in farther]
+            lead = next((name for name in ("inv_p", "mle_star") if name in tied), best)
+            others = [name for name in tied if name != lead]
+            if all(same[a, b] for a in VALID for b in VALID):
+                assert "the three are the same here" in first
+                assert named == list(VALID)
+            elif len(others) == 2:
+                assert "which of the three is nearest to the truth, these reports cannot tell" in first
+                assert named == [lead, "inv_n"]
+            elif others:
+                assert named == [lead, *others]
+                assert ("which is the same here" in first) == same[lead, others[0]]
+                assert ("which cannot be told from it" in first) == (not same[lead, others[0]])
+            else:
+                assert named == [lead, *(name for name in VALID if name != lead)]
+                assert "nearer to the truth than" in first
+        (distance,) = [one for one in more if "istance" in one or "How far" in one] or [""]
+        if blind and not all(same[a, b] for a in VALID for b in VALID):
+            assert "cannot be compared" in distance
+        if "cannot be compared" in distance:
+            assert ("fewer than 1 report" in distance) == (floor_ < 1)
+            assert blind
+            tells(distance, *([1] if floor_ < 1 else []))
+        elif distance:
+            told_of += 1
+            pattern = r"(Inv[NP]?|MLE\*) (\S+) \(± (\S+)\)"
+            assert [QUANTITIES[name].name for name in farther] == [
+                x[0] for x in re.findall(pattern, distance)
+            ]
+            tells(distance, *(number for name in farther for number in farther[name]))
+            whose = "these people" if found.target == "users" else "their population"
+            assert f"shares of {whose}, summed" in distance
+        else:
+            assert not farther
+    assert told_of
+
+
+@recomputes(sentences.intervals, sentences.few_reports, sentences.outside_interval)
+def test_how_to_read_the_intervals(many):
+    for number, found in enumerate(analyses(many)):
+        about, shares = setting(found), estimates(found)
+        simultaneous, name = number % 2 == 1, list(ESTIMATORS)[number // 2 % 4]
+        told = sentences.intervals(found, name, simultaneous=simultaneous)
+        one = found.level
+        tells(told[0], one, one, *(() if simultaneous else (0, 1)))
+        assert ("drawn from" in told[0]) == (found.target == "population")
+        tells(told[2], about.k, lambda told, one=one: told == pytest.approx(one, abs=1e-12))
+        floor_ = about.n * p_and_q(about)[1]
+        few = [text for text in told if "coarse scale" in text]
+        assert bool(few) == (floor_ < (10 if one >= 0.95 else 20))
+        if few:
+            tells(few[0], floor_)
+        (warning,) = [text for text in told if "the repair moved it" in text] or [""]
+        outside = near = 0
+        for i, share in enumerate(shares[name]):
+            if about.k > 60 and i % 10:
+                continue
+            low, high = (min(max(end, 0.0), 1.0) for end in limits(found, i, simultaneous))
+            outside += share < low - 1e-12 or share > high + 1e-12
+            near += min(abs(share - low), abs(share - high)) < 1e-10
+        if about.k <= 60:
+            told = [0]
+            if warning:
+                tells(warning, lambda number, told=told: told.append(number) is None, about.k)
+                assert f"categories {QUANTITIES[name].name} lies" in warning
+            assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What `pages._ui.reports.results` writes without a page."""
+    texts: list[str] = []
+    page = MagicMock()
+    for kind in ("markdown", "warning", "info", "caption"):
+        getattr(page, kind).side_effect = lambda text, *_, **__: texts.append(text.replace("\\", ""))
+    monkeypatch.setattr(results, "st", page)
+    return texts
+
+
+@recomputes(results.table, html_report._table_note)
+def test_how_many_categories_a_table_holds(many, said):
+    rng = np.random.default_rng(3)
+    found = [
+        of(rng.multinomial(90_000, np.full(k, 1 / k)), 3.0, i, 0) for i, k in enumerate((1000, 1001, 5000))
+    ]
+    for number, one in enumerate([*found, *analyses(many)[: len(CORNERS) + many // 4]]):
+        k = one.used.mechanism.k
+        held = int(rng.integers(1, min(k, 1000) + 1)) if number > 2 else 1000
+        name, simultaneous = list(ESTIMATORS)[number % 4], number % 2 == 1
+        said.clear()
+        results.table(one, results.Choice(name, simultaneous), one.used.by_reports[:held])
+        tells(said[-1], held, k, *([1000] if k > 1000 else []), k, one.level)
+        note = html_report._table_note(one, name, held, simultaneous)
+        tells(note, one.level, 0, 1, *((held, k) if held < k else ()))
+        assert ("for all categories at once" in note) == simultaneous
+        assert f"people are shares by {QUANTITIES[name].name} times N" in note
+
+
+@recomputes(results.left_out)
+def test_reports_outside_the_categories_are_counted_and_named(many, said):
+    for found in analyses(many):
+        said.clear()
+        results.left_out(found)
+        outside = found.used.collected.outside
+        texts = [text for text in said if "left out" in text]
+        assert bool(texts) == bool(outside)
+        if outside:
+            tells(
+                texts[0],
+                sum(reports for _, reports in outside),
+                *([len(outside) - 5] if len(outside) > 5 else []),
+            )
+            assert ("not on the list" in texts[0]) == (found.used.settings.domain == "listed")
+            assert all(label in texts[0] for label, _ in outside[:5])
+
+
+def rows_of(table: str) -> list[list[str]]:
+    """The cells of a Markdown table, without its heads."""
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines[1:]]
+
+
+@recomputes(results._coverage_table, results._credible_sentence, results._rejection_table)
+def test_how_often_intervals_and_test_were_right_when_measured():
+    coverage = read_csv("reports_interval_coverage.csv")
+    held = [float(row["percent"]) / 100 for row in coverage]
+    text, _, table = results._coverage_table().partition("\n\n")
+    tells(text, 0.95, 2000, Down(min(held)), Up(max(held)), 0, 0)
+    told = sorted(cell for row in rows_of(table) for cell in row[5:] if cell != "–")
+    assert told == sorted(f"{100 * one:.1f}" for one in held)
+
+    credible = [row for row in read_csv("reports_credible_coverage.csv") if row["categories"] == "large"]
+    ends = []
+    for prior in (0.5, 1.0):
+        held = [float(row["percent"]) / 100 for row in credible if float(row["prior"]) == prior]
+        ends += [Down(min(held)), Up(max(held))]
+    tells(results._credible_sentence(), 0.95, *ends, 0.95)
+
+    tests = read_csv("reports_fit_test.csv")
+    small, right, large = (
+        [float(row["percent"]) / 100 for row in tests if float(row["stated"]) == stated]
+        for stated in (0.8, 1.0, 1.2)
+    )
+    assert {row["collections"] for row in tests if row["stated"] == "1.0"} == {"2000"}
+    text, _, table = results._rejection_table().partition("\n\n")
+    sizes = (Up(max(right)), 2000, 0.2, Down(min(small)), Up(max(small)), 0.2, Up(max(large)))
+    tells(text, 0.05, *sizes, 0.001)
+    told = sorted(share for row in rows_of(table) for share in percents(" ".join(row[5:])))
+    assert told == pytest.approx(sorted([*small, *right, *large]))
+
+
+@recomputes(with_intervals)
+def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(many):
+    for number, found in enumerate(analyses(many)):
+        about, shares = setting(found), estimates(found)
+        name, simultaneous = list(ESTIMATORS)[number % 4], number // 4 % 2 == 1
+        view = bars(found.used.by_reports, found.used.labels, "The most reported", min(20, about.k))
+        text = reading(
+            with_intervals(
+                found.analysis.estimates,
+                name,
+                found.cut_interval(simultaneous=simultaneous),
+                found.analysis.above.above,
+                about.n,
+                view,
+            )
+        )
+        top = int(found.used.collected.counts.argmax())
+        low, high = (min(max(end, 0.0), 1.0) for end in limits(found, top, simultaneous))
+        above = int(above_zero(found).sum())
+        tells(text, above, about.k, float(shares[name][top]), 0, 1, low, high, found.level)
+        assert ("all intervals together are" in text) == simultaneous
+
+
+@recomputes(reports_floor)
+def test_how_many_ranks_are_too_few(many):
+    for number, found in enumerate(analyses(many)):
+        if number % 4 and number > len(CORNERS):
+            continue
+        about, counts = setting(found), found.used.collected.counts
+        compared = floor(counts, found.used.mechanism)
+        text = reading(reports_floor(compared))
+        ranks = compared.ranks
+        law = stats.binom.cdf(np.sort(counts)[ranks - 1], about.n, p_and_q(about)[1])
+        # Rank j of k independent ones is so low with the chance that j or more of them are.
+        chances = stats.binom.sf(ranks - 1, about.k, law)
+        below = int((np.sort(counts)[ranks - 1] <= compared.lowest).sum())
+        assert below == compared.too_few
+        low = ["no rank lies" not in text]
+        if below:
+            tells(text, about.n * p_and_q(about)[1], below, ranks.size, 0.05)
+            assert min(chances) <= 0.05
+        else:
+            tells(text, about.n * p_and_q(about)[1])
+            # Of m ranks any is too low in 5%: each in 5%/m or more.
+            assert min(chances) > 0.05 / ranks.size * 0.7
+        assert low == [below > 0]
