@@ -112,5 +112,6 @@ def _reading(found: MLESearch) -> str:
         return f"Of {k:,} shares of reports no one is below q, so nothing is set to zero: MLE* is Inv."
     return (
         f"From Inv to MLE* in {counted(found.n_zero, 'step')}: the least reported category that is left goes to zero and "
-        f"the others make up for it, until none is below q. Here {found.n_zero:,} of {k:,} categories go."
+        f"the others make up for it, until none is below q. Here {found.n_zero:,} of {k:,} categories "
+        f"{'goes' if found.n_zero == 1 else 'go'}."
     )
