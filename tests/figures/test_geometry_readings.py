@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -54,7 +54,8 @@ from rr_core.geometry.simplex import (
 )
 from tests.core.test_geometry_push_down import by_hand, levelled
 from tests.sentences import holds, recomputes
-from tests.sentences.spoken import Screen, numbers, random_scenarios, reads, tells
+from tests.sentences.drawn import written
+from tests.sentences.spoken import numbers, random_scenarios, reads, tells
 
 REPAIRS = {"inv_p": inv_p, "mle_star": mle_star, "inv_n": inv_n}
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 20.0)
@@ -488,16 +489,13 @@ def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
 @recomputes(triangle_page.why_section)
 def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkeypatch):
     """No point of a fine lattice is nearer to Inv than InvP, or likelier than MLE*."""
-    screen = Screen()
-    monkeypatch.setattr(triangle_page, "st", screen)
     monkeypatch.setattr(triangle_page.truth, "hidden", lambda: False)
     steps = lattice() / 50
     for counts, mechanism in histograms(5, many, most_k=4):
         if mechanism.k != 3:
             continue
         found = estimate_three(counts, mechanism)
-        triangle_page.why_section(found, Scenario("zipf", 3, 1.0, 1.0, 30, 1).draw())
-        text = screen.taken()
+        text = written(triangle_page.why_section, found, Scenario("zipf", 3, 1.0, 1.0, 30, 1).draw())
         for words in (triangle_page._CIRCLES, triangle_page._CURVES):
             assert f"**{words}**" in text
         raw, nearest, likeliest = (found.estimates[name] for name in ("inv", "inv_p", "mle_star"))
@@ -515,8 +513,7 @@ def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkey
 
 @recomputes(triangle_page._move_reports)
 def test_an_example_is_shown_only_where_the_scenario_has_no_negative(many, monkeypatch):
-    screen, seen = Screen(), set()
-    monkeypatch.setattr(triangle_page, "st", screen)
+    seen = set()
     monkeypatch.setattr(triangle_page, "_share_widgets", lambda *_: None)
     for name in ("PICKED", "_scenario"):
         held = SimpleNamespace(current=triangle_page.PickedReports) if name == "PICKED" else lambda: 1
@@ -527,8 +524,8 @@ def test_an_example_is_shown_only_where_the_scenario_has_no_negative(many, monke
         three = three_categories(draw)
         example = triangle_page._needs_an_example(draw, three)
         result = estimate_three(three.counts, three.mechanism)
-        triangle_page._move_reports(three, result, None, ["a", "b", "c"], example=example)
-        text = screen.taken()
+        move = partial(triangle_page._move_reports, example=example)
+        text = written(move, three, result, None, ["a", "b", "c"])
         negative = (three.counts * (math.exp(scenario.epsilon) + 2) < scenario.n * (1 - 1e-13)).any()
         assert ("**example**" in text) == (scenario.k != 3 and not negative)
         if example:

@@ -10,7 +10,6 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from pages._ui.ibu import results, sections
 from rr_core import RandomizedResponse, Scenario, ibu_path
@@ -33,7 +32,8 @@ from rr_core.ibu.costs import LARGEST_MATRIX, Cost
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.sentences import recomputes
-from tests.sentences.spoken import Screen, mle, numbers, random_scenarios, reads, tells
+from tests.sentences.drawn import written
+from tests.sentences.spoken import mle, numbers, random_scenarios, reads, tells
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +146,6 @@ def near(true, slack=1e-6):
     return lambda told: reads(told, true) or abs(told - true) < slack
 
 
-@pytest.fixture
-def screen(monkeypatch):
-    shown_there = Screen()
-    for module in (sections, results):
-        monkeypatch.setattr(module, "st", shown_there)
-    return shown_there
-
-
 def plainly(text):
     return re.sub(r"MLE\\?\*", "", text)
 
@@ -183,13 +175,13 @@ def test_the_certificate_bounds_the_gap_and_rises_where_it_is_said_to(many):
 
 
 @recomputes(sections.brief_answer, sections.show_answer)
-def test_when_ibu_may_stop_is_the_first_iteration_of_all(many, screen):
+def test_when_ibu_may_stop_is_the_first_iteration_of_all(many):
     said = set()
     for i, run in enumerate(runs(many)):
         tolerance = TOLERANCES[i % 5]
         reached = first_reached(run.path, tolerance)
-        brief, _ = sections.brief_answer(reached, run.path), sections.show_answer(reached, run.path)
-        text = plainly(screen.taken())
+        brief = sections.brief_answer(reached, run.path)
+        text = plainly(written(sections.show_answer, reached, run.path))
         first = {name: run.first(name, tolerance) for name in run.measured}
         if text.startswith("Not within"):
             assert set(first.values()) == {None}
@@ -413,13 +405,12 @@ def test_the_size_of_a_matrix_that_is_not_run(many):
 
 
 @recomputes(results.offer_rest)
-def test_a_run_that_is_cut_short_tells_how_far_it_is(many, screen, monkeypatch):
+def test_a_run_that_is_cut_short_tells_how_far_it_is(many, monkeypatch):
     monkeypatch.setattr(results, "_about", lambda *_: None)
     monkeypatch.setattr(results.long_run, "start_button", lambda *_: False)
     for run in runs(many)[:20]:
         for length in (10, 100, 1000, 10**5):
-            results.offer_rest(None, run.start, length, run.path)
-            text = screen.taken()
+            text = written(results.offer_rest, None, run.start, length, run.path)
             if length <= run.last:
                 assert not text
             else:

@@ -40,8 +40,8 @@ from rr_core.streams import Stream
 from rr_core.summaries import closeness, expected_negatives
 from tests.app.opening import charts, opened
 from tests.sentences import holds, recomputes
+from tests.sentences.drawn import written
 from tests.sentences.spoken import (
-    Screen,
     chances_below,
     clipped,
     corners,
@@ -457,24 +457,13 @@ def test_an_inv_of_exactly_zero_is_no_negative_in_any_sentence():
     assert "all four agree" in reading(estimates(result.estimates, users / 8, 8, mechanism, shown(3)))
 
 
-@pytest.fixture
-def screen(monkeypatch):
-    """Where the sections write while no page runs, with the truth in sight."""
-    shown_there = Screen()
-    for module in (estimators_page, noise_page):
-        monkeypatch.setattr(module, "st", shown_there)
-    monkeypatch.setattr(truth, "hidden", lambda: False)
-    return shown_there
-
-
 @recomputes(_of_search, estimators_page.search_section)
-def test_the_search_sets_as_many_to_zero_as_it_says(many, screen, monkeypatch):
+def test_the_search_sets_as_many_to_zero_as_it_says(many, monkeypatch):
     monkeypatch.setattr(estimators_page.film, "show", lambda *_: None)
     said = set()
     for draw, _ in over_settings(many):
         k = draw.scenario.k
-        estimators_page.search_section(SimpleNamespace(draw=draw))
-        caption = screen.taken()
+        caption = written(estimators_page.search_section, SimpleNamespace(draw=draw))
         assert ("up to" in caption) == (k > 50)
         if k > 50:
             tells(caption, 50)
@@ -502,23 +491,22 @@ def test_the_search_sets_as_many_to_zero_as_it_says(many, screen, monkeypatch):
 
 
 @recomputes(noise_page.channel_section, noise_page.person_section)
-def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(many, screen, monkeypatch):
+def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(many, monkeypatch):
     monkeypatch.setattr(noise_page.chart, "show", lambda *_: None)
+    monkeypatch.setattr(truth, "hidden", lambda: False)
     said = set()
     for i, (draw, _) in enumerate(over_settings(many)):
         k = draw.scenario.k
         work = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
-        noise_page.channel_section(work)
-        if text := screen.taken():
+        if text := written(noise_page.channel_section, work):
             assert k > numbers(text)[0]
             tells(text, noise_page.LARGEST_MATRIX, k)
         else:
             assert k <= noise_page.LARGEST_MATRIX
         category, times = i % k, 1 + i % 3
         monkeypatch.setattr(noise_page, "_pick_category", lambda _, category=category: category)
-        screen.session_state = {noise_page._ANSWERS: times}
-        noise_page.person_section(work)
-        text = screen.taken().partition("\n\n")[0] if times == 1 else screen.taken()
+        text = written(noise_page.person_section, work, state={noise_page._ANSWERS: times})
+        text = text.partition("\n\n")[0] if times == 1 else text
         toss = re.sub(r"^\d\. ", "", text, flags=re.MULTILINE)
         p, q = p_and_q(draw.scenario)
         before = [int(one) - 1 for one in re.findall(r"\d+", toss.partition("before: ")[2].partition(".")[0])]
@@ -541,7 +529,7 @@ def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(ma
 
 
 @recomputes(estimators_page.error_table)
-def test_every_number_of_the_error_table(many, screen, monkeypatch):
+def test_every_number_of_the_error_table(many, monkeypatch):
     """Of Inv and the three repairs: zeros, errors, likelihood; the certificate of MLE* is rounding."""
     of_rows = (
         "Set to zero",
@@ -557,8 +545,7 @@ def test_every_number_of_the_error_table(many, screen, monkeypatch):
         if i % 2:
             result = compare(draw, "population")
         monkeypatch.setattr(truth, "hidden", lambda i=i: i % 7 == 0)
-        estimators_page.error_table(result, draw)
-        text = screen.taken()
+        text = written(estimators_page.error_table, result, draw)
         table, _, rest = text.partition("\n\n")
         scenario, k, n = draw.scenario, draw.scenario.k, draw.scenario.n
         p, q = p_and_q(scenario)

@@ -41,6 +41,12 @@ def drawn(draw: Callable[..., Any], *arguments: Any, state: dict[str, Any] | Non
     return found
 
 
+def written(draw: Callable[..., Any], *arguments: Any, state: dict[str, Any] | None = None) -> str:
+    """The paragraphs that a function writes, as Markdown; arguments as in `drawn`."""
+    elements = drawn(draw, *arguments, state=state)
+    return "\n\n".join(element.body for element in elements if hasattr(element, "body"))
+
+
 def texts(elements: list[Any]) -> Iterator[str]:
     """All that elements say, with their labels and what they say under the mouse, without the signs of Markdown."""
     for element in elements:

@@ -193,33 +193,3 @@ def chances_below(kinds, n: int, scenario: Scenario):
     slack = 0.1 * found
     slack[few] = 0.005 * found[few]
     return found, slack
-
-
-class Screen:
-    """Stands in the place of ``streamlit`` in a module: it keeps the texts that a function shows, and no button is
-    pressed."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.session_state: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        def show(first: Any = "", *_: Any, **__: Any) -> Any:
-            if name in ("markdown", "caption", "info", "warning"):
-                self.texts.append(first)
-            if name == "columns":
-                return [self] * (first if isinstance(first, int) else len(first))
-            return False if name == "button" else self
-
-        return show
-
-    def __enter__(self) -> Screen:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
-
-    def taken(self) -> str:
-        """The texts shown since the last call."""
-        text, self.texts = "\n\n".join(self.texts), []
-        return text
