@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
+from rr_core.figures.wording import between
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
@@ -50,8 +51,8 @@ def with_intervals(
     reading = (
         f"Filled markers: {int(above.sum()):,} of {above.size:,} shares, larger than chance alone would make them. The "
         f"first one shown is {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of "
-        f"Inv{', cut at 0 and 1,' if not outside else ''} is {percent(float(shown.low[first]))} to "
-        f"{percent(float(shown.high[first]))}{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
+        f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
+        f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
     )
     y = axis("Share of users", tickformat=SHARE)
@@ -81,8 +82,8 @@ def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None,
     reading = f"The first share of the picture is {shares}"
     if interval is not None:
         traces.insert(0, _segments("inv", interval, view))
-        low, high = percent(float(interval.low[largest])), percent(float(interval.high[largest]))
-        reading += f"; the interval of Inv is {low} to {high}{interval.wholly(largest)}"
+        ends = between(float(interval.low[largest]), float(interval.high[largest]))
+        reading += f"; the interval of Inv is {ends}{interval.wholly(largest)}"
     y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
     return figure(traces, view.axis(), y, f"{reading}.", height=400)
 

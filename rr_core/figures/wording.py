@@ -160,6 +160,23 @@ def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
     return percent(round(float(total_variation(estimate, truth)), _PLACES))
 
 
+_SAME = 1e-12  # ends that differ by rounding alone
+
+
+def between(low: float, high: float) -> str:
+    """The ends of an interval of shares as text, with as many digits as tell them apart, and one that is beyond 0 or 100%
+    from that.
+
+    >>> between(0.012, 0.3), between(1.00096, 1.00098)
+    ('1.2% to 30%', '100.096% to 100.098%')
+    """
+    for digits in range(3, 13):
+        ends = [percent(end, digits) for end in (low, high)]
+        if (ends[0] != ends[1] or high - low < _SAME) and not (low > 1 and ends[0] == "100%"):
+            break
+    return " to ".join(ends)
+
+
 def chance_at_most(chance: float) -> str:
     """A probability that bounds another from above, rounded up to two digits; a tiny one is "less than 0.0001%"."""
     return percent(round_up(chance, 2)) if chance >= _TINY else f"less than {percent(_TINY)}"

@@ -493,6 +493,31 @@ def test_a_total_is_no_category_of_the_ones_either(name, total, tmp_path):
     np.testing.assert_array_equal(repeated["found"].estimates["inv"], found.result.estimates["inv"])
 
 
+@pytest.mark.parametrize(
+    ("answers", "p", "words"),
+    [
+        ("yes, 1000000\nno, 30", "0.999", "lies wholly above 100%"),
+        ("yes, 1000000\nno, 5", "1/6", "lies wholly below 0%"),
+        ("yes, 5\nno, 1", "1e-6", "16.7% to 16.7% with 95% confidence (the interval of Inv)"),
+    ],
+)
+def test_an_interval_reads_as_what_is_said_of_it(answers, p, words):
+    """Its ends have as many digits as tell them apart, and from 100%."""
+    page = typed(opened("warner"), typed=answers, p=p)
+    text = said(page).replace("\\", "")
+    assert words in text
+    if "wholly" in words:
+        (low, high) = re.findall(r"interval of Inv, (\S+)% to (\S+)% with", text)[0]
+        low, high = (float(end.replace("−", "-")) for end in (low, high))
+        assert low < high
+        assert low > 100 or high < 0
+
+
+def test_an_epsilon_beyond_all_is_told_plainly():
+    page = typed(given(opened("unary"), CSV), epsilon="700")
+    assert "ε = 700 cannot be computed with: write one between 10⁻⁶⁰ and 300." in said(page).replace("\\", "")
+
+
 def test_nothing_is_computed_while_no_encoding_is_chosen():
     page = typed(given(opened("unary"), CSV), epsilon="1.5")
     assert charts(page)

@@ -443,9 +443,15 @@ def _unary(level: float, users: Users) -> Analysed:
     if not text.strip():
         raise _Missing("Say how private the reports are: the ε of one report.")
     try:
-        protocol = UnaryEncoding(len(read.labels), typed.number(text), encoding == "oue")
+        epsilon = typed.number(text)
     except ValueError as problem:
         raise _Unclear(f"{problem}.") from None
+    try:
+        protocol = UnaryEncoding(len(read.labels), epsilon, encoding == "oue")
+    except ValueError:
+        raise _Unclear(
+            f"ε = {number(epsilon)} cannot be computed with: write one between 10⁻⁶⁰ and 300."
+        ) from None
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
 
 

@@ -20,6 +20,7 @@ from rr_core.figures.reports import of_other_protocol
 from rr_core.figures.style import number, percent, whole
 from rr_core.figures.unary import ESTIMATE_NAMES
 from rr_core.figures.view import Order, bars
+from rr_core.figures.wording import between as ends
 from rr_core.figures.wording import chance_at_most
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.plain_text import plain
@@ -124,10 +125,11 @@ def interval_in_words(interval: Interval, category: int, share: float) -> str:
     outside = "above 100%" if low > 1 else "below 0%" if high < 0 else ""
     if low < 1 and high > 0:
         low, high = max(low, 0.0), min(high, 1.0)
-    between = f"{percent(low)} to {percent(high)} with {interval.level:.0%} confidence"
+    between = f"{ends(low, high)} with {interval.level:.0%} confidence"
     if outside:
         return f"the interval of Inv, {between}, lies wholly {outside}, where no share can be"
-    if low - _ROUNDING <= share <= high + _ROUNDING:
+    # What is one number on screen is held, too: the limits are whole people, MLE is not.
+    if low - _ROUNDING <= share <= high + _ROUNDING or percent(share) in (percent(low), percent(high)):
         return f"{between} (the interval of Inv)"
     return f"the interval of Inv, {between}, does not hold it"
 

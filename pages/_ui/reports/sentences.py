@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rr_core.figures.style import QUANTITIES, number, percent, round_up, whole
+from rr_core.figures.wording import between
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
@@ -71,7 +72,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     return (
         f"{_n_above_zero(int(analysis.above.above.sum()), used.mechanism.k)}. {most}, "
         f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
-        f"{results.level:.0%} interval of Inv{' ' if outside else ', '}{cut} {percent(low)} to {percent(high)}."
+        f"{results.level:.0%} interval of Inv{' ' if outside else ', '}{cut} {between(low, high)}."
         + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
