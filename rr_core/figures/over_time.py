@@ -49,7 +49,11 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
         without: the share that is right without any report.
     """
     x = np.asarray(days)
-    traces = [_line(key, x, values, "%{y:.3~p} guessed right") for key, values in right.items()]
+    traces = [
+        _line(key, x, values, "%{customdata} guessed right")
+        | {"customdata": np.array([_share(value) for value in values.tolist()])}
+        for key, values in right.items()
+    ]
     wide = x if x.size > 1 else np.array([0.9, 1.1])
     traces.append(
         {
@@ -119,9 +123,8 @@ def budget(
         reading = f"{after} a value that stays, ε spent is at most: {_spent(spent)}."
     else:
         reading = (
-            f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. Where "
-            "values come in turn and the onlooker knows which days share remembered noise (thin lines): "
-            f"{_spent(known)}."
+            f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. "
+            f"With values in turn and shared noise known (thin lines): {_spent(known)}."
         )
     y = _log_axis("Privacy spent, ε (logarithmic)", all_spent, number)
     return figure(traces, _axis_of_days(x), y, reading, height=380)

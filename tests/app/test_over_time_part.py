@@ -99,7 +99,11 @@ def test_the_sentence_about_one_person():
     assert "rose by the factor **20.1**" in over_time._in_words(("a", "b"), (7, 4), 30, 1.0)
     assert "fell by the factor **2.72**" in over_time._in_words(("a", "b"), (1, 2), 3, 1.0)
     assert "are what they were before" in over_time._in_words(("a", "b"), (0, 0), 1, 1.0)
-    assert "**10²⁶¹** (about)" in over_time._in_words(("a", "b"), (30, 0), 30, 20.0)
+    assert "**3.77·10²⁶⁰**" in over_time._in_words(("a", "b"), (30, 0), 30, 20.0)
+    same = over_time._in_words(("a", "b"), (1, 0), 1, 20.0)
+    assert "rose by the factor **4.85·10⁸**" in same  # not above what memoised noise allows
+    assert "at most eᵋ = **4.86·10⁸**" in same
+    assert over_time._power(15 * np.log(10) - 1e-9) == "**1·10¹⁵**"
     text = over_time._in_words(("a", "b"), (5, 6), 11, 1.0)
     assert "reported it **5** times. No other category came more often than **b**: **6** times." in text
     assert "**1** time." in over_time._in_words(("a", "b"), (1, 0), 1, 1.0)

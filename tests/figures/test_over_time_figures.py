@@ -74,7 +74,9 @@ def test_what_is_guessed_right_is_told():
         "After 30 days with fresh noise, an onlooker guesses about 97% of the people right; LOLOHA about 42%. "
         f"Without reports: {percent(1 / 3)}."
     )
-    sure = reading(exposure([1], {"rappor": np.array([0.9999])}, 0.5))
+    figure = exposure([1], {"rappor": np.array([0.9999])}, 0.5)
+    assert figure.data[0].customdata.tolist() == ["over 99.9%"]
+    sure = reading(figure)
     assert (
         sure
         == "After 1 day with RAPPOR, an onlooker guesses over 99.9% of the people right. Without reports: 50%."
@@ -90,8 +92,7 @@ def test_budgets_and_errors_tell_the_last_day():
     assert most >= spent["rappor"][-1]
     assert reading(budget(days, spent, known, 4)) == (
         f"After 30 days with up to 4 changes of value, ε spent is at most: Memoised no limit, RAPPOR {number(most)}. "
-        "Where values come in turn and the onlooker knows which days share remembered noise (thin lines): Memoised 6, "
-        "RAPPOR "
+        "With values in turn and shared noise known (thin lines): Memoised 6, RAPPOR "
         f"{number(round_up(float(known['rappor'][-1])))}."
     )
     for trace in budget(days, spent, known, 4).data:

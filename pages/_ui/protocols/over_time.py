@@ -374,10 +374,12 @@ def _in_words(names: tuple[str, str], named: tuple[int, int], days: int, epsilon
 
 
 def _power(exponent: float) -> str:
-    """e to the exponent, in words."""
+    """e to the exponent, in words; it may be beyond the largest double."""
     if exponent < _WRITTEN_OUT:
         return f"**{number(float(np.exp(exponent)))}**"
-    return f"**10{raised(round(exponent / float(np.log(10))))}** (about)"
+    tens, rest = divmod(exponent / float(np.log(10)), 1)
+    digits, _, one_more = f"{10**rest:.2e}".partition("e")
+    return f"**{number(float(digits))}·10{raised(int(tens) + int(one_more))}**"
 
 
 def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
