@@ -44,6 +44,8 @@ class Start:
         _validate.one_of("kind", self.kind, START_KINDS)
         if not 0 < _validate.real("mass", self.mass, "strictly between 0 and 1") < 1:
             raise ValueError(f"mass must be strictly between 0 and 1, got {self.mass}")
+        _validate.integer("category", self.category, 0)
+        _validate.integer("seed", self.seed, 0)
 
     def distribution(self, histogram: ArrayLike) -> Array | None:
         """(k,) the distribution, for a histogram (k,) of reports; None for the uniform one.
