@@ -75,7 +75,8 @@ class Interval:
     simultaneous: bool
 
     def wholly(self, category: int) -> str:
-        """On which side of [0, 1] the interval of a category lies, in words; "" where it holds a share."""
+        """On which side of [0, 1] the interval of a category, 0..k-1, lies, in words; "" where it holds a share."""
+        category = _validate.integer("category", category, 0, self.low.size - 1)
         low, high = float(self.low[category]), float(self.high[category])
         return ", wholly above 100%" if low > 1 else ", wholly below 0%" if high < 0 else ""
 

@@ -65,7 +65,7 @@ from rr_core.protocols.prior_choice import distance_to_mle
 from rr_core.protocols.unary import checked_bits
 from rr_core.repeats import repeat
 from rr_core.reports import above_zero, fit_test, inv_interval, plausible_epsilon
-from rr_core.reports.intervals import extremes
+from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
 from rr_core.reports.other_protocols import analyse_unary
 from rr_core.summaries import EmptyShare
@@ -229,6 +229,7 @@ INSTANCES = {
     "Support": protocols.support("oue", K, 1.0),
     "FitTest": fit_test([5, 0, 9], RandomizedResponse(K, 1.0), 5),
     "EmptyShare": EmptyShare(1, 2, True),
+    "Interval": Interval(np.array([-0.3, 0.1, 1.1]), np.array([-0.1, 0.4, 1.2]), 0.95, False),
 }
 # Called by this package alone, with what it has checked, counted or chosen before.
 INSIDE = {
