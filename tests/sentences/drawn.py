@@ -22,11 +22,10 @@ def drawn(draw: Callable[..., Any], *arguments: Any, state: dict[str, Any] | Non
         state: of the session; empty when None.
     """
     found: list[Any] = []
-    send = DeltaGenerator._enqueue
 
-    def note(to: DeltaGenerator, kind: str, element: Any, *more: Any, **named: Any) -> Any:
+    def note(to: DeltaGenerator, kind: str, element: Any, *_: Any, **__: Any) -> DeltaGenerator:
         found.append(element)
-        return send(to, kind, element, *more, **named)
+        return to
 
     held = {} if state is None else state
     logging.disable(logging.WARNING)  # that there is no page
