@@ -160,7 +160,7 @@ def achieved_text(target: Target, value: float) -> str:
     if target.kind == "top":
         top = int(target.value)
         if value < _NO_PROMISE:
-            return "**nothing can be promised** about the ranking"
+            return "the bounds used here promise **nothing** about the ranking"
         what = (
             "the largest category is ranked first"
             if top == 1
@@ -169,17 +169,17 @@ def achieved_text(target: Target, value: float) -> str:
         return f"{what} with probability **at least {at_least(value)}**"
     if target.kind == "smallest" and value > 1:
         return (
-            f"**nothing can be promised**: not even that a category that all users have is told from an empty one with "
-            f"probability {sure}"
+            f"the bounds used here promise **nothing**: not even that a category that all users have is told from an "
+            f"empty one with probability {sure}"
         )
     share, named = at_most(value), percent(target.share, 6)
+    least = "**all users**" if share == at_most(1.0) else f"**{share} of users** or more"
     return {
         "rmse": f"the estimate of a category is typically **{share} of users** off (RMSE)",
         "max": f"with probability {sure} no category's estimate is more than **{share} of users** off",
         "share": f"with probability {sure} the estimate of a category that {named} of users have is at most **{share} of "
         "users** off",
-        "smallest": f"a category that **{share} of users** or more have is told from an empty one with probability "
-        f"{sure}",
+        "smallest": f"a category that {least} have is told from an empty one with probability {sure}",
     }[target.kind]
 
 

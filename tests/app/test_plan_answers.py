@@ -156,6 +156,7 @@ def asked(many):
 
 def with_digits(text):
     """Numbers of users with all their digits: 8.96 billion, 10¹²; and numbers that are spelled out."""
+    text = text.replace("**all users**", "**100% of users** or more")
     text = re.sub(r"([\d.]+) billion", lambda found: f"{float(found[1]) * 1e9:,.0f}", text)
     return re.sub(r"1·10¹²|10¹²", f"{MOST_USERS:,}", text)
 
@@ -166,7 +167,7 @@ def with_digits(text):
     "with probability {} the estimate of a category that {} of users have is at most **{} of users** off",
     "with probability {} no category's estimate is more than **{} of users** off",
     "{} with probability **at least {}**",
-    "**nothing can be promised** about the ranking",
+    "the bounds used here promise **nothing** about the ranking",
     "the estimate of a category is typically **{} of users** off (RMSE)",
 )
 @recomputes(
@@ -190,7 +191,7 @@ def test_what_is_promised_is_kept_and_hardly_less_would_do(many):
         place = {"n": [users, plan.epsilon], "eps": [plan.epsilon, plan.n], "value": [plan.epsilon, plan.n]}[
             one.find
         ]
-        hopeless = "nothing can be promised" in said
+        hopeless = "promise **nothing**" in said
         reached = one.find == "value" and not hopeless and percents(said)[0 if one.kind == "smallest" else -1]
         if one.find == "value":
             value = reached

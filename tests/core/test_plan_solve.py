@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance, sampling
+from rr_core.figures.plan_sentences import achieved_text
 from rr_core.plan import solve
 from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
@@ -107,11 +108,20 @@ def test_the_smallest_share_is_found_with_the_power_by_the_exact_test(k, n, epsi
 
 
 @holds(
-    "**nothing can be promised**: not even that a category that all users have is told from an empty one with probability {}",  # noqa: E501
-    "nothing can be promised",
+    "the bounds used here promise **nothing**: not even that a category that all users have is told from an empty one with probability {}",  # noqa: E501
+    "nothing by the bounds used here",
 )
 def test_nothing_is_told_from_zero_by_a_single_report():
     assert achieved(Target("smallest", 0.1), 2, 0.1, 1, None) == math.inf
+    # Of one user the bounds promise nothing either where the exact test would nearly always find the category.
+    mechanism, target = RandomizedResponse(2, 5.0), Target("smallest", 0.1)
+    assert mechanism.q <= 0.05 / 2
+    assert mechanism.p > 0.99
+    nothing = achieved_text(target, achieved(target, 2, 5.0, 1, None))
+    assert nothing.startswith("the bounds used here promise **nothing**")
+    assert achieved_text(target, achieved(target, 2, 10.0, 1, None)).startswith(
+        "a category that **all users** have"
+    )
 
 
 def test_the_exact_chance_of_a_wrong_ranking_at_k_3():

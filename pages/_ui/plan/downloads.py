@@ -163,6 +163,6 @@ def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:
 def _reached(plan: Plan) -> str:
     kind = plan.settings.kind
     if math.isinf(plan.value) or (kind == "smallest" and plan.value > 1):
-        return "nothing can be promised"
+        return "nothing by the bounds used here"
     value = f"probability at least {at_least(plan.value)}" if kind == "top" else at_most(plan.value, 4)
     return f"{value} ({plan.settings.about.measure})"
