@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -20,6 +21,7 @@ from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
 from rr_core.figures.style import round_up
+from rr_core.figures.wording import WHOSE
 from rr_core.io.plan import map_csv
 from rr_core.plan import shuffling
 from rr_core.plan.landscape import landscape
@@ -39,6 +41,10 @@ VALUES = {"rmse": 0.7, "max": 2.5, "share": 2.0, "smallest": 1.5, "top": 3}
 @cache
 def theta():
     return SCENARIO.population().probabilities
+
+
+def guess_in(page):
+    return next(group for group in page.button_group if group.label == "Guess of the population")
 
 
 def answer(page):
@@ -135,18 +141,43 @@ def test_what_is_out_of_reach_is_said(query, reason):
     assert not [button for button in page.button if button.label.startswith("Use this")]
 
 
+@pytest.mark.parametrize("users", WHOSE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_guess_can_be_chosen_where_the_plan_depends_on_it_and_only_there(kind, users):
+    asked = replace(PlanSettings(users=users).of_kind(kind), find="value")
+    guesses = {"sidebar": Guess.of(40, theta()), "worst": Guess.of(40, None)}
+    if KINDS[kind].needs_population:
+        guesses["worst"] = guesses["sidebar"]
+    reached = [
+        make_plan(replace(asked, guess=name), 40, 2.0, 30_000, guess).value for name, guess in guesses.items()
+    ]
+    page = opened("plan", f"{LINK}&target={kind}&whose={users}")
+    assert guess_in(page).disabled == (reached[0] == pytest.approx(reached[1], rel=1e-9))
+
+
+def test_a_link_that_ranks_as_many_as_there_are_says_that_fewer_are_ranked():
+    page = opened("plan", "dist=zipf&k=3&target=top&value=9")
+    (note,) = page.warning
+    assert (
+        "number of categories is 9, outside the range from 1 to 2; 2 is used instead"
+        in note.value.replace("\\", "")
+    )
+    assert widget(page, "How many categories").value == 2
+    assert not opened("plan", "dist=zipf&k=3&target=top").warning  # nor of a default
+
+
 @pytest.mark.slow
 def test_worst_case_needs_more_and_is_none_for_a_ranking():
     page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
     assert users_in(page) == required_n(Target("max", 0.025), 40, 2.0, None)
     checked(widget(page, "My goal").set_value("top").run())
-    assert page.button_group(key="plan_guess").disabled
+    assert guess_in(page).disabled
     assert users_in(page) == required_n(Target("top", 5), 40, 2.0, theta())
     checked(widget(page, "Categories K").set_value(3).run())
     assert widget(page, "How many categories").value == 2  # no more are ranked than there are others
     assert "2 largest categories" in answer(page)
     checked(widget(page, "My goal").set_value("max").run())
-    assert not page.button_group(key="plan_guess").disabled
+    assert not guess_in(page).disabled
     page = opened("plan", f"{LINK}&target=rmse&value=0.1&eps=8&whose=sampled")
     assert users_in(page) == required_n(Target("rmse", 0.001), 40, 8.0, theta(), users="sampled")
 
@@ -258,7 +289,7 @@ def test_settings_survive_a_link_and_numbers_stay_in_their_ranges():
         PlanSettings("share", 1.5, 90.0, "n", share=12.5),
         PlanSettings("smallest", 1e-7, 50.0, "n", "sidebar", "sampled"),
     ):
-        assert PlanSettings.from_query(settings.to_query()) == (settings, ())
+        assert PlanSettings.from_query(settings.to_query(), 40) == (settings, ())
     for exact, shown in ((1.00001, 1.001), (1.0, 1.0), (0.0123456, 0.01235), (9.9999, 10.0), (19.9999, 20.0)):
         assert rounded_up(exact) == shown
     assert map_ranges((1.0, 2.0), (500, 10_000)) == ((0.1, 10.0), (100.0, 1e9))

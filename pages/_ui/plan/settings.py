@@ -12,7 +12,7 @@ from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.figures.wording import WHOSE
-from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, SHARE_MAX, SHARE_MIN, TARGET_MIN
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, K_MAX, SHARE_MAX, SHARE_MIN, TARGET_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.plan.solve import Find
@@ -38,10 +38,11 @@ _OTHERS: tuple[Parameter, ...] = (
 )
 
 
-def _value_range(kind: Kind) -> Number:
-    """Label and range of the value of a target of this kind, in the unit in which it is typed."""
+def _value_range(kind: Kind, k: int = K_MAX) -> Number:
+    """Label and range of the value of a target of this kind about k categories, in the unit in which it is typed."""
     if kind.whole:
-        return Number("value", "value", "number of categories", int(kind.low), int(kind.high), True)
+        most = min(int(kind.high), k - 1)
+        return Number("value", "value", "number of categories", int(kind.low), most, True)
     return Number("value", "value", "target in % of users", TARGET_MIN, kind.high * _PERCENT, False)
 
 
@@ -76,11 +77,14 @@ class PlanSettings:
         return self.guess == "worst" and not self.about.needs_population
 
     @property
+    def needs_guess(self) -> bool:
+        """Whether the plan depends on which population is guessed, or that none is."""
+        return self.kind == "max" or (self.kind == "rmse" and self.users == "sampled")
+
+    @property
     def needs_shares(self) -> bool:
         """Whether the plan depends on the population's shares."""
-        return not self.worst_case and (
-            self.kind in ("max", "top") or (self.kind == "rmse" and self.users == "sampled")
-        )
+        return self.about.needs_population or (self.needs_guess and not self.worst_case)
 
     @property
     def target(self) -> Target:
@@ -103,16 +107,17 @@ class PlanSettings:
         return parameters.write((_KIND, _value_range(self.about), *_OTHERS), self)
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]]:
-        """The settings of a link, and one plain sentence for each value that had to be changed."""
+    def from_query(cls, query: Mapping[str, str], k: int) -> tuple[PlanSettings, tuple[str, ...]]:
+        """The settings of a link about k categories, and one plain sentence for each value that had to be changed."""
         settings, notes = parameters.read((_KIND,), query, cls())
-        settings = settings.of_kind(settings.kind)
-        settings, others = parameters.read((_value_range(settings.about), *_OTHERS), query, settings)
+        settings = settings.of_kind(settings.kind).fitted(k)
+        settings, others = parameters.read((_value_range(settings.about, k), *_OTHERS), query, settings)
         return settings, notes + others
 
 
 def _read(query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]] | None:
-    return None if query.keys().isdisjoint(PlanSettings().to_query()) else PlanSettings.from_query(query)
+    silent = query.keys().isdisjoint(PlanSettings().to_query())
+    return None if silent else PlanSettings.from_query(query, link.current().k)
 
 
 SETTINGS = Binding(
@@ -168,9 +173,11 @@ def controls(k: int, settings: PlanSettings) -> None:
             "Guess of the population",
             list(GUESSES),
             format_func=GUESSES.__getitem__,
-            disabled=kind.needs_population,
+            disabled=not settings.needs_guess,
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
             if kind.needs_population
+            else "This plan holds for all shares."
+            if not settings.needs_guess
             else "The promise is for the distribution of the sidebar, or for every distribution over K categories.",
             **SETTINGS.widget_arguments(
                 "plan_guess",
@@ -193,12 +200,12 @@ def controls(k: int, settings: PlanSettings) -> None:
 
 def _value_input(k: int, settings: PlanSettings) -> None:
     kind = settings.about
-    allowed = _value_range(kind)
+    allowed = _value_range(kind, k)
     if kind.whole:
         st.number_input(
             "How many categories",
             int(allowed.low),
-            min(int(allowed.high), k - 1),
+            int(allowed.high),
             int(settings.value),
             help=f"At most {kind.high:g}, and fewer than K.",
             **SETTINGS.widget_arguments(
