@@ -31,6 +31,8 @@ def read_typed(text: str) -> Reports:
             rows.append(_answer_and_number(written.strip(), separator, line))
     if not rows:
         raise UnreadableFile(f"There are no answers: {_LIKE}")
+    if all(number.strip("0") == "" for _, number in rows):
+        raise UnreadableFile("All the numbers are zero: write how many people gave each answer.")
     out = io.StringIO()
     csv.writer(out, delimiter="\t").writerows(rows)
     source = Source("typed.tsv", out.getvalue().encode("utf-8", "replace"))
@@ -48,4 +50,8 @@ def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, st
         number = number.replace(",", "")
     if len(rest) == 0 or not answer or separator in number or not number:
         raise UnreadableFile(f"Line {line:,} is {quote(written)}: {_LIKE}")
+    if number.endswith("%"):
+        raise UnreadableFile(
+            f"Line {line:,} has the share {quote(number)}: write how many people gave that answer."
+        )
     return answer, number

@@ -513,6 +513,19 @@ def test_an_interval_reads_as_what_is_said_of_it(answers, p, words):
         assert low > 100 or high < 0
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("yes, 0\nno, 0", "All the numbers are zero: write how many people gave each answer."),
+        ("yes, 40%\nno, 60%", "Line 1 has the share “40%”: write how many people gave that answer."),
+    ],
+)
+def test_of_typed_numbers_no_column_is_named_that_is_not_on_screen(text, sentence):
+    page = typed(opened("warner"), typed=text)
+    assert sentence in said(page).replace("\\", "")
+    assert "olumn" not in page.error[0].value
+
+
 def test_an_epsilon_beyond_all_is_told_plainly():
     page = typed(given(opened("unary"), CSV), epsilon="700")
     assert "ε = 700 cannot be computed with: write one between 10⁻⁶⁰ and 300." in said(page).replace("\\", "")
