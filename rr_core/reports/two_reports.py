@@ -120,8 +120,9 @@ def interval_of_two(
     ones, n, chances = _checked(ones, n, chances)
     if chances[0] == chances[1]:
         raise ValueError(f"chances must be two different numbers, got {_validate.short(chances)}")
-    if not 0 < _validate.real("alpha", alpha, "between 0 and 1") < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {_validate.short(alpha)}")
+    alpha = _validate.real("alpha", alpha, "a number between 0 and 1")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha}")
     if chances[1] < chances[0]:
         return interval_of_two(n - ones, n, (1 - chances[0], 1 - chances[1]), alpha, users)
     none, every = chances
