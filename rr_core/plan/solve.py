@@ -281,7 +281,8 @@ ValueFunction = Callable[[Channels, Array, float], Array]
 
 def shortfall_function(target: Target, guess: Guess, users: Users) -> Shortfall:
     """A function of (channels, n): log(chance to miss / chance allowed) in nats, or more, (pairs,). For "rmse" it is the
-    logarithm of the mean squared error over the one asked for. It falls as N or epsilon grows."""
+    logarithm of the mean squared error over the one asked for. It falls as N or epsilon grows, to -inf where the chance
+    is below the smallest double."""
     check_users(users)
     if target.kind == "rmse":
         return lambda channels, n: np.log(_mean_square(guess, users, channels, n) / target.value**2)

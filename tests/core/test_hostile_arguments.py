@@ -696,7 +696,7 @@ CALLS = SPECIAL | {
 }
 # A likelihood can be zero, an epsilon plausible without an upper end, an error beyond the largest double.
 INFINITE = {
-    "plan.solve.value_function",
+    *("plan.solve.value_function", "plan.solve.shortfall_function"),
     "protocols.over_time.Longitudinal.epsilon_any_changes",
     "protocols.channel.Channel.expected",
     "reports.other_protocols.analyse_channel",
