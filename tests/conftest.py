@@ -4,11 +4,14 @@ import pytest
 import scipy.linalg  # noqa: F401  Before the limit of its threads.
 from threadpoolctl import threadpool_limits
 
+from tests import MANY_EXAMPLES
+
 threadpool_limits(1, "blas")
 
 
-@pytest.fixture(params=[100, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.fixture(params=[40, pytest.param(min(2_000, MANY_EXAMPLES), marks=pytest.mark.slow)])
 def many(request: pytest.FixtureRequest) -> int:
-    """How many random settings a sentence is computed anew for: a few in the quick run, 2,000 in the slow one."""
+    """How many random settings a sentence is computed anew for: 40 in the quick run, 2,000 in the slow one, or as many as
+    RR_EXAMPLES says."""
     number: int = request.param
     return number

@@ -115,7 +115,9 @@ def test_a_page_as_it_opens_says_nothing_that_cannot_be(name, part):
 def test_no_view_says_what_cannot_be(name, part, query):
     if name in WITHOUT_SCENARIO and query != ENDS[0]:
         return
-    found = [fault for page in views(name, part, query) for fault in faults(page)]
+    each = views(name, part, query)
+    pages = each if query in (ENDS[0], ENDS[-1]) else [next(each)]
+    found = [fault for page in pages for fault in faults(page)]
     assert not found, "\n".join(dict.fromkeys(found))
 
 
