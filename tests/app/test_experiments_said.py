@@ -162,7 +162,7 @@ def test_the_counterexample_is_one():
 def test_figures_say_how_often_a_survey_is_simulated_and_what_is_left_out(many, monkeypatch):
     monkeypatch.setattr(winner_map, "show", lambda figure, *_: shown.append(figure))
     cut = set()
-    for i, result in enumerate(sweeps(many // 6)):
+    for i, result in enumerate(sweeps(max(many // 6, 16))):
         shown: list = []
         seeds = result.sweep.settings.seeds
         view, cells = view_of(result), result.sweep.cells
@@ -305,7 +305,7 @@ def seconds(text):
 @recomputes(settings.why_too_large)
 def test_a_sweep_that_is_too_large_is_told_by_how_much_and_what_would_help(many):
     rng, ways, every = np.random.default_rng(51), set(), (2, 100, 20_000, 10**6, 1_500_000)
-    for i in range(many // 2):
+    for i in range(max(many // 2, 50)):
         ks = tuple(sorted(rng.choice(every, rng.integers(1, 4), replace=False).tolist()))
         if i % 10 == 0:
             ks = (1_500_000,)

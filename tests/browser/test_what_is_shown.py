@@ -221,7 +221,6 @@ def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab, label):
     assert seen() == first
 
 
-@pytest.mark.journey
 def test_a_new_draw_stays_after_its_seed_was_looked_at(open_lab):
     lab = open_lab(f"/noisy_histogram?{ZIPF}")
     for seed in (10, 11):

@@ -189,6 +189,7 @@ def test_thousands_of_categories_are_nested_too():
         assert (less.counts <= more.counts).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weights", "n"), [((5, 3, 2), 4), ((1, 1), 7), ((6, 1, 1, 2), 3)])
 def test_the_next_person_is_drawn_from_the_population_whoever_is_there(weights, n):
     """The joint law of the users and of the category of person n + 1: independent, multinomial and the shares."""

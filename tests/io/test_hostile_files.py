@@ -57,6 +57,7 @@ def test_every_reader_is_found() -> None:
     assert taken <= set(READERS)
 
 
+@pytest.mark.slow
 def test_a_small_file_is_answered_at_once_by_every_reader(tmp_path: Path) -> None:
     """Of five million short lines one reader made five million lists: 2.5 GB, 56 seconds."""
     paths = [tmp_path / name for name in BOMBS]
