@@ -9,9 +9,9 @@ from tests import MANY_EXAMPLES
 threadpool_limits(1, "blas")
 
 
-@pytest.fixture(params=[40, pytest.param(min(2_000, MANY_EXAMPLES), marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param(min(2_000, MANY_EXAMPLES // 5), marks=pytest.mark.slow)])
 def many(request: pytest.FixtureRequest) -> int:
-    """How many random settings a sentence is computed anew for: 40 in the quick run, 2,000 in the slow one, or as many as
-    RR_EXAMPLES says."""
+    """How many random settings a sentence is computed anew for: 2,000, or a fifth of RR_EXAMPLES. All sentences together
+    take minutes, so they stand with the slow tests."""
     number: int = request.param
     return number

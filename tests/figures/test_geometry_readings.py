@@ -397,7 +397,9 @@ def test_lengths_of_biases_are_those_of_the_points(many):
     """Of every estimator, from the points; which are told from chance, by four standard errors."""
     said, at = set(), [(1, 20.0), (1, 0.5), (3, 1.0), (40, 1.0), (2000, 1.0), (10**6, 20.0), (3000, 2.0)]
     rng = np.random.default_rng(12)
-    at += [(int(10 ** rng.uniform(0, 7)), float(np.exp(rng.uniform(-3, 3)))) for _ in range(max(many // 25, 4))]
+    at += [
+        (int(10 ** rng.uniform(0, 7)), float(np.exp(rng.uniform(-3, 3)))) for _ in range(max(many // 25, 4))
+    ]
     for i, (n, epsilon) in enumerate(at):
         draw = Scenario("zipf", 3, float(rng.uniform(0, 5)), epsilon, n, 1 + i).draw()
         where = TRUTH_PLACES[i % 3]

@@ -11,8 +11,8 @@ another way, not by the function's own route::
             tells(text, p_and_q(scenario)[0])
             assert ("more often false" in text) == (p_and_q(scenario)[0] < 0.5)
 
-``many`` is 40 in the quick run and 2,000 in the slow one (500 in CI). While such a test runs it is noted which sentences
-of the function are made: one that no setting brings about fails it.
+``many`` is 2,000 (100 in CI), in the slow run. While such a test runs it is noted which sentences of the function are
+made: one that no setting brings about fails it.
 
 *Fixed* general sentences (*always*, *never*, *at most* …) stand on the test that would fail if they were false::
 
