@@ -21,6 +21,7 @@ MAX_UPLOAD_BYTES = 200 * 1024 * 1024
 COLLECTIONS_MIN, COLLECTIONS_MAX = 1, 1000
 SWEEP_CELLS_MAX, SWEEP_SECONDS_MAX = 2000, 1800.0
 LIST_LETTERS_MAX = 300
+TYPED_LETTERS_MAX = 1_000_000  # in a box for a list or a table; more belong in a file
 
 # A plan; shares in percent of users.
 SHARE_MIN, SHARE_MAX = 0.0, 100.0

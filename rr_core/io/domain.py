@@ -22,7 +22,7 @@ from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, s
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import Counts, add_up, number_columns, open_table
 from rr_core.io.text import TextTable
-from rr_core.limits import K_MAX, K_MIN
+from rr_core.limits import K_MAX, K_MIN, TYPED_LETTERS_MAX
 
 _SEPARATORS = "\t;,"
 _QUOTES = ("''", "“”", "‘’", "«»", "``")
@@ -47,7 +47,7 @@ def read_list(text_or_source: str | Source) -> Listed:
     Raises
     ------
     WrongDomain
-        An empty list, one category only, more than K_MAX.
+        An empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX characters.
     UnreadableFile
         A file that is no table.
 
@@ -56,6 +56,8 @@ def read_list(text_or_source: str | Source) -> Listed:
     """
     if isinstance(text_or_source, Source):
         return _listed(*_column(text_or_source))
+    if len(text_or_source) > TYPED_LETTERS_MAX:
+        raise WrongDomain(f"The list has more than {TYPED_LETTERS_MAX:,} characters. Give it as a file.")
     cells, notes = _cells(text_or_source)
     return _listed(*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), notes)
 

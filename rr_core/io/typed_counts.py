@@ -8,6 +8,7 @@ import re
 
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Reports, Source, read_reports
+from rr_core.limits import TYPED_LETTERS_MAX
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LIKE = "write one answer and its number in each line, like: yes, 640."
@@ -18,12 +19,14 @@ def read_typed(text: str) -> Reports:
     semicolons or tabs, a number have commas between its thousands, and an answer with commas be in quotation marks.
 
     Raises:
-        UnreadableFile: one plain sentence that names the line and what to mend.
+        UnreadableFile: one plain sentence that names the line and what to mend; more than TYPED_LETTERS_MAX characters.
 
     >>> read = read_typed("yes, 1,234\\nno, 2,345")
     >>> read.labels.tolist(), read.counts.tolist()
     (['yes', 'no'], [1234, 2345])
     """
+    if len(text) > TYPED_LETTERS_MAX:
+        raise UnreadableFile(f"More than {TYPED_LETTERS_MAX:,} characters were typed. Give the numbers as a file.")
     separator = next((one for one in "\t;" if one in text), ",")
     rows = []
     for line, written in enumerate(text.splitlines(), 1):

@@ -30,6 +30,7 @@ KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh", "hr")
 # (e^eps)^2 has to stay a double; nothing is left to compare long before.
 N_MIN = 1e-60  # users; errors of fewer may exceed the largest double
 _EPSILON_MAX = 300.0
+_K_MAX = 2**53  # of larger numbers a double does not tell k from k - 1
 
 
 class Blocks(NamedTuple):
@@ -105,7 +106,7 @@ class Support:
         For fixed users it is the variance at theta = 1/k, whatever the population. For sampled users it also
         depends on ``squares``, the sum of theta_i^2, from 1/k to 1; None means equal shares, which is worst.
         """
-        k = _validate.integer("k", k, 2)
+        k = _validate.integer("k", k, 2, _K_MAX)
         squares = 1 / k if squares is None else _share("squares", squares)
         mean: Array = self.variance(1 / k, n)
         check_users(users)
@@ -119,7 +120,7 @@ class Support:
         hashed value, ceil(log2 g), and which hash function: two numbers below max(k, g), as a family of pairwise
         independent functions needs. (Practice often sends a seed of 32 or 64 bits instead.) Hadamard response a number
         below the number of blocks times their size."""
-        k = _validate.integer("k", k, 2)
+        k = _validate.integer("k", k, 2, _K_MAX)
         if self.key in ("sue", "oue"):
             return k
         if self.blocks is not None:
@@ -132,7 +133,7 @@ class Support:
         """Mean bits of one report behind an ideal entropy coder, when all categories are equally common (the
         worst case but for Hadamard response, whose reports are not equally common then). Subset selection: log2 of the
         number of subsets. Unary encoding: k H(m), each bit coded by its chance m = q* + (p* - q*)/k of being one."""
-        k = _validate.integer("k", k, 2)
+        k = _validate.integer("k", k, 2, _K_MAX)
         if self.blocks is not None:
             return _hadamard_entropy(k, self.blocks)
         if self.key in ("sue", "oue"):
@@ -175,7 +176,7 @@ def support(key: Key, k: int, epsilon: float) -> Support:
     >>> round(grr.p_star, 4), round(grr.q_star, 4)
     (0.232, 0.0853)
     """
-    k, epsilon = _validate.integer("k", k, 2), _epsilon(epsilon)
+    k, epsilon = _validate.integer("k", k, 2, _K_MAX), _epsilon(epsilon)
     _validate.one_of("key", key, KEYS)
     if key == "rr":
         mechanism = RandomizedResponse(k, epsilon)
@@ -215,7 +216,7 @@ def subsets(k: int, epsilon: float, d: int) -> Support:
 
     p* = d e^eps/(d e^eps + k - d), and q* = [p* (d - 1) + (1 - p*) d]/(k - 1), as all others are alike.
     """
-    k, odds = _validate.integer("k", k, 2), math.expm1(_epsilon(epsilon))
+    k, odds = _validate.integer("k", k, 2, _K_MAX), math.expm1(_epsilon(epsilon))
     d = _validate.integer("d", d, 1, k - 1)
     total = d * odds + k
     return Support(
@@ -267,7 +268,7 @@ def hadamard_blocks(k: int, epsilon: float) -> tuple[int, int]:
     >>> hadamard_blocks(10, 1.0), hadamard_blocks(10, 20.0)
     ((2, 8), (10, 2))
     """
-    k, power = _validate.integer("k", k, 2), math.exp(_epsilon(epsilon))
+    k, power = _validate.integer("k", k, 2, _K_MAX), math.exp(_epsilon(epsilon))
     fraction, exponent = math.frexp(min(power, 2 * k))
     most = 1 << max(exponent - 1 - (fraction == 0.5), 0)
     size = 1 << (-(-k // most)).bit_length()
@@ -282,7 +283,7 @@ def subset_size(k: int, epsilon: float) -> int:
     >>> subset_size(10, 1.0)
     3
     """
-    k = _validate.integer("k", k, 2)
+    k = _validate.integer("k", k, 2, _K_MAX)
     below = max(math.floor(k / (math.exp(_epsilon(epsilon)) + 1)), 1)
     sizes = (below, min(below + 1, k - 1))
     return min(sizes, key=lambda d: float(subsets(k, epsilon, d).mean_variance(k, 1)))
@@ -322,7 +323,7 @@ def compare(
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
     {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """
-    k, n, theta = _validate.integer("k", k, 2), checked_n(n), _share("theta_share", theta_share)
+    k, n, theta = _validate.integer("k", k, 2, _K_MAX), checked_n(n), _share("theta_share", theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     # Of one user, for that of very many rounds to zero.
     of_one = [float(made.variance(theta, 1.0, users)) for made in supports]
@@ -355,7 +356,7 @@ def single_k(epsilon: float) -> float:
 
 def single_epsilon(k: int) -> float:
     """The same border in epsilon: from here on k-RR is subset selection at its best; 0 for two or three categories."""
-    k = _validate.integer("k", k, 2)
+    k = _validate.integer("k", k, 2, _K_MAX)
     return max(math.log1p(k * (k - 3) / 2) / 2, 0.0) if k > 2 else 0.0
 
 
@@ -394,7 +395,7 @@ def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> floa
     Against OUE at share zero it is ln((k - 2)/3), and 0 for k <= 5. Against local hashing the whole g jumps with
     epsilon, and for shares above zero the two may change places several times around the number given.
     """
-    k, theta = _validate.integer("k", k, 2), _share("theta_share", theta_share)
+    k, theta = _validate.integer("k", k, 2, _K_MAX), _share("theta_share", theta_share)
     if against == "oue":
         return math.log(max(_odds_at_flip(k, theta), 1.0))
     if flip_k(1e-9, against, theta) >= k:
@@ -431,10 +432,10 @@ class RmseCurves:
 
 
 def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed") -> RmseCurves:
-    """`RmseCurves` over the numbers of categories ``ks`` (whole numbers >= 2) at one epsilon. With sampled users
+    """`RmseCurves` over the numbers of categories ``ks`` (whole numbers from 2 to 2^53) at one epsilon. With sampled users
     the mean is at equal shares, where it is largest."""
-    k = _validate.integer("k", k, 2)
-    values = np.array([_validate.integer("ks", one, 2) for one in _row("ks", ks)])
+    k = _validate.integer("k", k, 2, _K_MAX)
+    values = np.array([_validate.integer("ks", one, 2, _K_MAX) for one in _row("ks", ks)])
     rows = [compare(one, epsilon, n, 1 / one, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
     return _curves(values, rows, k, now, (single_k(epsilon), flip_k_of_mean(epsilon)), n, users)
@@ -444,7 +445,7 @@ def against_epsilon(
     epsilons: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed"
 ) -> RmseCurves:
     """`RmseCurves` over the budgets ``epsilons`` at one number of categories."""
-    k = _validate.integer("k", k, 2)
+    k = _validate.integer("k", k, 2, _K_MAX)
     values = np.array([_epsilon(one, "epsilons") for one in _row("epsilons", epsilons)])
     rows = [compare(k, one, n, 1 / k, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)

@@ -24,7 +24,7 @@ from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
 from tests.app.opening import ROOT
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import serving
 
 SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
@@ -224,9 +224,10 @@ from pages._ui.experiments import queue
 from rr_core.experiments.grid import Settings, Sweep, over
 
 started = []
-queue.SERVER.start = lambda: started.append(queue.start_workers()) or started[-1]
+queue.SERVER.start = lambda workers: started.append(queue.start_workers(workers)) or started[-1]
 job = queue.SERVER.join(Sweep(over(s=1.3, k=1_000_000, epsilon=(1, 2, 3), n=10**9), Settings(100_000)), "a")
 while not (started and started[0].inner._processes and job.state == "running"):
+    assert not job.is_over
     time.sleep(0.05)
 time.sleep(1)
 print(*started[0].inner._processes, flush=True)
@@ -295,7 +296,7 @@ def seconds_to_end(how: signal.Signals, home: Path) -> float:
         (server,) = set(children(os.getpid())) - before
         try:
             with contextlib.suppress(ConnectionClosed):
-                asyncio.run(begin_a_sweep(address, server))
+                finish(begin_a_sweep(address, server))
             while any(map(is_running, [server, *workers])):
                 time.sleep(0.02)
                 assert time.monotonic() - begin < 30

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from pages._ui import memory
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, serving
 
 MEGABYTE = 2**20
@@ -83,10 +83,10 @@ def test_a_server_stays_below_its_limit_and_gives_back_what_it_took(tmp_path, mo
         return await asyncio.gather(*(visit(address, act) for act in acts))
 
     with serving("app.py", ROOT, tmp_path) as address:
-        asyncio.run(visit(address, lambda visitor: visitor.open("estimators", "k=12")))
+        finish(visit(address, lambda visitor: visitor.open("estimators", "k=12")))
         watched, at_rest = Watched(), Watched.now()
         watched.thread.start()
-        errors = asyncio.run(all_at_once(address))
+        errors = finish(all_at_once(address))
         end = time.monotonic() + 60
         while Watched.now() > at_rest + 350 * MEGABYTE and time.monotonic() < end:
             time.sleep(1)

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from pages._ui import memory, on_the_way
 from pages._ui.on_the_way import Gate
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, serving
 
 MEGABYTE = 2**20
@@ -98,7 +98,7 @@ def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
         assert await asyncio.gather(*held) == [200, 200]
         assert await server.put(bytes(150 * MEGABYTE), length=150 * MEGABYTE) == 200
 
-    asyncio.run(all_of_them())
+    finish(all_of_them())
     assert server.gate.coming == 0
 
 
@@ -114,7 +114,7 @@ def test_small_bodies_are_bounded_too(server):
         then.set()
         assert await asyncio.gather(*held) == [200] * 6
 
-    asyncio.run(all_of_them())
+    finish(all_of_them())
 
 
 def test_what_is_announced_and_does_not_come_keeps_nobody_out(server):
@@ -128,7 +128,7 @@ def test_what_is_announced_and_does_not_come_keeps_nobody_out(server):
         then.set()
         await asyncio.gather(*idle)
 
-    asyncio.run(all_of_them())
+    finish(all_of_them())
 
 
 def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
@@ -145,7 +145,7 @@ def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
         assert await second == 200
         await first
 
-    asyncio.run(both())
+    finish(both())
     assert server.gate.coming == 0
 
 
@@ -167,7 +167,7 @@ def test_who_stalls_makes_way_for_who_waits(server, monkeypatch):
         assert not stalled[0].done()  # there was room beside it
         stalled[0].cancel()
 
-    asyncio.run(both())
+    finish(both())
 
 
 def test_all_that_go_on_come_to_their_end_whatever_their_sizes(server, monkeypatch):
@@ -184,7 +184,7 @@ def test_all_that_go_on_come_to_their_end_whatever_their_sizes(server, monkeypat
         ]
         assert await asyncio.gather(*bodies) == [200] * 15
 
-    asyncio.run(all_of_them())
+    finish(all_of_them())
     assert max(server.most) <= 200 * MEGABYTE
 
 
@@ -198,7 +198,7 @@ def test_a_body_counts_as_much_as_may_come(length, counted, server):
         then.set()
         assert await held == 200
 
-    asyncio.run(one())
+    finish(one())
 
 
 def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
@@ -213,7 +213,7 @@ def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
         then.set()
         assert await fast == 200
 
-    asyncio.run(one())
+    finish(one())
     assert server.gate.coming == 0
 
 
@@ -298,5 +298,5 @@ def test_thirty_large_uploads_that_never_end_leave_the_server_its_memory(tmp_pat
             assert not visitor.errors + other.errors
 
     with serving("app.py", ROOT, tmp_path) as address:
-        asyncio.run(attack(address))
+        finish(attack(address))
         assert taken_by_the_server(temporary) < LIMIT * MEGABYTE

@@ -123,6 +123,7 @@ class Lab:
     @contextmanager
     def rerun(self) -> Iterator[None]:
         """Do something that makes the app run, and wait until that run is finished and everything is drawn."""
+        self.page.bring_to_front()  # of a tab behind another Chromium paints one frame a second
         before, end = self.finished_runs, time.monotonic() + PATIENCE / 1000
         yield
         while self.finished_runs == before:
@@ -232,6 +233,15 @@ class Lab:
         for slider in side.get_by_role("slider").all():
             shown[slider.get_attribute("aria-label") or ""] = slider.get_attribute("aria-valuetext") or ""
         return shown
+
+    def greyed(self) -> dict[str, str]:
+        """Why the dials of the sidebar that do nothing on this view are grey, by the labels of both of its widgets."""
+        rows = self.page.locator('[data-testid="stSidebar"] .rr-off').all()
+        return {
+            widget.get_attribute("aria-label") or "": row.locator(".rr-why").inner_text()
+            for row in rows
+            for widget in row.locator("input").all()
+        }
 
     def chart(self, key: str) -> Locator:
         return self.page.locator(f".st-key-{key} .js-plotly-plot")

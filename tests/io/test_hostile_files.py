@@ -35,7 +35,6 @@ def is_plain(said: str) -> bool:
     return 20 < len(said) < 700 and said.isprintable() and said.endswith(".") and "Traceback" not in said
 
 
-@pytest.mark.xfail(reason="of all readers, which are tried now, some need up to 2.5 GB for a file of 200 MB")
 @pytest.mark.slow
 def test_hostile_files_are_answered_at_once(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in QUICK]
@@ -132,7 +131,6 @@ LENGTHY = ("archives.csv.gz", "blank fields.csv", "long names.txt", "names to cl
 LARGEST = [name for name in HUGE if name not in LENGTHY or os.environ.get("RR_LENGTHY")]
 
 
-@pytest.mark.xfail(reason="of all readers, which are tried now, some need up to 2.5 GB for a file of 200 MB")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGEST)
 def test_the_largest_files_take_at_most_a_gigabyte(name: str, tmp_path: Path) -> None:

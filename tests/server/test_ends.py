@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, Started, started
 from tests.server.sending import MEGABYTE, Sender
 
@@ -95,7 +95,7 @@ def test_it_ends_soon(hold: Callable[[Visitor, AsyncExitStack], Awaitable[None]]
 
     with started("app.py", ROOT, tmp_path) as server:
         try:
-            assert asyncio.run(visit(server)) < SOON
+            assert finish(visit(server)) < SOON
         except subprocess.TimeoutExpired:
             pytest.fail("it did not end within a minute")
         log = server.log.read_text("utf-8")

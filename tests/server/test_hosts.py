@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, Started, started
 
 FORWARDED = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
@@ -44,18 +44,18 @@ async def opened(server: Started) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """As the README starts it, with a page open."""
     with started("app.py", ROOT, tmp_path_factory.mktemp("home")) as one:
-        asyncio.run(opened(one))
+        finish(opened(one))
         yield one
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "app.localhost", "192.168.1.7"])
 def test_a_laptop_is_reached_under_its_own_names(host: str, server: Started) -> None:
-    assert asyncio.run(is_let_in(server, f"{host}:8501"))
+    assert finish(is_let_in(server, f"{host}:8501"))
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example"])
 def test_a_page_whose_name_was_made_to_lead_here_is_refused(host: str, server: Started) -> None:
-    assert not asyncio.run(is_let_in(server, f"{host}:8501"))
+    assert not finish(is_let_in(server, f"{host}:8501"))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_page_whose_name_was_made_to_lead_here_is_refused(host: str, server: S
     [FORWARDED, {"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}, {"X-Real-IP": "203.0.113.7"}],
 )
 def test_a_proxy_may_have_any_name(headers: dict[str, str], server: Started) -> None:
-    assert asyncio.run(is_let_in(server, "app-of-somebody.host.example", headers))
+    assert finish(is_let_in(server, "app-of-somebody.host.example", headers))
 
 
 def test_with_the_option_only_its_names_are_let_in(tmp_path: Path) -> None:
@@ -73,4 +73,4 @@ def test_with_the_option_only_its_names_are_let_in(tmp_path: Path) -> None:
         assert not await is_let_in(server, "localhost", FORWARDED)
 
     with started("app.py", ROOT, tmp_path, "--server.allowedHosts", "class.example") as server:
-        asyncio.run(all_of_them(server))
+        finish(all_of_them(server))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, free_port, started
 
 SCENARIO = "dist=zipf&s=1.5&k=20&eps=1&n=2000&seed=3"
@@ -48,6 +47,6 @@ async def after(old: Visitor) -> None:
 def test_what_is_done_first_after_a_restart_is_done(tmp_path: Path) -> None:
     port = free_port()
     with started("app.py", ROOT, tmp_path, port=port) as server:
-        old = asyncio.run(before(server.address))
+        old = finish(before(server.address))
     with started("app.py", ROOT, tmp_path, port=port) as server:
-        asyncio.run(after(old))
+        finish(after(old))

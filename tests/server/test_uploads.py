@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, Started, started
 from tests.server.sending import MEGABYTE, Sender
 
@@ -53,7 +53,7 @@ def test_clients_that_announce_much_and_send_nothing_keep_nobody_out(server: Sta
                 assert await whole(other, 20) == 204
             assert time.monotonic() - begin < 15  # it was 20 seconds and a refusal
 
-    asyncio.run(visit())
+    finish(visit())
 
 
 def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(server: Started) -> None:
@@ -65,7 +65,7 @@ def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(server
             await sender.leave()
             assert await whole(visitor, 2) == 204
 
-    asyncio.run(visit())
+    finish(visit())
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
@@ -96,7 +96,7 @@ def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
             (told,) = [visitor for (visitor, _), one in zip(senders, statuses, strict=True) if one in done]
             await told._until(lambda: any("came too slowly" in text for text in told.said), 20)
 
-    asyncio.run(visit())
+    finish(visit())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on the files of another process")
@@ -120,5 +120,5 @@ def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_h
             assert not visitor.errors
 
     with started("app.py", ROOT, tmp_path) as server:
-        asyncio.run(visit(server))
+        finish(visit(server))
         assert "Traceback" not in server.log.read_text("utf-8")

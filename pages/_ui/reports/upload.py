@@ -34,6 +34,7 @@ from rr_core.io import (
 )
 from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 
 _DOMAINS: dict[DomainKind, str] = {
@@ -218,6 +219,7 @@ def _list(before: str) -> str:
         key="reports_list",
         disabled=file is not None,
         height=120,
+        max_chars=TYPED_LETTERS_MAX,
     )
 
 
