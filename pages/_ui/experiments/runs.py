@@ -365,13 +365,13 @@ def status(run: Run) -> None:
     done, cells = len(run.result.cells), len(run.sweep.cells)
     if run.failed:
         st.error(
-            f"The run broke off after {done:,} of {cells:,} cells: a background process ended, most likely for want of "
+            f"The run broke off after {done:,} of {counted(cells, 'cell')}: a background process ended, most likely for want of "
             "memory. What was done is kept; press Resume, or take fewer categories or collections.",
             icon=":material/error:",
         )
     elif not run.result.finished and not run.active:
         reached = (
-            f"after {done:,} of {cells:,} cells; these are shown"
+            f"after {done:,} of {counted(cells, 'cell')}; these are shown"
             if done
             else "before the first cell was done"
         )
@@ -387,7 +387,7 @@ def _elsewhere_on_this_server(run: Run) -> str:
     about = job.sweep.settings
     return (
         f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
-        f"{len(job.result.cells):,} of {len(job.sweep.cells):,} cells so far. **Run** with these numbers joins in."
+        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers joins in."
     )
 
 
@@ -443,4 +443,4 @@ def _reached(run: Run) -> tuple[float, str]:
         return 0.0, "Starting the background processes…"
     left = f", about {duration(max(round(progress.left), 1))} left" if progress.left == progress.left else ""
     share = progress.done / progress.cells
-    return share, f"{progress.done:,} of {progress.cells:,} cells{left}."
+    return share, f"{progress.done:,} of {counted(progress.cells, 'cell')}{left}."

@@ -292,8 +292,9 @@ def few_reports(results: Results) -> list[str]:
     used = results.used
     if not too_few_reports(used.n, used.mechanism, results.level):
         return []
+    reports = number(used.n * used.mechanism.q)
     return [
-        f"A category that nobody has is expected to get only {number(used.n * used.mechanism.q)} reports (N·q): with so "
+        f"A category that nobody has is expected to get only {reports} report{'s' if reports != '1' else ''} (N·q): with so "
         "few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
     ]
 
