@@ -26,7 +26,9 @@ def read_typed(text: str) -> Reports:
     (['yes', 'no'], [1234, 2345])
     """
     if len(text) > TYPED_LETTERS_MAX:
-        raise UnreadableFile(f"More than {TYPED_LETTERS_MAX:,} characters were typed. Give the numbers as a file.")
+        raise UnreadableFile(
+            f"More than {TYPED_LETTERS_MAX:,} characters were typed. Give the numbers as a file."
+        )
     separator = next((one for one in "\t;" if one in text), ",")
     rows = []
     for line, written in enumerate(text.splitlines(), 1):

@@ -432,8 +432,8 @@ class RmseCurves:
 
 
 def against_k(ks: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed") -> RmseCurves:
-    """`RmseCurves` over the numbers of categories ``ks`` (whole numbers from 2 to 2^53) at one epsilon. With sampled users
-    the mean is at equal shares, where it is largest."""
+    """`RmseCurves` over the numbers of categories ``ks`` (whole numbers from 2 to 2^53) at one epsilon. With sampled
+    users the mean is at equal shares, where it is largest."""
     k = _validate.integer("k", k, 2, _K_MAX)
     values = np.array([_validate.integer("ks", one, 2, _K_MAX) for one in _row("ks", ks)])
     rows = [compare(one, epsilon, n, 1 / one, users) for one in values.tolist()]

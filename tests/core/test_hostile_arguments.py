@@ -927,7 +927,10 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
             lambda: one_person([0, 0, 0], RandomizedResponse(K, 1.0), UNARY, 1),
             "true_counts must have a total >= 1, got all zeros",
         ),
-        (lambda: protocols.against_k([0, 3], 3, 1.0, 10), "ks must be an integer from 2 to 9007199254740992, got 0"),
+        (
+            lambda: protocols.against_k([0, 3], 3, 1.0, 10),
+            "ks must be an integer from 2 to 9007199254740992, got 0",
+        ),
         (lambda: protocols.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
         (lambda: protocols.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number with"),
         (lambda: protocols.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),

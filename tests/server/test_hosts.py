@@ -3,7 +3,6 @@ its name lead here (DNS rebinding)."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 

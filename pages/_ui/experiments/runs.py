@@ -365,8 +365,8 @@ def status(run: Run) -> None:
     done, cells = len(run.result.cells), len(run.sweep.cells)
     if run.failed:
         st.error(
-            f"The run broke off after {done:,} of {counted(cells, 'cell')}: a background process ended, most likely for want of "
-            "memory. What was done is kept; press Resume, or take fewer categories or collections.",
+            f"The run broke off after {done:,} of {counted(cells, 'cell')}: a background process ended, most "
+            "likely for want of memory. What was done is kept; press Resume, or take fewer categories or collections.",
             icon=":material/error:",
         )
     elif not run.result.finished and not run.active:
@@ -387,7 +387,8 @@ def _elsewhere_on_this_server(run: Run) -> str:
     about = job.sweep.settings
     return (
         f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
-        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers joins in."
+        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers "
+        "joins in."
     )
 
 

@@ -292,10 +292,11 @@ def few_reports(results: Results) -> list[str]:
     used = results.used
     if not too_few_reports(used.n, used.mechanism, results.level):
         return []
-    reports = number(used.n * used.mechanism.q)
+    expected = number(used.n * used.mechanism.q)
+    reports = "report" if expected == "1" else "reports"
     return [
-        f"A category that nobody has is expected to get only {reports} report{'s' if reports != '1' else ''} (N·q): with so "
-        "few, reports are a coarse scale, and intervals can hold the truth more or less often than they say."
+        f"A category that nobody has is expected to get only {expected} {reports} (N·q): with so few, reports "
+        "are a coarse scale, and intervals can hold the truth more or less often than they say."
     ]
 
 
