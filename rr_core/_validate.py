@@ -26,7 +26,7 @@ def short(value: Any) -> str:
 
 def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """``value`` as an int, or ValueError. Booleans, non-integral floats, and what no double can hold are refused."""
-    allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+    allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {short(high)}"
     try:
         number = int(_no_complex(value))
         whole = (

@@ -252,7 +252,7 @@ def test_support_counts_ones_of_any_kind_of_number():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda made: UnaryEncoding(1, 1.0), "k must be an integer >= 2, got 1"),
+        (lambda made: UnaryEncoding(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
         (lambda made: UnaryEncoding(3, 0), r"epsilon must be a number with 1e-60 <= epsilon <= 300, got 0"),
         (lambda made: UnaryEncoding(3, 301), "epsilon must be a number with 1e-60 <= epsilon <= 300, got 301"),
         (lambda made: UnaryEncoding(3, 1.0, 2), "optimized must be True or False, got 2"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
+from tests import LENGTHY
 from tests.io.hostile_files import BOMBS, HUGE, LARGE, QUICK, READERS
 
 ROOT = Path(__file__).parents[2]
@@ -120,24 +120,30 @@ def test_a_small_file_of_very_much_is_read_as_a_distribution(name: str, tmp_path
     very_much_takes_at_most_a_gigabyte(name, tmp_path, "distribution.read_distribution")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LARGE)
-def test_a_small_file_of_very_much_is_read_by_each_reader(name: str, tmp_path: Path) -> None:
-    very_much_takes_at_most_a_gigabyte(name, tmp_path, ",".join(READERS))
-
-
-# They take minutes, some because they are refused only when their time is over: RR_LENGTHY=1 has them, too.
-LENGTHY = ("archives.csv.gz", "blank fields.csv", "long names.txt", "names to clean.txt", "amounts.csv")
-LARGEST = [name for name in HUGE if name not in LENGTHY or os.environ.get("RR_LENGTHY")]
+def in_turns(names: Iterable[str], readers: Iterable[str] = READERS) -> list[tuple[str, str]]:
+    """Each name with the readers that try its file: all, or a few in turns, such that each reader has its turn."""
+    every, names = list(readers), list(names)
+    return [(name, ",".join(every if LENGTHY else every[i :: len(names)])) for i, name in enumerate(names)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGEST)
-def test_the_largest_files_take_at_most_a_gigabyte(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "readers"), in_turns(LARGE))
+def test_a_small_file_of_very_much_is_read_by_each_reader(name: str, readers: str, tmp_path: Path) -> None:
+    very_much_takes_at_most_a_gigabyte(name, tmp_path, readers)
+
+
+# They take minutes, some because they are refused only when their time is over.
+FOR_MINUTES = ("archives.csv.gz", "blank fields.csv", "long names.txt", "names to clean.txt", "amounts.csv")
+LARGEST = in_turns(name for name in HUGE if name not in FOR_MINUTES or LENGTHY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "readers"), LARGEST)
+def test_the_largest_files_take_at_most_a_gigabyte(name: str, readers: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(HUGE[name]())
     assert path.stat().st_size < 200 * 2**20
-    megabytes, answers = read_in_a_process_of_its_own(path)
+    megabytes, answers = read_in_a_process_of_its_own(path, readers=readers)
     assert megabytes < 1024, answers
     assert [answer for answer in answers if answer[2] > 40.0] == []
 
@@ -155,11 +161,13 @@ HONEST: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", ["distribution.read_distribution", "reports.read_reports"])
-@pytest.mark.parametrize("name", HONEST)
-def test_an_honest_file_takes_few_times_its_size(name: str, reader: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "readers"),
+    in_turns(HONEST, ["distribution.read_distribution", "reports.read_reports", "unary_reports.read_unary"]),
+)
+def test_an_honest_file_takes_few_times_its_size(name: str, readers: str, tmp_path: Path) -> None:
     """Three times, and what reading takes at all; the labels alone of a million and a half are 120 MB."""
     path = tmp_path / name
     path.write_bytes(HONEST[name]())
-    megabytes, _ = read_in_a_process_of_its_own(path, readers=reader)
+    megabytes, _ = read_in_a_process_of_its_own(path, readers=readers)
     assert megabytes < 3 * path.stat().st_size / 2**20 + 180
