@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rr_core import streams
+from rr_core import _validate, streams
 from rr_core._validate import Array
 from rr_core.comparison import TIE
 from rr_core.estimators import inv, inv_n, mle_star
 from rr_core.ibu import ibu
+from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import inv_variance, squared_error, total_variation
 from rr_core.populations import zipf
@@ -323,6 +324,9 @@ class SubsetSelectionCheck:
         return self.rr / self.subset_selection
 
 
+_EPSILON_OF_SUBSETS_MAX = 300.0  # (e^eps)^2 has to stay a double
+
+
 def subset_selection(k: int = 10, epsilon: float = 1.0) -> SubsetSelectionCheck:
     """Section 1 and the poster: RR is not optimal among all LDP mechanisms while K < 3 e^eps + 2; up to there its
     variance at a share of zero is below that of unary encoding and local hashing (Wang et al. 2017).
@@ -332,6 +336,9 @@ def subset_selection(k: int = 10, epsilon: float = 1.0) -> SubsetSelectionCheck:
     (1.41, 3)
     """
     of_inv, k = squared_error_of_inv(k, epsilon), int(k)
+    if not EPSILON_OF_ERRORS_MIN <= epsilon <= _EPSILON_OF_SUBSETS_MAX:
+        allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_OF_SUBSETS_MAX:g}"
+        raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")
     errors = {size: _error_of_subsets(k, epsilon, size) for size in range(1, k)}
     best = min(errors, key=errors.__getitem__)
     return SubsetSelectionCheck(k, epsilon, of_inv, errors[best], best)
@@ -341,10 +348,11 @@ def _error_of_subsets(k: int, epsilon: float, size: int) -> float:
     """N times the mean squared error of subset selection with subsets of one size (Ye and Barg 2018): a report is a set
     of categories, e^eps times as likely if it holds the truth. A category is in it with chance p if it is the truth and q
     if it is not."""
-    power = math.exp(epsilon)
-    p = size * power / (size * power + k - size)
+    odds = math.expm1(epsilon)
+    p = size * (odds + 1) / (size * odds + k)
     q = (p * (size - 1) + (1 - p) * size) / (k - 1)
-    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (p - q) ** 2
+    keep = size * (k - size) * odds / (k - 1) / (size * odds + k)  # p - q
+    return (p * (1 - p) + (k - 1) * q * (1 - q)) / keep**2
 
 
 @dataclass(frozen=True)

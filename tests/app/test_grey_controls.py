@@ -122,7 +122,11 @@ def check(name: str, query: str) -> None:
         assert changes == (control not in reasons), f"{control}: {reasons.get(control, 'nothing changes')}"
 
 
-OF_THE_PAGE = [one for one in VIEWS if one[0] == "protocols"]
+# The first view of each part of /protocols.
+QUICK = [
+    next(one for one in VIEWS if one[0] == "protocols" and f"part={part}" in one[1].split("&"))
+    for part in PARTS["protocols"]
+]
 
 
 @holds(
@@ -130,13 +134,9 @@ OF_THE_PAGE = [one for one in VIEWS if one[0] == "protocols"]
     "Nothing is drawn for so many categories.",
     "Nothing here depends on it while the truth is hidden.",
 )
-@pytest.mark.parametrize(("name", "query"), OF_THE_PAGE)
-def test_on_protocols_every_control_does_something_or_says_why_not(name, query):
-    check(name, query)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "query"), [one for one in VIEWS if one not in OF_THE_PAGE])
+@pytest.mark.parametrize(
+    ("name", "query"), [pytest.param(*one, marks=() if one in QUICK else pytest.mark.slow) for one in VIEWS]
+)
 def test_every_control_does_something_or_says_why_not(name, query):
     check(name, query)
 

@@ -167,7 +167,9 @@ def test_no_download_contains_a_hidden_truth(name):
 
 
 @EVERY_PAGE
-@pytest.mark.parametrize("link", [LINK, CURVE], ids=["k = 12", "k = 300"])
+@pytest.mark.parametrize(
+    "link", [LINK, pytest.param(CURVE, marks=pytest.mark.slow)], ids=["k = 12", "k = 300"]
+)
 def test_revealed_the_page_is_as_it_was(name, link):
     # Run again, for what widgets are told in their first run alone.
     shown, hidden = opened(name, link).run(), opened(name, f"{link}&truth=hidden").run()

@@ -119,6 +119,7 @@ def test_intervals_of_unary_encoding_hold_the_truth_as_often_as_they_say(optimiz
     assert (np.abs(held / times - 0.95) < 5 * math.sqrt(0.95 * 0.05 / times)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.4, 0.3, 0.3)])
 @pytest.mark.parametrize("name", ["forced", "more reports"])
 def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, theta):

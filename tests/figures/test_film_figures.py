@@ -79,6 +79,7 @@ def test_without_the_truth_a_film_shows_the_same_reports_and_estimates_and_nothi
         assert not any("error" in note or "expected" in note for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=ids)
 def test_films_are_valid_small_and_say_themselves_at_the_ends_of_every_control(scenario):
     (draw, _, reports, seen), first, second = films(scenario)
