@@ -27,8 +27,9 @@ from rr_core.figures.style import (
 from rr_core.figures.wording import METRIC_NAMES, practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
-from rr_core.plan.protocols import Key, RmseCurves
+from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
+from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rr_core.figures.style import number, percent, round_up
 from rr_core.metrics import Users
 from rr_core.plan.bounds import BoundKey
-from rr_core.plan.protocols import Key
 from rr_core.plan.targets import KindKey, Target
+from rr_core.protocols.laws import Key
 
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 

@@ -12,8 +12,8 @@ from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
 from rr_core.figures.wording import listed, practically_equal, times
-from rr_core.plan.protocols import KEYS, Key, support
 from rr_core.protocols import HadamardResponse
+from rr_core.protocols.laws import KEYS, Key, support
 
 _TICKS: dict[Key, str] = {
     "rr": "k-RR",

@@ -83,7 +83,7 @@ _SOLVERS: dict[Find, str] = {
 }
 _SCRIPT = """
 # The plan.
-from rr_core.plan import bounds, protocols, shuffling
+from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import price_per_bit
 from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import Target
@@ -102,8 +102,8 @@ if bits is not None:
     for one, budget, needed in zip(price.bits, price.epsilons, price.users):
         needed = needed if one else min(needed, n)
         print(f"{{one:.4g}} bits less, epsilon {{budget:.6g}}: {{needed:.0f}} users")
-print(f"k-RR is as good as subset selection up to K = {{protocols.single_k(epsilon):.10g}}")
-for row in protocols.compare(k, epsilon, n, 1 / k, users):
+print(f"k-RR is as good as subset selection up to K = {{protocol_choice.single_k(epsilon):.10g}}")
+for row in protocol_choice.compare(k, epsilon, n, 1 / k, users):
     print(f"{{row.key}}: rmse {{row.rmse:.10g}}, users {{row.users_relative:.10g}}, bits {{row.bits}}")
 found = bounds.against_epsilon([epsilon], k, epsilon, n, users)
 print(f"squared error of Inv {{found.now:.10g}}, lower bound at equal shares {{found.floor:.10g}}")

@@ -24,7 +24,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.metrics import Users, check_users
-from rr_core.plan.protocols import N_MIN, Key, support
+from rr_core.protocols.laws import N_MIN, Key, support
 
 BoundKey = Literal["theorem", "equal", "limit", "attainable", "known", "binary"]
 Kind = Literal["lower bound", "attainable", "exact"]

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plan.protocols import Key
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -23,6 +22,7 @@ from rr_core.protocols.channel_estimation import (
 )
 from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
+from rr_core.protocols.laws import Key
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.metrics import Users, check_users
-from rr_core.plan import protocols
+from rr_core.protocols import laws
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import MaximumLikelihood, mle_channel
 from rr_core.protocols.subset import checked_shares
@@ -35,7 +35,7 @@ _MOST_ENTRIES = 20_000_000
 class HadamardResponse:
     """Hadamard response for ``k`` categories.
 
-    With B and b as in `rr_core.plan.protocols.hadamard_blocks`, a report is in its owner's set with probability
+    With B and b as in `rr_core.protocols.laws.hadamard_blocks`, a report is in its owner's set with probability
     p* = e^eps/(e^eps - 1 + 2B); each of the b/2 members of the set is e^eps times as likely as each other report.
     Category x is in block x mod B, row 1 + floor(x/B), which deals the categories out evenly.
 
@@ -56,18 +56,18 @@ class HadamardResponse:
 
     def __post_init__(self) -> None:
         k = _validate.integer("k", self.k, 2)
-        protocols.hadamard_blocks(k, self.epsilon)  # checks epsilon
+        laws.hadamard_blocks(k, self.epsilon)  # checks epsilon
         for name, value in (("k", k), ("epsilon", float(self.epsilon))):
             object.__setattr__(self, name, value)
 
     @cached_property
-    def chances(self) -> protocols.Support:
+    def chances(self) -> laws.Support:
         """p*, the mean q* over the other categories, and what follows from them."""
-        return protocols.hadamard(self.k, self.epsilon)
+        return laws.hadamard(self.k, self.epsilon)
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        return protocols.hadamard_blocks(self.k, self.epsilon)
+        return laws.hadamard_blocks(self.k, self.epsilon)
 
     @property
     def n_blocks(self) -> int:
@@ -113,7 +113,7 @@ class HadamardResponse:
 
         Returns:
             (..., k) variances. Averaged over all ways to deal out the categories:
-            `rr_core.plan.protocols.Support.variance`.
+            `rr_core.protocols.laws.Support.variance`.
 
         Raises:
             ValueError: naming the argument.
@@ -135,7 +135,7 @@ class HadamardResponse:
         one = (mine - shares) + 2 / odds * (1 + ratio) + ratio * mine
         if users == "sampled":
             one = one + shares * (1 - shares)
-        variance: Array = one / protocols.checked_n(n)
+        variance: Array = one / laws.checked_n(n)
         return variance
 
     def matrix(self) -> Array:

@@ -40,8 +40,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.plan.protocols import Support, hash_range, local_hashing
-from rr_core.plan.protocols import support as support_of
+from rr_core.protocols.laws import Support, hash_range, local_hashing
+from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
 Scheme = Literal["fresh", "memoised", "l_grr", "rappor", "l_osue", "loloha"]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.metrics import Users
-from rr_core.plan import protocols
+from rr_core.protocols import laws
 from rr_core.sampling import Counts
 
 # Entries of (users, categories) that are drawn at once.
@@ -36,7 +36,7 @@ class SubsetSelection:
         k: number of categories, an integer >= 2.
         epsilon: privacy budget, 1e-60 <= epsilon <= 300.
         d: categories in a report, an integer from 1 to k - 1; None for the best size over all categories
-            (`rr_core.plan.protocols.subset_size`), which the object then has as its ``d``.
+            (`rr_core.protocols.laws.subset_size`), which the object then has as its ``d``.
 
     Raises:
         ValueError: naming the argument, its allowed range and what was received.
@@ -51,7 +51,7 @@ class SubsetSelection:
 
     def __post_init__(self) -> None:
         k = _validate.integer("k", self.k, 2)
-        best = protocols.subset_size(k, self.epsilon)  # checks epsilon, also where d is given
+        best = laws.subset_size(k, self.epsilon)  # checks epsilon, also where d is given
         d = best if self.d is None else _validate.integer("d", self.d, 1, k - 1)
         for name, value in (("k", k), ("epsilon", float(self.epsilon)), ("d", d)):
             object.__setattr__(self, name, value)
@@ -63,9 +63,9 @@ class SubsetSelection:
         return self.d
 
     @cached_property
-    def chances(self) -> protocols.Support:
+    def chances(self) -> laws.Support:
         """p*, q* and what follows from them."""
-        return protocols.subsets(self.k, self.epsilon, self.size)
+        return laws.subsets(self.k, self.epsilon, self.size)
 
     @property
     def p_star(self) -> float:
@@ -79,13 +79,13 @@ class SubsetSelection:
 
     def variance(self, theta: ArrayLike, n: float, users: Users = "fixed") -> Array:
         """Variance of Inv for categories of true shares ``theta``, any shape, from ``n`` reports: same shape. See
-        `rr_core.plan.protocols.Support.variance`.
+        `rr_core.protocols.laws.Support.variance`.
 
         >>> float(SubsetSelection(10, 1.0).variance(0.1, 10_000).round(6))
         0.000291
         """
         shares = checked_shares("theta", _validate.numbers("theta", theta))
-        return self.chances.variance(shares, protocols.checked_n(n), users)
+        return self.chances.variance(shares, laws.checked_n(n), users)
 
     def randomize(self, values: ArrayLike, rng: np.random.Generator | int | None = None) -> NDArray[np.uint8]:
         """One report per user, O(k) time each.

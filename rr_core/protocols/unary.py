@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.metrics import Users
-from rr_core.plan.protocols import Support
-from rr_core.plan.protocols import support as support_of
+from rr_core.protocols.laws import Support
+from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
 Bits = NDArray[np.uint8]
@@ -62,7 +62,7 @@ class UnaryEncoding:
 
     @cached_property
     def law(self) -> Support:
-        """p* = p, q* = q, p - q and the variance of Inv, as `rr_core.plan.protocols` has them."""
+        """p* = p, q* = q, p - q and the variance of Inv, as `rr_core.protocols.laws` has them."""
         return support_of("oue" if self.optimized else "sue", self.k, self.epsilon)
 
     @property
@@ -138,7 +138,7 @@ class UnaryEncoding:
         return drawn
 
     def inv_variance(self, theta: ArrayLike, n: ArrayLike, *, users: Users = "fixed") -> Array:
-        """Variance of Inv in a category of true share ``theta``; see `rr_core.plan.protocols.Support.variance`.
+        """Variance of Inv in a category of true share ``theta``; see `rr_core.protocols.laws.Support.variance`.
 
         Args:
             theta: shares from 0 to 1, any shape.

@@ -21,8 +21,8 @@ from rr_core.experiments.protocols import (
     measure,
     stored,
 )
-from rr_core.plan.protocols import support
 from rr_core.protocols import mle
+from rr_core.protocols.laws import support
 from tests.benchmarks.lopuhaa_figures import collections_of
 
 KEYS = {"k_rr": "rr", "sue": "sue", "oue": "oue"}

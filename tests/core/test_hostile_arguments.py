@@ -35,7 +35,7 @@ from rr_core.ibu.starts import START_KINDS
 from rr_core.law import most_negative, negative_chance, negatives, report_band, report_distribution
 from rr_core.lesson import lesson
 from rr_core.misprints import histogram_law, slope_of_inv, squared_error_of_inv
-from rr_core.plan import protocols, shuffling, solve, tails
+from rr_core.plan import protocol_choice, shuffling, solve, tails
 from rr_core.plan.landscape import landscape, price_per_bit, simulate_curve
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
@@ -49,6 +49,7 @@ from rr_core.protocols import (
     gibbs_chain,
     information_bounds,
     inv,
+    laws,
     merge_last,
     mle,
     mle_unary,
@@ -149,7 +150,7 @@ DIST, ALONG = Usually("zipf", numbers), Usually("epsilon", numbers)
 KIND = Usually(st.sampled_from(list(KINDS_OF_TARGET)), numbers, "rmse")
 TARGET = Usually(st.sampled_from(list(TARGETS.values())), numbers, TARGETS["rmse"])
 SCHEME = Usually(st.sampled_from(SCHEMES), numbers, "l_grr")
-PROTOCOL = Usually(st.sampled_from(protocols.KEYS), numbers, "rr")
+PROTOCOL = Usually(st.sampled_from(laws.KEYS), numbers, "rr")
 OF_HADAMARD = Usually([9, 0, 5, 7][: HADAMARD.m], arrays)
 CHAINS = Usually(np.random.default_rng(1).random((2, 9, K)), arrays)
 METRIC = Usually("mse", numbers)
@@ -226,7 +227,7 @@ INSTANCES = {
     "IBUPath": PATH,
     "Guess": Guess.of(K, [0.2, 0.3, 0.5]),
     "Target": TARGETS["rmse"],
-    "Support": protocols.support("oue", K, 1.0),
+    "Support": laws.support("oue", K, 1.0),
     "FitTest": fit_test([5, 0, 9], RandomizedResponse(K, 1.0), 5),
     "EmptyShare": EmptyShare(1, 2, True),
     "Interval": Interval(np.array([-0.3, 0.1, 1.1]), np.array([-0.1, 0.4, 1.2]), 0.95, False),
@@ -605,8 +606,8 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "plan.targets.Guess.of": (Guess.of, (FEW_CATEGORIES, SHARES)),
     "plan.targets.Guess.levels": (INSTANCES["Guess"].levels, (Usually(0, few),)),
-    "plan.protocols.against_k": (
-        protocols.against_k,
+    "plan.protocol_choice.against_k": (
+        protocol_choice.against_k,
         (NUMBERS_OF_CATEGORIES, FEW_CATEGORIES, EPSILON, USERS, WHOSE),
     ),
     "plan.landscape.simulate_curve": (
@@ -928,12 +929,12 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
             "true_counts must have a total >= 1, got all zeros",
         ),
         (
-            lambda: protocols.against_k([0, 3], 3, 1.0, 10),
+            lambda: protocol_choice.against_k([0, 3], 3, 1.0, 10),
             "ks must be an integer from 2 to 9007199254740992, got 0",
         ),
-        (lambda: protocols.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
-        (lambda: protocols.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number with"),
-        (lambda: protocols.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),
+        (lambda: protocol_choice.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
+        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number with"),
+        (lambda: protocol_choice.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),
         *(
             (lambda make=make: make(0), "k must be an integer >= 2, got 0")
             for make in (uniform, dominant, step)
@@ -980,7 +981,7 @@ def test_as_many_days_of_as_many_users_as_there_may_be_are_drawn() -> None:
 
 
 def test_an_integer_may_be_written_as_a_float_and_a_number_not_as_an_array() -> None:
-    assert protocols.compare(12.0, 1.0, 200) == protocols.compare(12, 1.0, 200)
+    assert protocol_choice.compare(12.0, 1.0, 200) == protocol_choice.compare(12, 1.0, 200)
     with pytest.raises(ValueError, match="epsilon_first must be None for memoised"):
         Longitudinal("memoised", K, 1.0, np.array([]))  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ import pytest
 
 from rr_core import RandomizedResponse, inv_variance, mle_star
 from rr_core.plan import bounds
-from rr_core.plan.protocols import KEYS
+from rr_core.protocols.laws import KEYS
 from tests.sentences import holds
 
 USERS = ("fixed", "sampled")

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard as sylvester
 
-from rr_core.plan import protocols
-from rr_core.protocols import Channel, HadamardResponse, inv, mle, optimality_gap_channel
+from rr_core.protocols import Channel, HadamardResponse, inv, laws, mle, optimality_gap_channel
 from rr_core.protocols.hadamard import walsh_hadamard
 from tests.core.laws import check_moments, chi_square_p
 from tests.sentences import holds
@@ -103,7 +102,7 @@ def test_inv_is_unbiased_and_its_variance_is_that_of_the_enumeration(k, power):
 @pytest.mark.parametrize(("k", "power"), [case for case in CASES if case[0] <= 13])
 def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power):
     """Over the places of one category, and of the others: a block with m - 1 of the k - 1 others."""
-    support, exact = protocols.support("hr", k, epsilon_of(power)), rows(k, power)
+    support, exact = laws.support("hr", k, epsilon_of(power)), rows(k, power)
     count, size = shape(k, power)
     odds = power - 1
     own, others = [], []
@@ -129,7 +128,7 @@ def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power
 @pytest.mark.parametrize("epsilon", [1e-60, 0.01, 0.3, 0.7, 1.0, 4.0, 8.0, 12.0, 20.0, 300.0])
 def test_no_digits_are_lost_at_either_end(k, epsilon):
     """Variances in fractions: the second moment of one report is the chance of the block over the square of the gain."""
-    made = protocols.support("hr", k, epsilon)
+    made = laws.support("hr", k, epsilon)
     odds = Fraction(math.expm1(epsilon))
     count, size = shape(k, odds + 1)
     assert made.blocks[:2] == (count, size)
@@ -156,7 +155,7 @@ def test_no_digits_are_lost_at_either_end(k, epsilon):
 def test_coded_bits_are_the_entropy_of_a_report_at_equal_shares(k, power):
     chances = HadamardResponse(k, epsilon_of(power)).matrix().mean(axis=0)
     entropy = -float(chances @ np.log2(chances))
-    made = protocols.support("hr", k, epsilon_of(power))
+    made = laws.support("hr", k, epsilon_of(power))
     assert made.coded_bits(k) == pytest.approx(entropy, rel=1e-12)
     assert made.bits(k) == math.ceil(math.log2(chances.size))
     assert made.bits(k) <= math.log2(k) + 2
@@ -168,10 +167,10 @@ def test_coded_bits_are_the_entropy_of_a_report_at_equal_shares(k, power):
 @settings(max_examples=80)
 @given(st.integers(2, 1_500_000), st.floats(0.01, 20))
 def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):
-    count, size = protocols.hadamard_blocks(k, epsilon)
+    count, size = laws.hadamard_blocks(k, epsilon)
     assert (count, size) == shape(k, math.exp(epsilon))
     assert count * (size - 1) >= k
-    made = protocols.support("hr", k, epsilon)
+    made = laws.support("hr", k, epsilon)
     # Acharya, Sun and Zhang: at most log2 k + 2 bits.
     assert made.bits(k) <= math.log2(k) + 2
     assert made.coded_bits(k) <= made.bits(k)
@@ -181,7 +180,7 @@ def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):
 
 def test_with_one_block_it_is_as_accurate_as_local_hashing_to_two_values():
     for k, epsilon in ((2, 0.01), (30, 0.3), (1_500_000, math.log(2))):
-        made, hashed = protocols.support("hr", k, epsilon), protocols.local_hashing(epsilon, 2)
+        made, hashed = laws.support("hr", k, epsilon), laws.local_hashing(epsilon, 2)
         assert made.blocks.number == 1
         given = (made.p_star, made.q_star, made.keep, made.rest)
         np.testing.assert_allclose(

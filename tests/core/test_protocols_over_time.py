@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core.plan.protocols import hash_range
+from rr_core.protocols.laws import hash_range
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
 from tests.sentences import holds
 

@@ -11,8 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rr_core.plan import protocols
-from rr_core.protocols import HadamardResponse, SubsetSelection, inv
+from rr_core.protocols import HadamardResponse, SubsetSelection, inv, laws
 from tests import missing
 
 # What they do in an outdated way is theirs.
@@ -54,7 +53,7 @@ def test_pure_ldp_with_several_blocks_has_the_error_of_the_formula(k, epsilon):
     random.seed(k)
     np.random.seed(k)  # noqa: NPY002
     theirs = hadamard.Hadamard_Rand_general_original(k, epsilon)
-    count, size = protocols.hadamard_blocks(k, epsilon)
+    count, size = laws.hadamard_blocks(k, epsilon)
     assert (theirs.part, theirs.partsz) == (count, size)
     n, batches = 200, 150
     errors = []
@@ -62,7 +61,7 @@ def test_pure_ldp_with_several_blocks_has_the_error_of_the_formula(k, epsilon):
         theirs.permute, theirs.reverse = hadamard.Random_Permutation(k)
         estimate = np.array(theirs.decode_string(theirs.encode_string([0] * n), iffast=0, normalization=-1))
         errors.append(np.mean((estimate - np.eye(k)[0]) ** 2))
-    want = float(protocols.support("hr", k, epsilon).mean_variance(k, n))
+    want = float(laws.support("hr", k, epsilon).mean_variance(k, n))
     assert abs(np.mean(errors) / want - 1) < 5 * np.std(errors) / want / math.sqrt(batches)
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
 from rr_core import inv as inv_of_rr
-from rr_core.plan import protocols
-from rr_core.protocols import Channel, SubsetSelection, inv, mle
+from rr_core.plan import protocol_choice
+from rr_core.protocols import Channel, SubsetSelection, inv, laws, mle
 from tests.core.laws import check_moments, chi_square_p
 
 SIZES = [(2, 1), (3, 1), (3, 2), (4, 2), (5, 1), (5, 3), (6, 4), (6, 5)]
@@ -199,8 +199,8 @@ def test_large_numbers_are_quick():
 @pytest.mark.parametrize("k", [2, 10, 1000, 1_500_000])
 def test_the_best_size_is_the_one_of_the_plan(k, epsilon):
     protocol = SubsetSelection(k, epsilon)
-    assert protocol.d == protocols.subset_size(k, epsilon)
-    row = protocols.compare(k, epsilon, 1000, 1 / k)[1]
+    assert protocol.d == laws.subset_size(k, epsilon)
+    row = protocol_choice.compare(k, epsilon, 1000, 1 / k)[1]
     assert float(protocol.variance(1 / k, 1000)) == pytest.approx(row.variance, rel=1e-9)
 
 

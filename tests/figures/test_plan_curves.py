@@ -19,7 +19,7 @@ from rr_core.figures.plan_curves import (
     rmse_against_k,
 )
 from rr_core.figures.style import QUANTITIES, percent, reading
-from rr_core.plan import bounds, protocols, shuffling
+from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import SimulatedCurve, inv_curve, simulate_curve
 from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
@@ -35,8 +35,8 @@ PLACE = pytest.mark.parametrize(("k", "epsilon", "n", "users"), PLACES)
 
 @PLACE
 def test_protocols(k, epsilon, n, users):
-    along_k = protocols.against_k(KS, k, epsilon, n, users)
-    along_epsilon = protocols.against_epsilon(EPSILONS, k, epsilon, n, users)
+    along_k = protocol_choice.against_k(KS, k, epsilon, n, users)
+    along_epsilon = protocol_choice.against_epsilon(EPSILONS, k, epsilon, n, users)
     for curves, figure in (
         (along_k, rmse_against_k(along_k, epsilon)),
         (along_epsilon, rmse_against_epsilon(along_epsilon, k)),
@@ -60,17 +60,17 @@ def test_protocols(k, epsilon, n, users):
 
 
 def test_protocols_say_who_is_best_and_where_that_changes():
-    text = reading(rmse_against_k(protocols.against_k(KS, 12, 3.0, 1e5), 3.0))
+    text = reading(rmse_against_k(protocol_choice.against_k(KS, 12, 3.0, 1e5), 3.0))
     assert text.startswith(
         "With 100,000 users, k-RR and subset selection have the smallest RMSE per category, 0.112%; "
     )
     assert "at ε = 3 k-RR is as good as subset selection up to 29 categories" in text
     assert "than OUE up to 51." in text
-    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 100, 1.0, 1e5), 100))
+    text = reading(rmse_against_epsilon(protocol_choice.against_epsilon(EPSILONS, 100, 1.0, 1e5), 100))
     assert text.startswith("With 100,000 users, subset selection has the smallest RMSE per category, 0.")
     assert "(k-RR 1.8" in text
     assert "from ε = 4.25 on" in text
-    text = reading(rmse_against_epsilon(protocols.against_epsilon(EPSILONS, 3, 1.0, 1e5), 3))
+    text = reading(rmse_against_epsilon(protocol_choice.against_epsilon(EPSILONS, 3, 1.0, 1e5), 3))
     assert text.count("at every ε") == 2
 
 

@@ -12,7 +12,7 @@ from rr_core.figures import plan_curves, plan_map
 from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.wording import METRIC_NAMES
-from rr_core.plan import protocols, solve
+from rr_core.plan import protocol_choice, solve
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.targets import Guess, Target
 from rr_core.registry import VALID
@@ -35,7 +35,7 @@ def test_protocols_say_who_is_best_and_where_that_changes(many):
         errors, _ = errors_of_protocols(k, epsilon, users)
         best, least = named_best(errors), math.sqrt(min(errors.values()) / n)
         rival = [] if "k-RR" in best else [math.sqrt(errors["rr"] / n)]
-        along_k = protocols.against_k([2, 3], k, epsilon, n, users)
+        along_k = protocol_choice.against_k([2, 3], k, epsilon, n, users)
         text = reading(plan_curves.rmse_against_k(along_k, epsilon)).replace("k-RR", "it")
         up_to, below = numbers(text)[-2:]
         tells(text, n, least, *rival, epsilon, None, None)
@@ -53,7 +53,7 @@ def test_protocols_say_who_is_best_and_where_that_changes(many):
                         at,
                         epsilon,
                     )
-        along_epsilon = protocols.against_epsilon([1.0], k, epsilon, n, users)
+        along_epsilon = protocol_choice.against_epsilon([1.0], k, epsilon, n, users)
         text = reading(plan_curves.rmse_against_epsilon(along_epsilon, k)).replace("k-RR", "it")
         told = numbers(text)[3 + len(rival) :]
         tells(text, n, least, *rival, k, *(None for _ in told))

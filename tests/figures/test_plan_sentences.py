@@ -13,8 +13,9 @@ from rr_core.figures.plan_sentences import (
     number_of_users,
     promise_text,
 )
-from rr_core.plan import bounds, protocols
+from rr_core.plan import bounds
 from rr_core.plan.targets import KINDS, Target
+from rr_core.protocols import laws
 
 
 def test_every_kind_of_target_has_its_words():
@@ -28,7 +29,7 @@ def test_every_kind_of_target_has_its_words():
 def test_every_bound_and_every_protocol_has_its_words(users):
     for bound in bounds.table(2, 1.0, 1e6, users):
         assert all(bound_text(bound.key, users))
-    assert PROTOCOL_NAMES.keys() == set(protocols.KEYS)
+    assert PROTOCOL_NAMES.keys() == set(laws.KEYS)
 
 
 @pytest.mark.parametrize(

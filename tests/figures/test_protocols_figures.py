@@ -11,10 +11,10 @@ from rr_core import Scenario
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.protocols import expected_errors, report_table, side_by_side
 from rr_core.figures.style import percent, reading
-from rr_core.plan.protocols import KEYS
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import COMPARED, inv_by_each
 from rr_core.protocols.hadamard import inv_hadamard
+from rr_core.protocols.laws import KEYS
 from tests.figures.test_every_figure import check
 
 

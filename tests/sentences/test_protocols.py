@@ -22,11 +22,11 @@ from rr_core.figures import channel, over_time, posterior, protocols, unary
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, natural_order
 from rr_core.geometry.simplex import CORNERS
-from rr_core.plan.protocols import subset_size
 from rr_core.protocols import Channel, HadamardResponse, PosteriorSummary, UnaryEncoding, collect
 from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.hadamard import inv_hadamard
+from rr_core.protocols.laws import subset_size
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.prior_choice import DRAWS, prior_errors

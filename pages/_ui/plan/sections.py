@@ -29,7 +29,7 @@ from rr_core.figures.style import number
 from rr_core.figures.wording import METRIC_NAMES
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.metrics import Users
-from rr_core.plan import protocols, shuffling
+from rr_core.plan import protocol_choice, shuffling
 from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.solve import Find
 from rr_core.simulate import Progress
@@ -235,13 +235,13 @@ def other_protocols(plan: Plan) -> None:
     left, right = st.columns(2, gap="medium")
     users = plan.settings.users
     with left:
-        curves = protocols.against_k(
+        curves = protocol_choice.against_k(
             _numbers_of_categories(plan.k), plan.k, plan.epsilon, plan.n, users=users
         )
         chart.show(rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
     with right:
         budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _PROTOCOL_POINTS)
-        curves = protocols.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
+        curves = protocol_choice.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
         chart.show(rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
 
 

@@ -21,10 +21,11 @@ from rr_core.figures.plan_sentences import (
 from rr_core.figures.style import number, percent, round_up
 from rr_core.figures.wording import practically_equal, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
-from rr_core.plan import bounds, protocols
+from rr_core.plan import bounds, protocol_choice
 from rr_core.plan.bounds import BoundCurves
-from rr_core.plan.protocols import Blocks, Protocol
+from rr_core.plan.protocol_choice import Protocol
 from rr_core.plan.shuffling import Shuffled
+from rr_core.protocols.laws import Blocks
 
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
 _ESTIMATE = {
@@ -152,7 +153,7 @@ def _times_text(factor: float) -> str:
 
 def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
     """The six protocols with their mean errors over all categories."""
-    return protocols.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
+    return protocol_choice.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
 
 
 def protocol_sentence(plan: Plan) -> str:
@@ -170,7 +171,10 @@ def protocol_sentence(plan: Plan) -> str:
         f"**{factor} times its users** for the same error"
     )
     where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
-    most, least = largest_k_up_to(protocols.single_k(plan.epsilon)), protocols.single_epsilon(plan.k)
+    most, least = (
+        largest_k_up_to(protocol_choice.single_k(plan.epsilon)),
+        protocol_choice.single_epsilon(plan.k),
+    )
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
         f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "

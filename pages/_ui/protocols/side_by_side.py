@@ -9,10 +9,10 @@ from pages._ui.frame import Page
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
-from rr_core.plan.protocols import Key
 from rr_core.populations import UPLOAD
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import inv_by_each
+from rr_core.protocols.laws import Key
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 

@@ -31,9 +31,9 @@ from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
-from rr_core.plan.protocols import support as bits_of
 from rr_core.populations import UPLOAD
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
+from rr_core.protocols.laws import support as bits_of
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.scenario import Draw, Scenario

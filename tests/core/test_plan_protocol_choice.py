@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
-from rr_core.plan import protocols
+from rr_core.plan import protocol_choice
 from rr_core.plan.bounds import equal_shares
-from rr_core.plan.protocols import KEYS, compare, flip_epsilon, flip_k, flip_k_of_mean, support
-from rr_core.protocols import HadamardResponse, inv
+from rr_core.plan.protocol_choice import compare, flip_epsilon, flip_k, flip_k_of_mean
+from rr_core.protocols import HadamardResponse, inv, laws
+from rr_core.protocols.laws import KEYS, support
 from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
@@ -82,7 +83,7 @@ def test_every_protocol_spends_exactly_epsilon(epsilon):
         assert p * (1 - q) / (q * (1 - p)) == pytest.approx(power, rel=1e-10)
     rr, olh = support("rr", 9, epsilon), support("olh", 9, epsilon)
     assert rr.p_star / rr.q_star == pytest.approx(power, rel=1e-10)
-    made = protocols.subsets(9, epsilon, 3)
+    made = laws.subsets(9, epsilon, 3)
     # 28 sets hold one's own category, 56 do not: one of the former is e^eps times as likely as one of the latter.
     assert made.p_star == pytest.approx(28 * power / (28 * power + 56), rel=1e-10)
     g = olh.hash_range
@@ -146,7 +147,7 @@ def reports(key, truth, k, epsilon, rng):
 def test_simulated_means_and_variances(key):
     k, n, epsilon, batches = 8, 40, 1.2, 3000
     theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
-    assert protocols.subset_size(k, epsilon) == 2
+    assert laws.subset_size(k, epsilon) == 2
     rng = np.random.default_rng(KEYS.index(key))
     truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
     made = support(key, k, epsilon)
@@ -223,8 +224,8 @@ def test_flip_epsilon_undoes_flip_k(k, against, theta):
 @FEW
 @given(st.floats(0.01, 3.5))
 def test_the_whole_hash_range_is_the_best_one(epsilon):
-    variances = [float(protocols.local_hashing(epsilon, g).variance(0.0, 1)) for g in range(2, 60)]
-    chosen = protocols.hash_range(epsilon)
+    variances = [float(laws.local_hashing(epsilon, g).variance(0.0, 1)) for g in range(2, 60)]
+    chosen = laws.hash_range(epsilon)
     assert variances[chosen - 2] == pytest.approx(min(variances), rel=1e-12)
     assert min(variances) >= float(support("oue", 2, epsilon).variance(0.0, 1)) * (1 - 1e-12)
 
@@ -253,18 +254,18 @@ def test_coded_bits_of_unary_encoding():
 @pytest.mark.parametrize("users", USERS)
 def test_curves_hold_the_comparison(users):
     ks = np.array([2, 30, 10**6])
-    curves = protocols.against_k(ks, 30, 1.5, 1000, users)
+    curves = protocol_choice.against_k(ks, 30, 1.5, 1000, users)
     for i, k in enumerate(ks):
         for row in compare(int(k), 1.5, 1000, 1 / k, users):
             assert curves.rmse[row.key][i] == row.rmse
             mean = float(support(row.key, int(k), 1.5).mean_variance(int(k), 1000, users))
             assert row.variance == pytest.approx(mean, rel=1e-12)
     assert curves.here == 30
-    assert (curves.single, curves.flip) == (protocols.single_k(1.5), flip_k_of_mean(1.5))
+    assert (curves.single, curves.flip) == (protocol_choice.single_k(1.5), flip_k_of_mean(1.5))
     assert all(curves.rmse_here[key] == curves.rmse[key][1] for key in KEYS)
-    curves = protocols.against_epsilon([0.5, 1.5], 30, 1.5, 1000, users)
+    curves = protocol_choice.against_epsilon([0.5, 1.5], 30, 1.5, 1000, users)
     assert curves.here == 1.5
-    assert curves.single == protocols.single_epsilon(30)
+    assert curves.single == protocol_choice.single_epsilon(30)
     # Where the mean flips in epsilon, it flips in k.
     assert flip_k_of_mean(curves.flip) == pytest.approx(30, rel=1e-9)
     for row in compare(30, 0.5, 1000, 1 / 30, users):
@@ -282,7 +283,7 @@ def mean_error(k, odds, d):
 @holds(
     "Subset selection: $p^* = \\frac{d e^\\varepsilon}{d e^\\varepsilon + K - d}$, $q^* = \\frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next to $K/(e^\\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \\le 2(e^{2\\varepsilon} - 1)$.",  # noqa: E501
     "A report names $d$ categories; the best $d$ is next to $K/(e^ε+1)$.",
-    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocols.single_k`).",  # noqa: E501
+    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocol_choice.single_k`).",  # noqa: E501
     "Subset selection is best with 1 category per report here: that is k-RR.",
 )
 @FEW
@@ -290,14 +291,14 @@ def mean_error(k, odds, d):
 def test_the_size_of_the_subsets_is_the_best_one_of_all(k, odds):
     errors = [mean_error(k, odds, d) for d in range(1, k)]
     epsilon = math.log1p(odds)
-    best = protocols.subset_size(k, epsilon)
+    best = laws.subset_size(k, epsilon)
     assert float(errors[best - 1]) == pytest.approx(float(min(errors)), rel=1e-9)
     # Single categories are best, k-RR, exactly while k (k - 3) <= 2 (e^(2 eps) - 1).
     assert (errors[0] == min(errors)) == (k * (k - 3) <= 2 * ((odds + 1) ** 2 - 1))
     border = (k * (k - 3), 2 * ((odds + 1) ** 2 - 1))
     if abs(border[0] - border[1]) > 1e-6 * (1 + border[1]):
-        assert (k <= protocols.single_k(epsilon)) == (border[0] < border[1])
-        assert (epsilon >= protocols.single_epsilon(k)) == (border[0] < border[1])
+        assert (k <= protocol_choice.single_k(epsilon)) == (border[0] < border[1])
+        assert (epsilon >= protocol_choice.single_epsilon(k)) == (border[0] < border[1])
 
 
 @FEW
@@ -311,11 +312,11 @@ def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsil
 
 
 @holds(
-    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocols.single_k`).",  # noqa: E501
+    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocol_choice.single_k`).",  # noqa: E501
 )
 def test_subset_selection_with_single_categories_is_randomized_response():
     for k, epsilon in ((2, 0.01), (3, 20.0), (12, 3.0), (1_500_000, 18.0)):
-        one, rr = protocols.subsets(k, epsilon, 1), support("rr", k, epsilon)
+        one, rr = laws.subsets(k, epsilon, 1), support("rr", k, epsilon)
         given = (one.p_star, one.q_star, one.keep, one.rest)
         np.testing.assert_allclose(given, (rr.p_star, rr.q_star, rr.keep, rr.rest), rtol=1e-12)
         assert (one.bits(k), one.coded_bits(k)) == (rr.bits(k), rr.coded_bits(k))
@@ -335,10 +336,10 @@ def test_subset_selection_with_single_categories_is_randomized_response():
         (lambda: flip_k(1.0, "rr"), "against must be one of sue, oue, olh, got 'rr'"),
         (lambda: flip_k(1.0, "subset"), "against must be one of sue, oue, olh, got 'subset'"),
         (lambda: flip_k(1.0, "hr"), "against must be one of sue, oue, olh, got 'hr'"),
-        (lambda: protocols.hadamard_blocks(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (lambda: protocols.hadamard(3, 301), "epsilon must be .*300, got 301"),
-        (lambda: protocols.subsets(5, 1.0, 5), "d must be an integer from 1 to 4, got 5"),
-        (lambda: protocols.local_hashing(1.0, 1), "g must be an integer >= 2, got 1"),
+        (lambda: laws.hadamard_blocks(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
+        (lambda: laws.hadamard(3, 301), "epsilon must be .*300, got 301"),
+        (lambda: laws.subsets(5, 1.0, 5), "d must be an integer from 1 to 4, got 5"),
+        (lambda: laws.local_hashing(1.0, 1), "g must be an integer >= 2, got 1"),
         (lambda: support("rr", 3, 1.0).mean_variance(3, 1, "x"), "users must be"),
     ],
 )
