@@ -31,6 +31,9 @@ ROOMS = {
     },
 }
 
+# A room, and one above it in the same storey.
+BELOW = {"rr_core.protocols": "rr_core.plan"}
+
 
 @cache
 def imports(module: str) -> set[str]:
@@ -59,6 +62,9 @@ def test_imports_point_one_way() -> None:
             top = name.partition(".")[0]
             if top not in sys.stdlib_module_names and (room(name) or top) not in ROOMS[here] | {here}:
                 wrong.append(f"{module} imports {name}")
+            below = next((lower for lower in BELOW if module.startswith(f"{lower}.")), "")
+            if below and f"{name}.".startswith(f"{BELOW[below]}."):
+                wrong.append(f"{module} imports {name}, which stands on it")
     assert not wrong
 
 

@@ -183,20 +183,6 @@ def test_parquet(tmp_path):
     check(run(report_files.script(found), tmp_path), found)
 
 
-def test_a_script_of_an_earlier_version_still_runs(tmp_path):
-    source = ("r.csv", counts_csv())
-    found = analysed([source], AllSeen(), replicates=100)
-    script = report_files.script(found)
-    now = "from rr_core.reports import Analysis, analyse, fit_test, plausible_epsilon\n"
-    before = (
-        "from rr_core.collected.analysis import Analysis, analyse\n"
-        "from rr_core.collected.fit import fit_test, plausible_epsilon\n"
-    )
-    assert now in script
-    save(tmp_path, source)
-    check(run(script.replace(now, before), tmp_path), found)
-
-
 @pytest.mark.slow
 def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
     data = counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3])

@@ -35,15 +35,3 @@ def test_the_function_and_the_package_in_a_fresh_interpreter(first: str) -> None
     code = "\n".join([first, *(line for line in IMPORTS[::-1] if line != first), CHECKS])
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def test_scripts_of_earlier_versions_find_their_names() -> None:
-    code = """
-from rr_core import ibu, ibu_path
-from rr_core.iteration.record import log_spaced
-from rr_core.iteration.starts import Start
-assert callable(ibu) and callable(ibu_path)
-assert log_spaced.__module__.startswith("rr_core.ibu") and Start.__module__.startswith("rr_core.ibu")
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

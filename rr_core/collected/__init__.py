@@ -1,2 +1,0 @@
-"""The names that scripts downloaded from `/your_reports` in earlier versions import; for anything else see
-`rr_core.reports`."""

@@ -1,5 +1,0 @@
-"""What earlier scripts import from here; it is in `rr_core.ibu`."""
-
-from rr_core.ibu import log_spaced
-
-__all__ = ["log_spaced"]
