@@ -31,7 +31,8 @@ IMPOSSIBLE = {
     "a number that is none": r"\bnan\b|(?<![A-Za-z])[-−]?inf\b",
     "one of many": rf"(?<![\d.,·/−])(?<![\d.,·/]\s)\b1 (?:{_MANY})\b(?! (?:or|and) )",
     "something told as nothing": r"at most 0%|\bwithin 0%|(?<![\d.,])0 times",
-    "rounding told as a number": r"·10⁻¹[²³⁴⁵⁶⁷⁸⁹]%",  # doubles keep sixteen figures; 10⁻⁴² is a chance
+    # Doubles keep sixteen figures; what ε alone proves may be as little, and a chance is 10⁻⁴².
+    "rounding told as a number": r"(?<!alone )(?<![\d.])[\d.]+·10⁻¹[²³⁴⁵⁶⁷⁸⁹]%",
     "minus zero": r"[-−]0(?:\.0+)?(?![\d.])%?",
     "an interval of no width": r"\b(100|0)% to \1%",
     "a broken sentence": r"[a-z%)]\.\.(?!\.)|[a-z] ,|“”|\*{4}",
