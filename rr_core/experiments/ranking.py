@@ -204,7 +204,7 @@ def _ratio(larger: float, smaller: float) -> float:
 
 
 def _index(what: str, name: str, known: tuple[str, ...]) -> int:
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ValueError(
             f"{what} must be one of the sweep's, {', '.join(known)}, got {_validate.short(name)}"
         )
@@ -411,7 +411,7 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     """
     settings = first.sweep.settings, second.sweep.settings
     for one in settings:
-        if metric not in one.metrics:
+        if not isinstance(metric, str) or metric not in one.metrics:
             raise ValueError(f"metric must be one that both runs have, got {_validate.short(metric)}")
     names = [name for name in settings[0].estimators if name in settings[1].estimators]
     cells = [cell for cell in first.by_cell if cell in second.by_cell]

@@ -243,8 +243,10 @@ def winner_map(
     (0.5, 1.0, 2.0)
     """
     settings = result.sweep.settings
-    if metric not in settings.metrics:
-        raise ValueError(f"metric must be one of the sweep's, {', '.join(settings.metrics)}, got {metric!r}")
+    if not isinstance(metric, str) or metric not in settings.metrics:
+        raise ValueError(
+            f"metric must be one of the sweep's, {', '.join(settings.metrics)}, got {_validate.short(metric)}"
+        )
     if not set(VALID) <= set(settings.estimators):
         raise ValueError(f"estimators must hold {', '.join(VALID)}, got {', '.join(settings.estimators)}")
     first, second = fixed_axes(result.sweep.cells, key, wanted)
