@@ -11,11 +11,9 @@ measured            what maximum likelihood gains over InvP under unary encoding
 estimation          `inv` and `mle`, one call for every protocol
 information_bounds  how small the mean squared error can be, from entropy to epsilon
 over_time           the same people every day: budgets, errors and exposure under six schemes, and their reports
-posterior           exact means, independent draws and the Gibbs sampler under a Dirichlet prior
-chains              effective sample size and R-hat
+posterior           exact means and independent draws under a Dirichlet prior
 """
 
-from rr_core.protocols.chains import effective_sample_size, split_r_hat
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -31,7 +29,6 @@ from rr_core.protocols.information_bounds import InformationBounds, information_
 from rr_core.protocols.over_time import Longitudinal, guesses
 from rr_core.protocols.posterior import (
     PosteriorSummary,
-    gibbs_chain,
     posterior,
     posterior_mean,
     summarise_posterior,
@@ -52,8 +49,6 @@ __all__ = [
     "SubsetSelection",
     "UnaryEncoding",
     "collect",
-    "effective_sample_size",
-    "gibbs_chain",
     "guesses",
     "ibu_path_channel",
     "information_bounds",
@@ -68,7 +63,6 @@ __all__ = [
     "optimality_gap_unary",
     "posterior",
     "posterior_mean",
-    "split_r_hat",
     "summarise_posterior",
     "update_factors_channel",
     "update_factors_unary",

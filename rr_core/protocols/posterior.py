@@ -17,11 +17,6 @@ So the z_j are independent but for a factor that depends on their sum alone. Two
   expectation of A + Z is 1/t, too, the share of accepted draws is largest. It is about sqrt((A + Z)/(A + N)) where all
   categories are well above zero, and was 1.7% at worst in 2,272 random settings (k to 100, epsilon from 0.01 to 10, up
   to 10^9 reports, prior from 0.01 to 1).
-
-The Gibbs sampler alternates between z given theta, which is Binomial(c_j, (p-q) theta_j/(q + (p-q) theta_j)), and theta
-given z. It needs no tables, but successive draws depend on each other: for a category of which few reports are kept
-truths, over roughly as many sweeps as it has reports for each kept truth. (Drawing the truths of the redrawn reports,
-too, and theta given all truths, has the same limit and depends longer.)
 """
 
 from __future__ import annotations
@@ -171,52 +166,6 @@ def posterior(
     truths = kept + rng.multinomial(problem.n - kept.sum(axis=1), theta)
     shares: Array = truths / problem.n
     return shares
-
-
-def gibbs_chain(
-    histogram: ArrayLike,
-    mechanism: RandomizedResponse,
-    prior: ArrayLike = 0.5,
-    draws: int = 2000,
-    rng: np.random.Generator | int | None = None,
-    *,
-    burn_in: int = 500,
-    start: ArrayLike | None = None,
-) -> Array:
-    """A Markov chain that tends to the posterior: successive sweeps of the Gibbs sampler, O(k) each. `posterior` has no
-    such dependence; this is for comparing.
-
-    Args:
-        histogram, mechanism, prior, draws, rng: as in `posterior`.
-        burn_in: number of first sweeps that are left out, an integer >= 0.
-        start: (k,) distribution; a draw from the prior when None.
-
-    Returns:
-        (draws, k), each row a distribution and the state after one sweep.
-
-    >>> chain = gibbs_chain([600, 300, 200, 100], RandomizedResponse.from_p(4, 0.5), draws=10, rng=1)
-    >>> chain.shape, bool(np.allclose(chain.sum(axis=1), 1))
-    ((10, 4), True)
-    """
-    draws = _validate.integer("draws", draws, 1)
-    burn_in = _validate.integer("burn_in", burn_in, 0)
-    rng = np.random.default_rng(rng)
-    problem = _Problem.checked(histogram, mechanism, prior)
-    if start is None:
-        theta = _dirichlet(problem.prior, rng)
-    else:
-        weights = _validate.histogram(start, problem.k)
-        if weights.ndim != 1:
-            raise ValueError(f"start must have shape (k,) = ({problem.k},), got {weights.shape}")
-        theta = _validate.shares(weights)
-    chain = np.empty((draws, problem.k))
-    for sweep in range(-burn_in, draws):
-        odds = mechanism.truth * theta
-        kept = rng.binomial(problem.counts, odds / (odds + mechanism.positive_blur))
-        theta = _dirichlet(problem.prior + kept, rng)
-        if sweep >= 0:
-            chain[sweep] = theta
-    return chain
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,6 @@ from rr_core.protocols import (
     HadamardResponse,
     SubsetSelection,
     UnaryEncoding,
-    gibbs_chain,
     information_bounds,
     inv,
     laws,
@@ -152,7 +151,6 @@ TARGET = Usually(st.sampled_from(list(TARGETS.values())), numbers, TARGETS["rmse
 SCHEME = Usually(st.sampled_from(SCHEMES), numbers, "l_grr")
 PROTOCOL = Usually(st.sampled_from(laws.KEYS), numbers, "rr")
 OF_HADAMARD = Usually([9, 0, 5, 7][: HADAMARD.m], arrays)
-CHAINS = Usually(np.random.default_rng(1).random((2, 9, K)), arrays)
 METRIC = Usually("mse", numbers)
 ONE_SHARE = Usually(0.25, numbers)
 NUMBERS_OF_CATEGORIES = Usually([3, 5], arrays)
@@ -173,13 +171,10 @@ BY_NAME = {
         ("level", "chance", "p", "r", "error", "delta", "tolerance", "forced", "first", "alpha"), LEVEL
     ),
     **dict.fromkeys(("x", "y", "share", "achieved", "theta_share", "product", "close"), ONE_SHARE),
-    **dict.fromkeys(
-        ("draws", "replicates", "repeats", "times", "burn_in", "collections", "most", "d", "g"), FEW
-    ),
+    **dict.fromkeys(("draws", "replicates", "repeats", "times", "collections", "most", "d", "g"), FEW),
     **dict.fromkeys(("index", "category", "value", "truth", "report", "seed", "after"), SEED),
     **dict.fromkeys(("days", "t", "epsilons", "points", "bits", "ks"), DAYS),
     "values": VALUES,
-    "chains": CHAINS,
     "reports": VALUES,
     "channel": MATRIX,
     "ones": SEED,
@@ -518,10 +513,6 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "protocols.posterior.posterior_mean": (
         lambda h, m, prior, users: posterior_mean(h, m, prior, users=users),
         (COUNTS, MECHANISM, Usually([0.5, 1, 2], arrays), WHOSE),
-    ),
-    "protocols.posterior.gibbs_chain": (
-        lambda h, m, start, burn_in: gibbs_chain(h, m, 0.5, 3, 1, burn_in=burn_in, start=start),
-        (COUNTS, MECHANISM, SHARES, FEW),
     ),
     "protocols.posterior.summarise_posterior": (
         lambda h, m, prior, draws, users, level: summarise_posterior(
