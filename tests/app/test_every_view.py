@@ -79,11 +79,14 @@ def choices(page: AppTest) -> list[Any]:
 
 
 def views(name: str, part: str | None, query: str) -> Iterator[AppTest]:
-    """The page as it opens, then with each option of each choice by itself; of many options the first and last few."""
+    """The page as it opens, then with each option of each choice by itself; of many options the first and last few. What
+    stands on all parts of a page is chosen on the first of them."""
     link = f"{query}&part={part}" if part else query
-    first = opened(name, link)
+    first, elsewhere = opened(name, link), set[str]()
     yield first
-    for key, options in [(one.key, one.options) for one in choices(first)]:
+    if part != parts_of(name)[0] and not LENGTHY:
+        elsewhere = {one.key for one in choices(opened(name, query))}
+    for key, options in [(one.key, one.options) for one in choices(first) if one.key not in elsewhere]:
         for i in range(len(options)):
             if min(i, len(options) - 1 - i) < MOST_OPTIONS // 2:
                 page = opened(name, link)
