@@ -1,48 +1,67 @@
-"""Home: randomized response as a story in five steps, then with the current scenario, and where to go next."""
+"""The front door: one server for the home page and all others, by ``streamlit run app.py`` or ``python app.py``."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
 
-from pages._ui import figure_controls, guidance, lesson, truth, view_picker
-from pages._ui.frame import open_page
-from pages._ui.navigation import LAB, PRACTICE, link_to
-from rr_core.figures.story import one_answer, story, two_ways
-from rr_core.figures.style import percent
+from server.middleware import MIDDLEWARE
 
-page = open_page("", "How can a survey learn the truth from answers that lie?")
-work, closeness = page.work, page.work.closeness
+_AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 
-lesson.draw()
 
-with st.container(key="own_numbers"):
-    st.subheader("The same with your own numbers")
-    st.markdown(
-        f"Set them in the sidebar; the story above has five answers and its own ε, here are {work.draw.scenario.k:,}.\n\n"
-        f"{one_answer(work.draw.mechanism)}"
-    )
-place = page.place()
-with figure_controls.row():
-    guidance.words("Randomized response", "Epsilon (ε)", "MLE\\*", "Total variation")
-shown = truth.unless_hidden(closeness)
-page.lead(story(work.draw, work.comparison(), shown, view_picker.compact(work)), "story", place=place)
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    """Prepare what all pages share, so that the first visitor does not wait for it."""
+    from pages._ui import frame, memory  # once there is the runtime that their caches and components need
 
-columns = st.columns(3)
-columns[0].metric(
-    "Chance of a true report", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
-)
-columns[1].metric(
-    "Reports are off by",
-    truth.text(percent(closeness.reports)),
-    help="Share of the bars that is in the wrong place (total variation).",
-)
-columns[2].metric(
-    "The estimate is off by",
-    truth.text(percent(closeness.estimate)),
-    help="The same, for the green bars. They are MLE\\*, one of three repairs: see Estimators.",
-)
+    memory.start_watching()
+    frame.prepare_server()
+    _end_soon()
+    if not st.get_option("server.headless"):
+        threading.Thread(target=_open_browser, daemon=True).start()
+    yield
 
-st.subheader("Where to go")
-cards = st.grid(2, border=True)
-for path, label, icon, promise in (*LAB, *PRACTICE):
-    with cards.cell():
-        link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query(), promise)
-st.caption("The address holds the scenario: copy it, and a class opens the same numbers.")
+
+def _open_browser() -> None:
+    """Show the home page to who started the server on a machine with a screen: Streamlit does so for scripts alone."""
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    host = st.get_option("server.address")
+    here = "localhost" if host in (None, "0.0.0.0", "::") else host
+    path = st.get_option("server.baseUrlPath").strip("/")
+    webbrowser.open(f"{scheme}://{here}:{st.get_option('server.port')}/{path}")
+
+
+def _end_soon() -> None:
+    """Have the process end a second after it is told to: uvicorn would wait for each request that has no end, such as an
+    upload that is stalled, or a download that nobody reads. Streamlit 1.67 has no setting for it."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # who serves this application from another thread ends it, too
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+
+        def told(number: int, frame: object, before: object = before) -> None:
+            loop.call_soon_threadsafe(loop.call_later, _AT_THE_END, _end, number)
+            if callable(before):
+                before(number, frame)
+
+        signal.signal(number, told)
+
+
+def _end(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
+
+app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE)
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        app.run()

@@ -14,7 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in (ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "rr_core").rglob("*.py"))
+    for path in (
+        *(ROOT / name for name in ("app.py", "home.py")),
+        *(path for room in ("pages", "rr_core", "server") for path in (ROOT / room).rglob("*.py")),
+    )
 }
 # A room, and the libraries and other rooms that its modules may import; a module belongs to the longest name that fits.
 ROOMS = {
@@ -22,12 +25,13 @@ ROOMS = {
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
     "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
-    "app": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
+    "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
+    "app": {"streamlit", "server", "pages._ui"},
+    "server": {"streamlit", "starlette"},
     "pages._ui": {
         *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
         "threadpoolctl",
-        *("rr_core", "rr_core.figures", "rr_core.io"),
-        *("starlette", "uvicorn"),  # come with Streamlit, and the app works without them
+        *("rr_core", "rr_core.figures", "rr_core.io", "server"),
     },
 }
 
@@ -72,6 +76,28 @@ def test_a_run_ends_early_in_one_way() -> None:
     """`state.stop`: after ``st.stop()`` alone, widgets that were not drawn come back with another value."""
     ends = {module for module, path in SOURCES.items() if "st.stop()\n" in path.read_text(encoding="utf-8")}
     assert ends == {"pages._ui.state"}
+
+
+def test_nobody_changes_what_belongs_to_others() -> None:
+    """No module assigns to an attribute of a module or class that it imports from elsewhere."""
+    wrong = []
+    for module, path in SOURCES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        foreign = {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            or (isinstance(node, ast.ImportFrom) and room(f"{node.module}") is None)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+                whose = ast.unparse(node.value).partition(".")[0]
+                if whose in foreign:
+                    wrong.append(f"{module}: {ast.unparse(node)}")
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
+                wrong.append(f"{module}: {ast.unparse(node)}")
+    assert not wrong
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

@@ -35,7 +35,8 @@ def test_the_version_is_one_everywhere() -> None:
 def test_what_is_installed(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "app.py", "pages", "rr_core", "tests"):
+    app = {"app.py", "home.py", "pages", "server", "tests"}
+    for name in ("pyproject.toml", "README.md", "LICENSE", "rr_core", *app):
         (source / name).symlink_to(ROOT / name)  # what building leaves behind stays out of the project
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
     subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
@@ -46,7 +47,7 @@ def test_what_is_installed(tmp_path: Path) -> None:
     }
     there = {str(path.relative_to(target)) for path in target.rglob("*") if "__pycache__" not in path.parts}
     assert {name for name in there if name.startswith("rr_core/")} == here
-    assert not {"app.py", "pages", "tests"} & there
+    assert not app & there
     code = (
         "import rr_core; print(rr_core.__file__, rr_core.mle_star([3, 1], rr_core.RandomizedResponse(2, 1)))"
     )

@@ -23,6 +23,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
+from server.middleware import HEADERS
 from tests import missing
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import started
@@ -151,6 +152,8 @@ def test_the_policy_is_what_the_page_says() -> None:
     assert parts["default-src"] == parts["frame-ancestors"] == parts["base-uri"] == {"'none'"}
     assert parts["script-src"] == {"'self'", "'unsafe-inline'", "blob:"}
     assert parts["connect-src"] == {"'self'"}
+    assert policy == HEADERS["Content-Security-Policy"] + "; frame-ancestors 'none'"
+    assert set(re.findall(r"proxy_hide_header ([\w-]+);", OUTSIDE)) == set(HEADERS)
     assert "It has no `'unsafe-eval'`" in PAGE
     assert not any(host in policy for host in ("http", "*", "unsafe-eval"))
 
@@ -238,6 +241,7 @@ def _visit(http: str, https: str) -> None:
     status, headers = answer(f"{https}/estimators")
     assert status == 200
     assert headers["X-Frame-Options"] == "DENY"
+    assert all(len(headers.get_all(name, [])) == 1 for name in HEADERS)
     assert headers["Strict-Transport-Security"]
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     for path, expected in (

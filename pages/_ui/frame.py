@@ -162,9 +162,10 @@ class Page:
 
 
 @cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
-def _prepare_server() -> None:
-    """Once for all sessions: one thread for each product of matrices, the interpreter handed on soon, no garbage
-    collection of what the imports made, and full collections of garbage seldom.
+def prepare_server() -> None:
+    """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
+    product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
+    collections of garbage seldom.
 
     The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
     matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
@@ -218,6 +219,6 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
 
 def _open(question: str) -> None:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
-    _prepare_server()
+    prepare_server()
     st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)
     st.title(question)

@@ -55,8 +55,8 @@ def which_to_use() -> None:
 def following(page: str) -> tuple[str, str, str, str] | None:
     """The file, label, icon and answer of the page that comes after a page's address; None after the last."""
     pages = [*navigation.LAB, *navigation.PRACTICE, *navigation.READ]
-    files = ["app.py", *(file for file, *_ in pages)]
-    position = files.index(f"pages/{page}.py" if page else "app.py")
+    files = ["home.py", *(file for file, *_ in pages)]
+    position = files.index(f"pages/{page}.py" if page else "home.py")
     return pages[position] if position < len(pages) else None
 
 

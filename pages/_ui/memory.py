@@ -32,9 +32,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages._ui.on_the_way import Gate
 from pages._ui.priority import TURNS, stand_back
 from rr_core.limits import MAX_UPLOAD_BYTES
+from server.middleware import GATE
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -248,7 +248,7 @@ def held() -> Held:
         mine = st.session_state["_held"] = Held(context.session_id if context else "")
         _remember(mine)
         if _server() is not None:
-            _start_watching()
+            start_watching()
     mine.used = time.monotonic()
     return mine
 
@@ -318,12 +318,6 @@ class Shared(Generic[T]):
     def clear(self) -> None:
         with self._lock:
             self._results.clear()
-
-
-@cache
-def _gate() -> Gate:
-    """The one gate of this server for uploads on their way."""
-    return Gate(int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit()), _tell_of_upload)
 
 
 def _tell_of_upload(session: str, refusal: str) -> None:
@@ -448,7 +442,7 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
         if in_turn and _TURN & _PROMISED.keys():
             return False
         to_come = max(0, _for_workers - _resident_of_workers())
-        wanted = sum(_PROMISED.values()) + to_come + _gate().coming + size
+        wanted = sum(_PROMISED.values()) + to_come + GATE.coming + size
         most = _ROOM_WITHIN * limit()
         if resident() + wanted > most:
             _have_relieved(most - wanted)
@@ -612,12 +606,14 @@ def _return_memory(least: float = 0.0) -> int:
 
 
 @cache
-def _start_watching() -> None:
+def start_watching() -> None:
+    """Have the memory of this server watched, and its uploads bounded, from now on."""
     _use_returning_allocators()
     files = server.uploaded_file_mgr if (server := _server()) is not None else None
     if isinstance(files, MemoryUploadedFileManager):
         _bound_as_they_come(files)
-    _gate().install()
+    GATE.most, GATE.kept = int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit())
+    GATE.tell = _tell_of_upload
     threading.Thread(target=_watch, name="memory", daemon=True).start()
 
 
@@ -636,9 +632,9 @@ def _close(session: str) -> None:
 
 def _forget_last_page() -> None:
     """Have the variables of the page that was run last go: Streamlit keeps its module as the main one."""
-    last = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    sys.modules["__main__"].__file__ = getattr(last, "__file__", None)
+    empty = ModuleType("__main__")
+    empty.__file__ = getattr(sys.modules["__main__"], "__file__", None)
+    sys.modules["__main__"] = empty
 
 
 def _watch() -> None:

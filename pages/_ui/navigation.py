@@ -77,7 +77,7 @@ READ = [
     ),
 ]
 _GROUPS = {
-    "": [("app.py", "Home", ":material/home:")],
+    "": [("home.py", "Home", ":material/home:")],
     "Lab": [entry[:3] for entry in LAB],
     "Practice": [entry[:3] for entry in PRACTICE],
     "Read": [entry[:3] for entry in READ],

@@ -12,7 +12,6 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import link, memory, state
-from pages._ui.on_the_way import TEMPORARY
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.style import number
@@ -20,6 +19,7 @@ from rr_core.figures.wording import counted
 from rr_core.io import Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution, without
 from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
+from server.middleware import TEMPORARY
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
 _LAYOUTS = {"counts": "a count per category", "values": "one person per row"}

@@ -24,7 +24,7 @@ def room_beside_other_tests(monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
     """What other tests left in this process is not counted as the server's, but where its memory is what is tested."""
     from pages._ui import memory
 
-    if not any(word in request.module.__name__ for word in ("memory", "on_the_way")):
+    if "memory" not in request.module.__name__:
         most = memory.limit() + memory.resident()
         monkeypatch.setattr(memory, "limit", lambda: most)
 

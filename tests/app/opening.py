@@ -12,7 +12,7 @@ from streamlit.testing.v1.element_tree import Block
 
 ROOT = Path(__file__).parents[2]
 FILES = {
-    "": "app.py",
+    "": "home.py",
     "noisy_histogram": "pages/noisy_histogram.py",
     "inv_negatives": "pages/inv_negatives.py",
     "estimators": "pages/estimators.py",

@@ -7,7 +7,7 @@ import sys
 
 from tests.app.opening import ROOT
 
-PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("[!_]*.py"))]
+PAGES = [ROOT / "home.py", *sorted((ROOT / "pages").glob("[!_]*.py"))]
 # Every page's imports in a thread of its own, all at once, with as many switches between them as can be.
 TOGETHER = """
 import ast, sys, threading
@@ -62,7 +62,7 @@ OPENED = f"""
 import gc, json, streamlit as st
 from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_info
-page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=60).run()
+page = AppTest.from_file({str(ROOT / "home.py")!r}, default_timeout=60).run()
 frozen = gc.get_freeze_count()
 st.cache_resource.clear()
 page.run()

@@ -27,6 +27,7 @@ from pages._ui import memory, work
 from pages._ui.priority import NICENESS
 from pages._ui.reports import session as reports_session
 from rr_core.scenario import Scenario
+from server.middleware import Gate
 from tests.app.opening import ROOT, checked, opened, widget
 
 MEGABYTE = 2**20
@@ -456,27 +457,24 @@ def test_one_session_does_not_push_out_the_uploads_of_others_with_its_own(sessio
 def test_a_server_that_is_visited_bounds_its_uploads(uploads, monkeypatch):
     bounded: list[object] = []
     monkeypatch.setattr(memory, "_bound_as_they_come", bounded.append)
-    monkeypatch.setattr(
-        memory, "_gate", lambda: SimpleNamespace(install=lambda: bounded.append("on the way"))
-    )
+    monkeypatch.setattr(memory, "GATE", gate := Gate())
     monkeypatch.setattr(memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: None))
-    memory._start_watching.__wrapped__()
-    assert bounded == [uploads, "on the way"]
+    memory.start_watching.__wrapped__()
+    assert bounded == [uploads]
+    assert 0 < gate.kept < gate.most < memory.limit() / 4
 
 
 def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch):
-    """A second gate would count anew; watched twice, uploads would be wrapped twice."""
+    """Watched twice, uploads would be wrapped twice."""
     started: list[object] = []
     monkeypatch.setattr(
         memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: started.append(1))
     )
-    before = memory._gate()
-    memory._start_watching()
+    memory.start_watching()
     begun = len(started)
     st.cache_resource.clear()
     st.cache_data.clear()
-    memory._start_watching()
-    assert memory._gate() is before
+    memory.start_watching()
     assert len(started) == begun
 
 

@@ -28,7 +28,7 @@ from tests.sentences.spoken import numbers, tells
 KINDS = ("rmse", "max", "share", "smallest", "top")
 
 
-@recomputes("app.py::<module>")
+@recomputes("home.py::<module>")
 def test_the_first_page_says_how_many_answers_the_story_and_the_scenario_have():
     page = opened("", "dist=zipf&k=1500&n=1000")
     (text,) = (one.value for one in page.markdown if "the story above has" in one.value)

@@ -205,7 +205,7 @@ def loose(text):
 
 def texts_with_formulas():
     """Every string of the sources with a displayed formula, the parts of an f-string as one."""
-    for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]:
+    for path in [ROOT / "home.py", *(ROOT / "pages").rglob("*.py")]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
         inside = {id(part) for node in joined for part in node.values}

@@ -195,7 +195,7 @@ def test_it_stays_hidden_in_another_draw_and_at_another_epsilon(name):
 
 
 def test_it_stays_hidden_on_all_pages_and_their_links_carry_it():
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "home.py"), default_timeout=60)
     for pair in f"{LINK}&truth=hidden".split("&"):
         page.query_params[pair.split("=")[0]] = pair.split("=")[1]
     checked(page.run())

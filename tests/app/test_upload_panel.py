@@ -7,10 +7,10 @@ import re
 import pytest
 from starlette.formparsers import MultiPartParser
 
-from pages._ui.on_the_way import TEMPORARY
 from pages._ui.reports.other_protocols import DESIGNS
 from pages._ui.upload import EXAMPLE
 from rr_core.io import read_distribution
+from server.middleware import TEMPORARY
 from tests.app.opening import LEAD, OF_A_DRAW, ROOT, charts, checked, opened, widget
 from tests.browser.files import BROKEN
 

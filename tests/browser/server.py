@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,14 @@ class Started:
 
 @contextlib.contextmanager
 def started(
-    script: str, folder: Path, home: Path, *flags: str, port: int | None = None, **environment: str
+    script: str,
+    folder: Path,
+    home: Path,
+    *flags: str,
+    port: int | None = None,
+    by: Sequence[str] = ("-m", "streamlit", "run"),
+    path: str = "",
+    **environment: str,
 ) -> Iterator[Started]:
     """Run ``streamlit run script`` in ``folder``.
 
@@ -39,17 +46,21 @@ def started(
         home: a folder to stand in for the person's own; the log goes there too.
         flags: more of the command line, which win over those that are given anyway.
         port: where it listens; a free one where there is none.
+        by: what Python is told before the script; with nothing, it is run as a program.
+        path: below which it serves, for example "/lab".
         environment: variables of its environment.
     """
     port = free_port() if port is None else port
-    address = f"http://127.0.0.1:{port}"
-    options = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
-    given = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    own = {"HOME": str(home), "PYTHONUSERBASE": site.getuserbase()}
+    address = f"http://127.0.0.1:{port}{path}"
+    own = {"HOME": str(home), "USERPROFILE": str(home), "PYTHONUSERBASE": site.getuserbase()}
+    (home / ".streamlit").mkdir(exist_ok=True)  # the command line is for `streamlit run` alone
+    (home / ".streamlit" / "config.toml").write_text(
+        f'[server]\nport = {port}\naddress = "127.0.0.1"\nheadless = true\nbaseUrlPath = "{path}"\n'
+    )
     log_path = home / "server.log"
     with log_path.open("a") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", script, *given, *flags],
+            [sys.executable, *by, script, *flags],
             cwd=folder,
             env={**os.environ, **own, **environment},
             stdout=log,

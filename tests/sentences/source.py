@@ -107,11 +107,11 @@ def generated() -> tuple[Generated, ...]:
 
 
 def _sources() -> list[Path]:
-    rooms = [ROOT / "pages", ROOT / "rr_core"]
+    rooms = [ROOT / "pages", ROOT / "rr_core", ROOT / "server"]
     files = [
         path for room in rooms for path in room.rglob("*") if path.suffix in {".py", ".html", ".md", ".toml"}
     ]
-    return [ROOT / "app.py", *sorted(files)]
+    return [ROOT / "home.py", *sorted(files)]
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:

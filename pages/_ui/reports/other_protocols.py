@@ -12,7 +12,6 @@ import streamlit as st
 from pages._ui import guidance, memory, state
 from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
-from pages._ui.on_the_way import TEMPORARY
 from pages._ui.reports import other_results, upload
 from pages._ui.reports.other_results import Analysed
 from pages._ui.reports.results import level_and_target
@@ -29,6 +28,7 @@ from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
+from server.middleware import TEMPORARY
 
 USUAL = "k_rr"
 DESIGNS = {

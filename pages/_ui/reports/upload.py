@@ -12,7 +12,6 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui import link, memory, state
-from pages._ui.on_the_way import TEMPORARY
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
@@ -36,6 +35,7 @@ from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
+from server.middleware import TEMPORARY
 
 _DOMAINS: dict[DomainKind, str] = {
     "seen": "All of them are in the files",

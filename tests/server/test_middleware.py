@@ -1,11 +1,11 @@
-"""Uploads on their way: so many bytes at once, and not too slowly; small ones always find room."""
+"""Uploads on their way: so many bytes at once, and not too slowly; small ones always find room. And the headers of every
+answer."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import random
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from pages._ui import memory, on_the_way
-from pages._ui.on_the_way import Gate
+from pages._ui import memory
+from server import middleware
+from server.middleware import Gate
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, serving
 
@@ -33,7 +35,10 @@ class Server:
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
         self.most: list[int] = []  # bytes that were let in together
-        self.app = Starlette(routes=[Route("/upload", self.take, methods=["PUT"])])
+        self.app = Starlette(
+            routes=[Route("/upload", self.take, methods=["PUT"])],
+            middleware=[Middleware(middleware.limit_uploads, gate)],
+        )
 
     async def take(self, request: Request) -> PlainTextResponse:
         async for _ in request.stream():
@@ -73,12 +78,9 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(Starlette, "__call__", Starlette.__call__)
-    monkeypatch.setattr(on_the_way, "_PATIENCE", 0.3)
-    monkeypatch.setattr(on_the_way, "_LOOK", 0.02)
-    gate = Gate(200 * MEGABYTE, 10 * MEGABYTE)
-    gate.install()
-    return Server(gate)
+    monkeypatch.setattr(middleware, "_PATIENCE", 0.3)
+    monkeypatch.setattr(middleware, "_LOOK", 0.02)
+    return Server(Gate(200 * MEGABYTE, 10 * MEGABYTE))
 
 
 def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
@@ -150,8 +152,8 @@ def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
 
 
 def test_who_stalls_makes_way_for_who_waits(server, monkeypatch):
-    monkeypatch.setattr(on_the_way, "_PATIENCE", 10.0)
-    monkeypatch.setattr(on_the_way, "_LAP", 0.1)
+    monkeypatch.setattr(middleware, "_PATIENCE", 10.0)
+    monkeypatch.setattr(middleware, "_LAP", 0.1)
 
     async def both() -> None:
         stalled = [
@@ -172,8 +174,8 @@ def test_who_stalls_makes_way_for_who_waits(server, monkeypatch):
 
 def test_all_that_go_on_come_to_their_end_whatever_their_sizes(server, monkeypatch):
     """Each takes what others would need; none waits for one that waits for it."""
-    monkeypatch.setattr(on_the_way, "_PATIENCE", 60.0)
-    monkeypatch.setattr(on_the_way, "_LOOK", 0.001)
+    monkeypatch.setattr(middleware, "_PATIENCE", 60.0)
+    monkeypatch.setattr(middleware, "_LOOK", 0.001)
     dice = random.Random(1)
 
     async def all_of_them() -> None:
@@ -202,8 +204,8 @@ def test_a_body_counts_as_much_as_may_come(length, counted, server):
 
 
 def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
-    monkeypatch.setattr(on_the_way, "_GRACE", 0.2)
-    monkeypatch.setattr(on_the_way, "_LEAST_RATE", 1000)
+    monkeypatch.setattr(middleware, "_GRACE", 0.2)
+    monkeypatch.setattr(middleware, "_LEAST_RATE", 1000)
 
     async def one() -> None:
         assert await server.put(b"abc", b"d", length=100, then=asyncio.Event()) == 408
@@ -217,20 +219,15 @@ def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
     assert server.gate.coming == 0
 
 
-def test_without_starlette_nothing_is_done(monkeypatch):
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    Gate(1, 1).install()
-
-
 def test_large_work_leaves_room_for_what_is_on_its_way(monkeypatch):
     monkeypatch.setattr(memory, "_PATIENCE", 0.0)
     monkeypatch.setattr(memory, "limit", lambda: 1024 * MEGABYTE)
     monkeypatch.setattr(memory, "resident", lambda: 300 * MEGABYTE)
-    monkeypatch.setattr(memory, "_gate", lambda: gate)
     gate = Gate(200 * MEGABYTE, 0)
+    monkeypatch.setattr(memory, "GATE", gate)
     with memory.room(500 * MEGABYTE):
         pass
-    gate._bodies.add(on_the_way._Body(200 * MEGABYTE))
+    gate._bodies.add(middleware._Body(200 * MEGABYTE))
     with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
         pass
 

@@ -1,9 +1,8 @@
-"""Uploads that are on their way: how many bytes of them the server takes at once, how slowly they may come, and what is
-said where one is not kept; and who may connect.
+"""What every request passes before Streamlit: who may connect, how many bytes of uploads the server takes at once, how
+slowly they may come, what is said where one is not kept; and the headers of every answer.
 
 Streamlit 1.67 takes a body before it asks anybody: into a temporary file, which may lie in memory, and at its end whole
-into memory. It has no setting for all bodies together, and a page has no public way to the application that serves it:
-`Gate.install` wraps what any Starlette application is called by. Without Starlette, uploads come as Streamlit lets them.
+into memory. It has no setting for all bodies together.
 """
 
 from __future__ import annotations
@@ -20,6 +19,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 
 SMALL = 9 * 2**18  # bytes of a body: a file of two megabytes and what comes around it
 _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and between two looks
@@ -27,7 +29,6 @@ _GRACE, _LEAST_RATE = 30.0, 2**15  # seconds, and bytes per second from then on
 # A body that brings less than so many bytes in so many seconds is cut where another waits for what it takes.
 _LAP_BYTES, _LAP = 2**20, 4.0
 _LONGEST_REST = 10.0  # seconds in which the rest of a body that is not kept may come
-_AT_THE_END = 1  # seconds that requests have once the server is told to end
 _BUSY = "The server was taking the uploads of others: choose your file again in a minute."
 _SLOW = "Your file came too slowly and was not kept: choose it again, or a smaller one."
 _FULL = (
@@ -43,6 +44,18 @@ TEMPORARY = (
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+# As in docs/nginx.conf.example, but that another site may show the app inside itself.
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self' 'unsafe-inline' blob:; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
+        "form-action 'none'"
+    ),
+}
 
 
 @dataclass(eq=False)
@@ -82,77 +95,40 @@ class Gate:
     end, one after the other. What is announced and has not come keeps nobody out.
 
     Attributes:
-        most: bytes of all bodies together.
+        most: bytes of all bodies together; 0 where they have no limit.
         kept: bytes beside those that only small bodies may take.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
     """
 
-    most: int
-    kept: int
+    most: int = 0
+    kept: int = 0
     tell: Callable[[str, str], None] = lambda session, sentence: None
     _bodies: set[_Body] = field(default_factory=set)
-    _is_ending: bool = False
 
     @property
     def coming(self) -> int:
         """Bytes of the bodies that are not at their end, as announced."""
         return min(self.most, sum(body.whole for body in self._bodies))
 
-    def install(self) -> None:
-        """Have all requests to the web server of this process pass, and end soon when it is told to end."""
-        with suppress(ImportError):
-            from starlette.applications import Starlette
-            from starlette.requests import ClientDisconnect
-
-            serve = Starlette.__call__
-
-            async def guarded(app: Starlette, scope: Message, receive: Receive, send: Send) -> None:
-                if _is_misled(scope):
-                    await send({"type": "websocket.close", "code": 1008})
-                    return
-
-                async def inner(receive: Receive, send: Send) -> None:
-                    await serve(app, scope, receive, send)
-
-                try:
-                    await self.serve(inner, scope, receive, send)
-                except ClientDisconnect:
-                    pass  # of an upload: there is nobody to tell, and it would be a page of the log for each
-                except asyncio.CancelledError:
-                    if not self._is_ending:
-                        raise
-
-            Starlette.__call__ = guarded  # type: ignore[assignment, method-assign]
-        self._end_soon()
-
-    def _end_soon(self) -> None:
-        """Have the web server cut what is under way a second after it is told to end: it would wait for each request that
-        has no end, such as an upload that is stalled, or a download that nobody reads. Streamlit 1.67 has no setting
-        for it."""
-        with suppress(ImportError):
-            from uvicorn import Server
-
-            shutdown = Server.shutdown
-
-            async def soon(server: Server, *sockets: Any, **named: Any) -> None:
-                self._is_ending, server.config.timeout_graceful_shutdown = True, _AT_THE_END
-                await shutdown(server, *sockets, **named)
-
-            Server.shutdown = soon  # type: ignore[method-assign, assignment]
-
-    async def serve(
-        self, app: Callable[[Receive, Send], Awaitable[None]], scope: Message, receive: Receive, send: Send
-    ) -> None:
+    async def serve(self, app: App, scope: Message, receive: Receive, send: Send) -> None:
         """Have a request served, its body read as there is room for it; where it is not kept, its visitor is told."""
         size = min(_size_of_body(scope), self.most)
         if not size:
-            await app(receive, send)
+            await app(scope, receive, send)
             return
         body, session = _Body(size), _session_of(scope)
         self._bodies.add(body)
         self.tell(session, "")
         try:
-            await _answered(app, body, self._reading(body, receive), receive, send)
+            await app(scope, self._reading(body, receive), send)
+        except ClientDisconnect:
+            pass  # there is nobody to tell, and it would be a page of the log for each
+        except ConnectionError:
+            raise
+        except OSError as error:
+            logging.getLogger(__name__).error("an upload could not be written: %s", error)
+            body.refusal = _FULL
+            await _refuse_for_want_of_space(receive, send)
         finally:
             self._bodies.discard(body)
             if body.refusal:
@@ -160,8 +136,6 @@ class Gate:
 
     def _reading(self, body: _Body, receive: Receive) -> Receive:
         """The same body, cut where it comes too slowly or finds no room for too long."""
-        from starlette.exceptions import HTTPException
-
         ended = False
 
         async def received() -> Message:
@@ -271,36 +245,56 @@ def _session_of(scope: Message) -> str:
     return parts[-2] if len(parts) > 2 and parts[-3] == "upload_file" else ""
 
 
-async def _answered(
-    app: Callable[[Receive, Send], Awaitable[None]],
-    body: _Body,
-    reading: Receive,
-    receive: Receive,
-    send: Send,
-) -> None:
-    """Serve a request whose body the system may have no space for: it is read to its end, and answered 507."""
-    failed: list[Message] = []
+async def _refuse_for_want_of_space(receive: Receive, send: Send) -> None:
+    """Read a body to its end, for who is answered before may never read the answer; then answer 507."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LONGEST_REST):
+            while (await receive()).get("more_body", False):
+                pass
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 507, "headers": headers})
+    await send({"type": "http.response.body", "body": _FULL.encode()})
 
-    async def keeping_failures(message: Message) -> None:
-        if failed or message.get("status") == 500:
-            failed.append(message)
+
+# The one of this server. How much it takes, and whom it tells, is said by what knows the memory and the sessions.
+GATE = Gate()
+
+
+def limit_uploads(app: App, gate: Gate) -> App:
+    """Middleware: every body passes the gate."""
+
+    async def served(scope: Message, receive: Receive, send: Send) -> None:
+        await gate.serve(app, scope, receive, send)
+
+    return served
+
+
+def refuse_misled(app: App) -> App:
+    """Middleware: no page of another site connects by way of its own name."""
+
+    async def served(scope: Message, receive: Receive, send: Send) -> None:
+        if _is_misled(scope):
+            await send({"type": "websocket.close", "code": 1008})
         else:
+            await app(scope, receive, send)
+
+    return served
+
+
+def add_headers(app: App) -> App:
+    """Middleware: every answer has `HEADERS`."""
+    more = [(name.lower().encode(), text.encode()) for name, text in HEADERS.items()]
+
+    async def served(scope: Message, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
-    try:
-        await app(reading, keeping_failures)
-    except ConnectionError:
-        raise
-    except OSError as error:
-        logging.getLogger(__name__).error("an upload could not be written: %s", error)
-        failed, body.refusal = [], _FULL
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LONGEST_REST):  # who is answered before may never read the answer
-                while (await receive()).get("more_body", False):
-                    pass
-        headers = [(b"content-type", b"text/plain; charset=utf-8")]
-        await send({"type": "http.response.start", "status": 507, "headers": headers})
-        await send({"type": "http.response.body", "body": _FULL.encode()})
-    finally:
-        for message in failed:
-            await send(message)
+        await app(scope, receive, sent)
+
+    return served
+
+
+# The first is the outermost.
+MIDDLEWARE = [Middleware(add_headers), Middleware(refuse_misled), Middleware(limit_uploads, GATE)]

@@ -1,0 +1,1 @@
+"""What knows that there is a server."""

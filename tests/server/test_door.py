@@ -1,0 +1,37 @@
+"""Every way in: how the app may be started, and under which addresses it then answers."""
+
+from __future__ import annotations
+
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from server.middleware import HEADERS
+from tests.benchmarks.visitor import Visitor, finish
+from tests.browser.server import ROOT, Started, started
+
+RUN = ("-m", "streamlit", "run")
+
+
+async def opens(server: Started, page: str) -> None:
+    async with Visitor.at(server.address) as visitor:
+        await visitor.open(page, "dist=zipf&k=25")
+        assert visitor.dials
+        assert not visitor.errors
+
+
+@pytest.mark.parametrize(
+    ("by", "script", "path"),
+    [(RUN, "app.py", "/lab"), pytest.param((), "app.py", ""), pytest.param(RUN, "home.py", "")],
+)
+def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, path, tmp_path: Path) -> None:
+    with started(script, ROOT, tmp_path, by=by, path=path) as server:
+        finish(opens(server, "noisy_histogram"))
+        finish(opens(server, ""))
+        for inner in ("/", "/_stcore/health", "/noisy_histogram"):
+            with urllib.request.urlopen(f"{server.address}{inner}") as answer:
+                sent = {name: answer.headers.get_all(name) for name in HEADERS}
+            if script == "app.py":
+                assert sent == {name: [text] for name, text in HEADERS.items()}
+        assert "Traceback" not in server.log.read_text("utf-8")
