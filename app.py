@@ -19,7 +19,11 @@ _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Prepare what all pages share, so that the first visitor does not wait for it."""
-    from pages._ui import frame, memory  # once there is the runtime that their caches and components need
+    from pages._ui import (  # once there is the runtime that their caches and components need
+        frame,
+        memory,
+        processes,
+    )
 
     memory.start_watching()
     frame.prepare_server()
@@ -27,6 +31,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
+    await asyncio.to_thread(processes.end_all)
 
 
 def _open_browser() -> None:

@@ -291,7 +291,7 @@ def add_headers(app: App) -> App:
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
-        await app(scope, receive, sent)
+        await app(scope, receive, sent if scope["type"] == "http" else send)
 
     return served
 

@@ -91,13 +91,14 @@ def _end_with_the_interpreter() -> None:
     To be called after work was handed to loky: what is registered last is called first, and loky's own end, registered
     then, waits for the cells at work, which may take minutes.
     """
-    threading._register_atexit(_end_all)  # type: ignore[attr-defined]
+    threading._register_atexit(end_all)  # type: ignore[attr-defined]
 
 
-def _end_all() -> None:
+def end_all() -> None:
+    """End all workers at once, and return when they have ended."""
     _ENDING.set()
     for workers in list(_RUNNING):
-        end_workers(workers)
+        workers.inner.shutdown(kill_workers=True)
 
 
 def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:

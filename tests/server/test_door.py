@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -23,7 +25,7 @@ async def opens(server: Started, page: str) -> None:
 
 @pytest.mark.parametrize(
     ("by", "script", "path"),
-    [(RUN, "app.py", "/lab"), pytest.param((), "app.py", ""), pytest.param(RUN, "home.py", "")],
+    [(RUN, "app.py", "/lab"), ((), "app.py", ""), (RUN, "home.py", "")],
 )
 def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, path, tmp_path: Path) -> None:
     with started(script, ROOT, tmp_path, by=by, path=path) as server:
@@ -35,3 +37,14 @@ def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, path,
             if script == "app.py":
                 assert sent == {name: [text] for name, text in HEADERS.items()}
         assert "Traceback" not in server.log.read_text("utf-8")
+
+
+def test_who_starts_it_on_a_machine_with_a_screen_sees_it(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    code = f"import pathlib, sys; pathlib.Path('{seen}').write_text(sys.argv[1])"
+    shown = {"BROWSER": f'{sys.executable} -c "{code}" %s'}
+    with started("app.py", ROOT, tmp_path, "--server.headless", "false", path="/lab", **shown) as server:
+        end = time.monotonic() + 20
+        while not (seen.exists() and seen.read_text()) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert seen.read_text() == server.address
