@@ -8,9 +8,11 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 
 import streamlit as st
 
+from server import sessions, workers
 from server.middleware import MIDDLEWARE
 
 _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
@@ -19,19 +21,13 @@ _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Prepare what all pages share, so that the first visitor does not wait for it."""
-    from pages._ui import (  # once there is the runtime that their caches and components need
-        frame,
-        memory,
-        processes,
-    )
-
-    memory.start_watching()
-    frame.prepare_server()
+    import_module("pages._ui")  # once there is the runtime that caches and components need
+    sessions.prepare()
     _end_soon()
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
-    await asyncio.to_thread(processes.end_all)
+    await asyncio.to_thread(workers.end_all)
 
 
 def _open_browser() -> None:

@@ -1,9 +1,10 @@
 """Protocols: what changes when reports are not made by k-RR."""
 
-from pages._ui import guidance, memory, messages
+from pages._ui import guidance, messages
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 from pages._ui.protocols import channel, over_time, posterior, side_by_side, unary
+from server import sessions
 
 PARTS = Parts(
     "protocols",
@@ -36,7 +37,7 @@ for key, part in PARTS.tabs().items():
         with part:
             try:
                 SECTIONS[key](page)
-            except memory.NoRoom as error:  # before any figure
+            except sessions.NoRoom as error:  # before any figure
                 messages.show([f"{error}"])
                 page.controls()
 guidance.next_page()

@@ -24,13 +24,12 @@ ROOMS = {
     "rr_core": {"numpy", "scipy"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
     "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
-    "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
+    "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},
     "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
-    "app": {"streamlit", "server", "pages._ui"},
-    "server": {"streamlit", "starlette"},
+    "app": {"streamlit", "server"},
+    "server": {"streamlit", "starlette", "loky", "threadpoolctl", "numpy", "pyarrow", "rr_core"},
     "pages._ui": {
-        *("streamlit", "jinja2", "markupsafe", "loky", "numpy", "pandas", "pyarrow", "plotly", "segno"),
-        "threadpoolctl",
+        *("streamlit", "jinja2", "markupsafe", "numpy", "pandas", "pyarrow", "plotly", "segno"),
         *("rr_core", "rr_core.figures", "rr_core.io", "server"),
     },
 }

@@ -4,18 +4,10 @@ When several people open different pages of a server that has just been started,
 from several threads in different orders; where two of them wait for each other it hands out modules that are half
 imported. Here the first thread imports everything and the others wait for it, for every page imports this package
 before anything else of the project.
-
-The processes that `processes` starts have one thread, and need none of the pages: with Streamlit they would take a
-second more to start and a hundred megabytes more each.
 """
 
 import importlib
-import os
 import pkgutil
 
-# In the environment of those processes.
-WORKER = "RR_WORKER"
-
-if WORKER not in os.environ:
-    for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(_module.name)
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import film, memory, state, truth, view_picker
+from pages._ui import film, state, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
 from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
 from rr_core.figures.view import Bars
 from rr_core.scenario import Scenario
+from server import sessions
 
 _WAIT = "The reports come in…"
 
@@ -79,4 +80,4 @@ def _shared_estimates(
 
 
 for _cache in (_shared_reports, _shared_estimates):
-    memory.shared(_cache.clear)
+    sessions.shared(_cache.clear)

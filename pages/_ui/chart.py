@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import dials, link
-from pages._ui.priority import TURNS
 from rr_core.figures.style import for_a_room, hide, reading
+from server.priority import TURNS
 
 OnClick = Callable[[float, float], None]
 

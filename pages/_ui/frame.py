@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
 import streamlit as st
-from threadpoolctl import threadpool_limits
 
 from pages._ui import (
     chart,
     dials,
     figure_controls,
     link,
-    memory,
     messages,
     navigation,
     presenting,
@@ -30,9 +25,10 @@ from pages._ui import (
     upload,
 )
 from pages._ui.link import Binding
-from pages._ui.priority import FIGURE, GO_ON, OPENING, REST, TURNS
 from pages._ui.work import LARGE, Work, work
 from rr_core.populations import UPLOAD
+from server import sessions
+from server.priority import FIGURE, GO_ON, OPENING, REST, TURNS
 
 # Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
 # elements of a page than to draw the figure, and does the two together when they arrive together. Streamlit 1.67 sends
@@ -40,10 +36,6 @@ from rr_core.populations import UPLOAD
 # at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures, and where others wait
 # for a turn, the dials would wait for one behind them.
 _HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
-_YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
-# Seconds after which a thread that computes hands the interpreter to one that waits for it; Python's own 0.005 keep a
-# figure waiting that long for each long work beside it, whenever it had let go of the interpreter.
-_SWITCH_INTERVAL = 0.001
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
@@ -161,24 +153,6 @@ class Page:
             link.write()
 
 
-@cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
-def prepare_server() -> None:
-    """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
-    product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
-    collections of garbage seldom.
-
-    The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
-    matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
-    waiting for 0.1 s; what asks for room has garbage looked for, see `memory`.
-    """
-    threadpool_limits(1, "blas")
-    sys.setswitchinterval(_SWITCH_INTERVAL)
-    gc.collect()
-    gc.freeze()
-    youngest, younger, _ = gc.get_threshold()
-    gc.set_threshold(youngest, younger, _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES)
-
-
 def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
     """Open a page about the scenario: its title, messages, and the upload panel when it is wanted.
 
@@ -198,7 +172,7 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         upload.panel()
     try:
         return Page(work(link.current()))
-    except memory.NoRoom as error:
+    except sessions.NoRoom as error:
         messages.show([f"{error}"])
         Page.controls()
         state.stop()
@@ -219,6 +193,6 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
 
 def _open(question: str) -> None:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
-    prepare_server()
+    sessions.prepare()
     st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)
     st.title(question)

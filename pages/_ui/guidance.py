@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from pages._ui import figure_controls, link, navigation
-from pages._ui.priority import TURNS
 from rr_core import reference
+from server.priority import TURNS
 
 QUESTION = "Which should I use?"
 # The numbers are those of the stored main grid, mean squared error.

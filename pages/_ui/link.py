@@ -19,11 +19,12 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._ui import memory, state
+from pages._ui import state
 from rr_core import limits
 from rr_core.parameters import Choice
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
+from server import sessions
 
 _TRUTH = Choice(
     "truth",
@@ -226,7 +227,7 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
     if current().dist == UPLOAD and state.uploaded() is None:
         state.open_upload(keep_users=True)
         link.carried = replace(link.carried, scenario=replace(current(), dist="zipf"))
-        link.notes = (memory.LET_GO,)
+        link.notes = (sessions.LET_GO,)
     if not presentable:
         link.carried = replace(link.carried, presenting=False)
     link.page, link.bindings = address, tuple(bindings)

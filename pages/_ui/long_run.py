@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages._ui import memory
-from pages._ui.priority import stand_back
-from pages._ui.processes import cores
 from pages._ui.work import LARGE
 from rr_core.simulate import Progress
+from server import sessions
+from server.priority import stand_back
+from server.workers import cores
 
 T = TypeVar("T")
 # Told how much is done; True asks to stop.
@@ -31,7 +31,7 @@ _LARGE_PLACE = threading.BoundedSemaphore(1)
 _LOOK = 0.3  # seconds between two looks for a free place
 _GONE = 5.0  # seconds without its visitor after which a run is stopped
 # Shared finished results by name and key.
-_FINISHED: memory.Shared[Any] = memory.Shared(_MOST_SHARED)
+_FINISHED: sessions.Shared[Any] = sessions.Shared(_MOST_SHARED)
 
 
 def how_many(key: str) -> int:
@@ -86,14 +86,14 @@ def run_with_progress(
     """
     bar = st.progress(0.0, "Starting…")
     # Fetched now: once a run is being ended, a touch of the session's state raises.
-    held = memory.held()
+    held = sessions.held()
     ended = st.session_state[f"_{name}_ended"] = threading.Event()
     interruption: list[BaseException] = []
     here = [time.monotonic()]  # when the visitor was last seen
 
     def progress(done: int) -> bool:
         now = time.monotonic()
-        held.used, here[0] = now, here[0] if memory.has_left(held.session) else now
+        held.used, here[0] = now, here[0] if sessions.has_left(held.session) else now
         if now - here[0] > _GONE:  # Streamlit itself would run on for nobody
             return True
         try:
@@ -102,19 +102,19 @@ def run_with_progress(
             interruption.append(stop)
         return bool(interruption)
 
-    if memory.is_served():
+    if sessions.is_served():
         stand_back()
     places = _LARGE_PLACE if k > LARGE else _PLACES
     try:
         while not places.acquire(timeout=_LOOK):
             bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
         try:
-            with memory.room(memory.BYTES_PER_CATEGORY * k, in_turn=False):
+            with sessions.room(sessions.BYTES_PER_CATEGORY * k, in_turn=False):
                 result = work(progress)
         finally:
             places.release()
         held.put(f"{name}_result", (about, result))
-    except memory.NoRoom as error:
+    except sessions.NoRoom as error:
         _withdraw(name)
         bar.empty()
         st.warning(f"{error}")
@@ -144,7 +144,7 @@ def result(name: str, about: Hashable) -> Any:
     if ended is not None:
         # Stop starts a new run at once, while the old one is still on its way to its next progress.
         ended.wait(_PATIENCE)
-    held: tuple[Hashable, Any] | None = memory.held().get(f"{name}_result")
+    held: tuple[Hashable, Any] | None = sessions.held().get(f"{name}_result")
     if held and held[0] == about:
         return held[1]
     return _FINISHED.find((name, about))

@@ -15,7 +15,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
 
-from pages._ui import memory
+from server import sessions
 
 
 @dataclass(eq=False)
@@ -39,7 +39,7 @@ def take_again() -> None:
     if context is None or before.is_over:
         return
     before.states |= {state.id: state for state in context.session_state.get_widget_states()}
-    runner = memory.runner_of(context.session_id)
+    runner = sessions.runner_of(context.session_id)
     before.is_over = runner is None or not before.states
     if runner is None or before.is_over or before.runner is runner:
         return

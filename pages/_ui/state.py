@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages._ui import memory
 from rr_core.io import UnreadableFile
 from rr_core.populations import Population
+from server import sessions
 
 T = TypeVar("T")
 
@@ -71,14 +71,14 @@ class File:
         context = get_script_run_ctx()
         found = context.uploaded_file_mgr.get_files(context.session_id, [self.file_id]) if context else []
         if not found:
-            raise memory.NoRoom(memory.LET_GO)
+            raise sessions.NoRoom(sessions.LET_GO)
         return found[0].data
 
 
 def chosen_files(key: str) -> list[File]:
     """The files in the uploader with this key, which was drawn in this run, after saying why one that was chosen was not
     kept. Its value is emptied: Streamlit keeps it for minutes after its visitor left."""
-    if refusal := memory.held().refused:
+    if refusal := sessions.held().refused:
         st.error(refusal, icon=":material/error:")
     value = st.session_state.get(key)
     chosen = value if isinstance(value, list) else [value]
@@ -86,7 +86,7 @@ def chosen_files(key: str) -> list[File]:
     for one in files:
         one.truncate(0)
     if files:
-        memory.held().gone.discard(memory.UPLOADS)
+        sessions.held().gone.discard(sessions.UPLOADS)
     return [File(one.file_id, one.name, one.size) for one in files]
 
 
@@ -104,18 +104,18 @@ def forget_files() -> None:
 
 def say_if_let_go() -> None:
     """Where no file is chosen: say so if the server let go of the one that was."""
-    if memory.UPLOADS in memory.held().gone:
-        st.warning(memory.LET_GO, icon=":material/info:")
+    if sessions.UPLOADS in sessions.held().gone:
+        st.warning(sessions.LET_GO, icon=":material/info:")
 
 
 def uploaded() -> Uploaded | None:
     """The file in use; None where there is none, or the server let go of it."""
-    upload: Uploaded | None = memory.held().get("upload")
+    upload: Uploaded | None = sessions.held().get("upload")
     return upload
 
 
 def use(upload: Uploaded) -> None:
-    memory.held().put("upload", upload)
+    sessions.held().put("upload", upload)
     forget_files()
     close_upload()
 
@@ -140,7 +140,7 @@ def keeps_users() -> bool:
 def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
     which no shared cache may hold."""
-    mine = memory.held()
+    mine = sessions.held()
     latest: tuple[Hashable, T] | None = mine.get(f"latest_{name}")
     if latest is None or latest[0] != about:
         mine.pop(f"latest_{name}")  # before the next is made: they need not be held at once
@@ -159,7 +159,7 @@ def read_once(name: str, about: Hashable, files: Iterable[File], make: Callable[
     """
 
     def outcome() -> tuple[T | None, str]:
-        with memory.room(sum(memory.to_read(file.name, file.size) for file in files)):
+        with sessions.room(sum(sessions.to_read(file.name, file.size) for file in files)):
             try:
                 return make(), ""
             except UnreadableFile as error:

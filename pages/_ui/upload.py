@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import link, memory, state
+from pages._ui import link, state
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.style import number
@@ -19,6 +19,7 @@ from rr_core.figures.wording import counted
 from rr_core.io import Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution, without
 from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
+from server import sessions
 from server.middleware import TEMPORARY
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
@@ -59,7 +60,7 @@ def _choose() -> None:
         return
     try:
         _confirm(files[0])
-    except (UnreadableFile, memory.NoRoom) as error:
+    except (UnreadableFile, sessions.NoRoom) as error:
         st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
         st.button("Cancel", on_click=state.close_upload)
 
@@ -187,7 +188,7 @@ def form(preview: Preview) -> str:
 
 
 def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
-    reading = memory.held().get("latest_reading")
+    reading = sessions.held().get("latest_reading")
     if reading is None:  # let go of since the page was drawn: it is read again
         return
     read: Distribution = without(reading[1][0], leave_out)
@@ -199,7 +200,7 @@ def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
     state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
-    memory.held().pop("latest_reading")
+    sessions.held().pop("latest_reading")
     link.change(**changes)
 
 

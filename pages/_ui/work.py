@@ -12,7 +12,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages._ui import memory, state
+from pages._ui import state
 from rr_core.collinearity import Collinearity, Theorem2, collinearity, theorem2
 from rr_core.comparison import Comparison, Target, compare
 from rr_core.figures.view import Order, rank_order
@@ -31,6 +31,7 @@ from rr_core.summaries import (
     expected_negatives,
     noise_summary,
 )
+from server import sessions
 
 # A scenario of 1.5 million categories holds about 100 MB, one of 20,000 about 1 MB.
 LARGE = 20_000
@@ -131,7 +132,7 @@ def work(scenario: Scenario) -> Work:
     """The shared work of a scenario, or this session's own when it is about an uploaded file.
 
     Raises:
-        memory.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
+        sessions.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
     """
     if scenario.dist == UPLOAD:
         return _own(scenario)
@@ -147,7 +148,7 @@ def _small(scenario: Scenario) -> Work:
 
 def _make_large(scenario: Scenario) -> Work:
     with (
-        memory.room(memory.BYTES_PER_CATEGORY * scenario.k),
+        sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k),
         st.spinner("Drawing the users and their reports…"),
     ):
         alike = _without_privacy(scenario)
@@ -164,20 +165,20 @@ def _small_users(scenario: Scenario) -> Users:
     return scenario.users()
 
 
-_LARGE_WORK: memory.Shared[Work] = memory.Shared(_KEPT_LARGE)
-_LARGE_USERS: memory.Shared[Users] = memory.Shared(_KEPT_LARGE)
-memory.shared(_small.clear)
-memory.shared(_small_users.clear)
+_LARGE_WORK: sessions.Shared[Work] = sessions.Shared(_KEPT_LARGE)
+_LARGE_USERS: sessions.Shared[Users] = sessions.Shared(_KEPT_LARGE)
+sessions.shared(_small.clear)
+sessions.shared(_small_users.clear)
 
 
 def _own(scenario: Scenario) -> Work:
     upload = state.uploaded()
     if upload is None:
-        raise memory.NoRoom(memory.LET_GO)
+        raise sessions.NoRoom(sessions.LET_GO)
     about = (scenario, upload.population.key)
 
     def make() -> Work:
-        with memory.room(memory.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
             return Work(scenario.draw(upload.population))
 
     return state.cached("work", about, make)

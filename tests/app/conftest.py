@@ -22,11 +22,11 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def room_beside_other_tests(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What other tests left in this process is not counted as the server's, but where its memory is what is tested."""
-    from pages._ui import memory
+    from server import sessions
 
-    if "memory" not in request.module.__name__:
-        most = memory.limit() + memory.resident()
-        monkeypatch.setattr(memory, "limit", lambda: most)
+    if request.module.__name__ != "tests.server.test_sessions":
+        most = sessions.limit() + sessions.resident()
+        monkeypatch.setattr(sessions, "limit", lambda: most)
 
 
 class _Uploads(MemoryUploadedFileManager):

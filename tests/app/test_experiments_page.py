@@ -9,8 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pages._ui import memory
-from pages._ui.experiments import queue, runs
+from pages._ui.experiments import runs
 from pages._ui.experiments.settings import CELLS, TITLES
 from rr_core.experiments.claims import figure_claims
 from rr_core.experiments.grid import PAPER_FIGURES, Settings, Sweep, over
@@ -19,6 +18,7 @@ from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.experiments_sentences import evidence
 from rr_core.io import experiments as files
+from server import sessions
 from tests.app.experiments import (
     OWN,
     SETTINGS,
@@ -526,7 +526,7 @@ def test_the_runs_of_a_session_count_and_may_be_let_go_of(house):
     assert seen(page).active  # its processes go on
     house.finish(0, seen(page).job)
     checked(page.run())
-    assert held.size == pytest.approx(memory.size_of(kept(page)), rel=0.1)
+    assert held.size == pytest.approx(sessions.size_of(kept(page)), rel=0.1)
     assert held.size > 1000
     run = weakref.ref(seen(page))
     house.queue._finished.clear()
@@ -541,7 +541,7 @@ def test_the_runs_of_a_session_count_and_may_be_let_go_of(house):
 
 
 def test_a_server_takes_so_many_sweeps_and_no_more(house, monkeypatch):
-    monkeypatch.setattr(queue, "_MOST_JOBS", 2)
+    monkeypatch.setattr("server.jobs._MOST_JOBS", 2)
     first, second = started(house), opened("experiments", "sweep=own&ks=7")
     press(second, "Run")
     third = opened("experiments", "sweep=own&ks=8")

@@ -16,7 +16,6 @@ import pytest
 
 from pages._ui.experiments import controls, protocols, results, runs, settings, winner_map
 from pages._ui.experiments.protocols import ProtocolSettings
-from pages._ui.experiments.queue import Job
 from pages._ui.experiments.runs import Run, SweepView
 from pages._ui.experiments.settings import OwnSweep
 from rr_core import Scenario, limits, zipf
@@ -29,6 +28,7 @@ from rr_core.experiments.storage import stored_result
 from rr_core.figures import experiments_curves
 from rr_core.figures.experiments_sentences import paper_says
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
+from server.jobs import Job
 from tests.core.sweeps import THREE, made
 from tests.sentences import recomputes
 from tests.sentences.drawn import drawn, said, texts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from pages._ui import estimators, long_run, memory
+from pages._ui import estimators, long_run
+from server import sessions
 from tests.app.opening import checked, opened, widget
 
 
@@ -37,13 +38,13 @@ def test_a_run_waits_for_room_and_says_when_there_is_none(monkeypatch):
 
     def no_room(size, **about):
         asked.append(size)
-        raise memory.NoRoom("There is no room.")
+        raise sessions.NoRoom("There is no room.")
 
     page = opened("estimators", "dist=zipf&k=20&part=repeat")
     checked(page.button_group(key="repeat_times").set_value(50).run())
-    monkeypatch.setattr(memory, "room", no_room)
+    monkeypatch.setattr(sessions, "room", no_room)
     checked(widget(page, "Repeat").click().run())
-    assert asked == [20 * memory.BYTES_PER_CATEGORY]
+    assert asked == [20 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room." in [box.value for box in page.warning]
 
 
@@ -60,7 +61,7 @@ def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
             yield next(repeat(draw, 1, target))
 
     monkeypatch.setattr(long_run.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "has_left", lambda session: len(steps) > 3)
+    monkeypatch.setattr(sessions, "has_left", lambda session: len(steps) > 3)
     monkeypatch.setattr(estimators, "repeat", one_by_one)
     page = opened("estimators", "part=repeat")
     checked(page.button_group(key="repeat_times").set_value(50).run())

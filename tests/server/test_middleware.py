@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from pages._ui import memory
-from server import middleware
+from server import middleware, sessions
 from server.middleware import Gate
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, serving
@@ -220,21 +219,21 @@ def test_a_body_that_comes_too_slowly_is_cut(server, monkeypatch):
 
 
 def test_large_work_leaves_room_for_what_is_on_its_way(monkeypatch):
-    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
-    monkeypatch.setattr(memory, "limit", lambda: 1024 * MEGABYTE)
-    monkeypatch.setattr(memory, "resident", lambda: 300 * MEGABYTE)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sessions, "limit", lambda: 1024 * MEGABYTE)
+    monkeypatch.setattr(sessions, "resident", lambda: 300 * MEGABYTE)
     gate = Gate(200 * MEGABYTE, 0)
-    monkeypatch.setattr(memory, "GATE", gate)
-    with memory.room(500 * MEGABYTE):
+    monkeypatch.setattr(sessions, "GATE", gate)
+    with sessions.room(500 * MEGABYTE):
         pass
     gate._bodies.add(middleware._Body(200 * MEGABYTE))
-    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+    with pytest.raises(sessions.NoRoom), sessions.room(500 * MEGABYTE):
         pass
 
 
 def taken_by_the_server(temporary: Path) -> int:
     """Bytes in its memory and in its temporary files, which may be in memory too."""
-    total = memory.resident() - memory._pages(Path("/proc/self/statm")) * os.sysconf("SC_PAGE_SIZE")
+    total = sessions.resident() - sessions._pages(Path("/proc/self/statm")) * os.sysconf("SC_PAGE_SIZE")
     for children in Path("/proc/self/task").glob("*/children"):
         for child in children.read_text().split():
             for file in Path(f"/proc/{child}/fd").glob("*"):
@@ -250,7 +249,7 @@ def test_thirty_large_uploads_that_never_end_leave_the_server_its_memory(tmp_pat
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setenv(memory.SETTING, str(LIMIT))
+    monkeypatch.setenv(sessions.SETTING, str(LIMIT))
     sent: list[int] = []
 
     async def half(visitor: Visitor, name: int) -> asyncio.StreamWriter:

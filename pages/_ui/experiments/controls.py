@@ -25,7 +25,6 @@ from pages._ui.experiments.settings import (
     why_too_large,
 )
 from pages._ui.link import Binding
-from pages._ui.processes import worker_count
 from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
@@ -37,6 +36,7 @@ from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
+from server.workers import worker_count
 
 _MOST_NAMED = 6
 

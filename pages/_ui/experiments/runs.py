@@ -11,9 +11,8 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from pages._ui import memory, state
-from pages._ui.experiments import queue, settings
-from pages._ui.experiments.queue import Job, SweepQueue
+from pages._ui import state
+from pages._ui.experiments import settings
 from pages._ui.link import Binding
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
@@ -21,6 +20,8 @@ from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import duration
 from rr_core.figures.wording import counted
 from rr_core.populations import Population
+from server import jobs, sessions
+from server.jobs import Job, SweepQueue
 
 
 def _read_sweep(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -162,8 +163,8 @@ def _session() -> _Session:
 def _runs() -> tuple[Run, ...]:
     """The runs of this session, oldest first."""
     session = _session()
-    held: tuple[Run, ...] = memory.held().get(_NAME) or ()
-    session.let_go |= _NAME in memory.held().gone
+    held: tuple[Run, ...] = sessions.held().get(_NAME) or ()
+    session.let_go |= _NAME in sessions.held().gone
     if session.waiting is not None and session.waiting not in held:
         held = (*held, session.waiting)
         _hold(held)
@@ -181,7 +182,7 @@ def _hold(runs: tuple[Run, ...]) -> None:
     session = _session()
     session.measured = _state_of(runs)
     session.waiting = next((run for run in runs if run.active), None)
-    memory.held().put(_NAME, runs)
+    sessions.held().put(_NAME, runs)
 
 
 def say_if_let_go() -> None:
@@ -192,7 +193,7 @@ def say_if_let_go() -> None:
 
 
 def _queue() -> SweepQueue:
-    return queue.SERVER
+    return jobs.SERVER
 
 
 def queue_is_full() -> bool:

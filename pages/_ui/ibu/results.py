@@ -11,9 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import dials, downloads, long_run, memory, state
-from pages._ui.priority import TURNS
-from pages._ui.processes import HELPER
+from pages._ui import dials, downloads, long_run, state
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
@@ -24,6 +22,9 @@ from rr_core.io.csv_files import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario
 from rr_core.simulate import Progress
+from server import sessions
+from server.priority import TURNS
+from server.workers import HELPER
 
 _NAME = "ibu_longer"
 About = tuple[Scenario, str, Start, int]
@@ -130,7 +131,7 @@ def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IB
 
 
 for _cache in (_small_run, _large_run, _shared_settling):
-    memory.shared(_cache.clear)
+    sessions.shared(_cache.clear)
 
 
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from pages._ui import memory, state
+from pages._ui import state
 from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
@@ -20,6 +20,7 @@ from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Guess, Target
+from server import sessions
 
 T = TypeVar("T")
 _DIGITS = 4  # of an epsilon that is shown and used
@@ -211,4 +212,4 @@ def _shared_large(name: str, population: str, about: Hashable, _make: Callable[[
     return _make()
 
 
-memory.shared(_shared_large.clear)
+sessions.shared(_shared_large.clear)

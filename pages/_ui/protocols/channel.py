@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, film, guidance, memory, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, film, guidance, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -38,6 +38,7 @@ from rr_core.protocols import Channel, ChannelCollection, collect, merge_last
 from rr_core.protocols.channel import LARGEST_LOG_RATIO
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from server import sessions
 
 _PERCENT = 100.0
 _TOLERANCE = 1e-9  # nats per report
@@ -278,11 +279,11 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                 )
                 return _noted(read)
             read = read_matrix(settings.matrix)
-        except (UnreadableFile, memory.NoRoom) as error:
+        except (UnreadableFile, sessions.NoRoom) as error:
             st.error(
                 markdown(f"{error} The last table that could be read stays in use."), icon=":material/error:"
             )
-            held: MatrixFile | None = memory.held().get("channel_matrix")
+            held: MatrixFile | None = sessions.held().get("channel_matrix")
             return held or read_matrix(_EXAMPLE)
         return _noted(read)
 
@@ -290,7 +291,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
 def _noted(read: MatrixFile) -> MatrixFile:
     for note in read.notes:
         st.caption(markdown(note))
-    memory.held().put("channel_matrix", read)
+    sessions.held().put("channel_matrix", read)
     return read
 
 
@@ -328,7 +329,7 @@ def _shared(
     return _make()
 
 
-memory.shared(_shared.clear)
+sessions.shared(_shared.clear)
 
 
 def _collect(scenario: Scenario, channel: Channel, users: Any) -> ChannelCollection:

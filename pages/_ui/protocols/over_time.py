@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -30,6 +30,7 @@ from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
+from server import sessions
 
 _MOST_CATEGORIES, _MOST_DAYS = 100, 365
 _PER_DECADE, _DOTS_PER_DECADE = 8, 2
@@ -193,7 +194,7 @@ def _shared(
     return _make()
 
 
-memory.shared(_shared.clear)
+sessions.shared(_shared.clear)
 
 
 def _people(work: Work) -> _People:

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, memory, state, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth, view_picker
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -24,6 +24,7 @@ from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from server import sessions
 
 MOST_CATEGORIES, MOST_USERS, _MOST_DRAWN = 2000, 1_000_000, 60
 _DRAWS, _DRAWS_MOVING = 2000, 300
@@ -147,7 +148,7 @@ def _shared(scenario: Scenario, prior: float, draws: int, _draw: Draw) -> Poster
 
 
 def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
-    with memory.room(8 * 4 * draws * draw.scenario.k):
+    with sessions.room(8 * 4 * draws * draw.scenario.k):
         rng = draw.scenario.stream(Stream.POSTERIOR)
         return summarise_posterior(draw.counts, draw.mechanism, prior, draws, rng)
 
@@ -194,7 +195,7 @@ def _shared_distances(scenario: Scenario, prior: float, _make: Callable[[], Arra
 
 
 for _cache in (_shared, _shared_distances):
-    memory.shared(_cache.clear)
+    sessions.shared(_cache.clear)
 
 
 def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import guidance, memory, state, truth
+from pages._ui import guidance, state, truth
 from pages._ui.frame import Page
 from pages._ui.work import Work
 from rr_core._validate import Array
@@ -15,6 +15,7 @@ from rr_core.protocols.collection import inv_by_each
 from rr_core.protocols.laws import Key
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from server import sessions
 
 _MOST_COLLECTED = 2000  # categories
 
@@ -75,7 +76,7 @@ def _shared(scenario: Scenario, _draw: Draw) -> dict[Key, Array]:
     return _collect(_draw)
 
 
-memory.shared(_shared.clear)
+sessions.shared(_shared.clear)
 
 
 def _collect(draw: Draw) -> dict[Key, Array]:

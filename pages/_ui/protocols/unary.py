@@ -13,7 +13,6 @@ from pages._ui import (
     figure_controls,
     guidance,
     link,
-    memory,
     navigation,
     state,
     truth,
@@ -38,6 +37,7 @@ from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from server import sessions
 
 ENCODINGS = {"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}
 _MOST_DRAWN = 60  # categories
@@ -109,12 +109,12 @@ def _shared(scenario: Scenario, protocol: UnaryEncoding, _draw: Draw) -> UnaryCo
     return _collect(_draw, protocol)
 
 
-_LARGE: memory.Shared[UnaryCollection] = memory.Shared(1)
-memory.shared(_shared.clear)
+_LARGE: sessions.Shared[UnaryCollection] = sessions.Shared(1)
+sessions.shared(_shared.clear)
 
 
 def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:
-    with memory.room(memory.BYTES_PER_CATEGORY * protocol.k + MOST_BITS):
+    with sessions.room(sessions.BYTES_PER_CATEGORY * protocol.k + MOST_BITS):
         return collect_unary(protocol, draw.true_counts, draw.scenario.stream(Stream.UNARY))
 
 

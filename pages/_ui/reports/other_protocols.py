@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages._ui import guidance, memory, state
+from pages._ui import guidance, state
 from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
 from pages._ui.reports import other_results, upload
@@ -28,6 +28,7 @@ from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
+from server import sessions
 from server.middleware import TEMPORARY
 
 USUAL = "k_rr"
@@ -90,19 +91,19 @@ def section(made: str) -> None:
         with about:
             analysed = _entered(made, level, users)
     except _Missing as missing:  # nothing is computed of what was entered before
-        memory.held().pop("other_reports")
+        sessions.held().pop("other_reports")
         if f"{missing}":
             about.info(markdown(f"{missing}", _LONGEST_SENTENCE))
         return
-    except (UnreadableFile, _Unclear, memory.NoRoom) as error:
-        before: tuple[str, Analysed] | None = memory.held().get("other_reports")
+    except (UnreadableFile, _Unclear, sessions.NoRoom) as error:
+        before: tuple[str, Analysed] | None = sessions.held().get("other_reports")
         kept = before[1] if before is not None and before[0] == made else None
         stays = "" if kept is None else " What you entered before stays in use."
         about.error(markdown(f"{error}{stays}", _LONGEST_SENTENCE), icon=":material/error:")
         if kept is None:
             return
         analysed = kept
-    memory.held().put("other_reports", (made, analysed))
+    sessions.held().put("other_reports", (made, analysed))
     with place:
         figure = other_results.answer(analysed, target)
     table, fit, files = st.tabs(["Table", "Does it fit?", "Files"])
@@ -497,7 +498,9 @@ def _analysed_bits(
         bits = read.bits, read.times
 
     def analyse() -> OtherAnalysis:
-        with memory.room(memory.BYTES_PER_CATEGORY * protocol.k + (0 if bits is None else 8 * bits[0].size)):
+        with sessions.room(
+            sessions.BYTES_PER_CATEGORY * protocol.k + (0 if bits is None else 8 * bits[0].size)
+        ):
             return analyse_unary(read.support, protocol, n, level, users, bits)
 
     key = (file.file_id, reading, protocol, n, level, users)

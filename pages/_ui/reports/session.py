@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from pages._ui import link, long_run, memory, state
+from pages._ui import link, long_run, state
 from pages._ui.link import Binding
 from pages._ui.work import work
 from rr_core import typed
@@ -47,13 +47,14 @@ from rr_core.reports import analysis
 from rr_core.reports.epsilon_fit import collections_for, fit_test, plausible_epsilon
 from rr_core.scenario import Draw
 from rr_core.simulate import Progress
+from server import sessions
 
 _NAME = "your_reports"
 
 
 def in_use() -> ReportsInUse | None:
     """The reports in use; None as long as there are none."""
-    used: ReportsInUse | None = memory.held().get("reports_used")
+    used: ReportsInUse | None = sessions.held().get("reports_used")
     return used
 
 
@@ -83,7 +84,7 @@ def were_lost() -> bool:
 
 def was_let_go() -> bool:
     """Whether the server let go of the reports that were in use."""
-    return "reports_used" in memory.held().gone
+    return "reports_used" in sessions.held().gone
 
 
 def use(
@@ -95,8 +96,8 @@ def use(
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
     for step in ("reports", "odd", "collected", "list"):
-        memory.held().pop(f"latest_{step}")
-    memory.held().put("reports_used", used)
+        sessions.held().pop(f"latest_{step}")
+    sessions.held().put("reports_used", used)
     state.forget_files()
     close_panel()
     return used
@@ -125,12 +126,12 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     users: Users = "fixed" if target == "users" else "sampled"
 
     def analyse() -> analysis.Analysis:
-        with memory.room(memory.BYTES_PER_CATEGORY * used.mechanism.k):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * used.mechanism.k):
             return analysis.analyse(used.collected.counts, used.mechanism, level, users=users)
 
     try:
         analysed = state.cached("analysis", (used.key, level, target), analyse)
-    except memory.NoRoom as error:
+    except sessions.NoRoom as error:
         st.warning(f"{error}")
         state.stop()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key))
@@ -258,11 +259,11 @@ def simulate() -> None:
     """Put the simulated reports of the current scenario into use; a callback."""
     try:
         draw = _draw()
-        with memory.room(memory.BYTES_PER_CATEGORY * draw.scenario.k):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * draw.scenario.k):
             source = Source("reports.csv", _csv(draw, str))
             reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
             counted = within(reports, AllSeen())
-    except memory.NoRoom as error:
+    except sessions.NoRoom as error:
         st.warning(f"{error}")
         return
     settings = ReportSettings(repr(draw.scenario.epsilon), domain="seen")
@@ -366,7 +367,7 @@ def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
 
 def _room_for(reports: Reports) -> AbstractContextManager[None]:
     """Room for work on the names of all categories."""
-    return memory.room(memory.BYTES_PER_CATEGORY * len(reports.labels))
+    return sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels))
 
 
 def _key(reports: Reports) -> Hashable:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from pages._ui import link, memory, state
+from pages._ui import link, state
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
@@ -35,6 +35,7 @@ from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
+from server import sessions
 from server.middleware import TEMPORARY
 
 _DOMAINS: dict[DomainKind, str] = {
@@ -59,7 +60,7 @@ def panel() -> None:
     """The panel when it is open, else one line about the reports in use."""
     used = session.in_use()
     if used is None and session.was_let_go():
-        st.warning(memory.LET_GO, icon=":material/info:")
+        st.warning(sessions.LET_GO, icon=":material/info:")
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
@@ -83,7 +84,7 @@ def _open_panel() -> None:
         return
     try:
         read = from_files(files) if files else session.reports_of((), {})
-    except (UnreadableFile, memory.NoRoom) as error:
+    except (UnreadableFile, sessions.NoRoom) as error:
         _show_problem(f"{error}")
         _cancel()
         return
@@ -100,7 +101,7 @@ def _open_panel() -> None:
     if pressed:
         try:
             session.analyse(reports, settings, name)
-        except (UnreadableFile, WrongDomain, session.UnclearSettings, memory.NoRoom) as error:
+        except (UnreadableFile, WrongDomain, session.UnclearSettings, sessions.NoRoom) as error:
             _show_problem(f"{error}")
         else:
             st.rerun()
@@ -325,13 +326,13 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
     the answers."""
     try:
         odd = session.odd_names_of(reports, settings)
-    except (UnreadableFile, WrongDomain, memory.NoRoom):
+    except (UnreadableFile, WrongDomain, sessions.NoRoom):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     names = _decide_names(odd, reports, k_is_known=settings.domain in ("size", "listed"))
     settings = dataclasses.replace(settings, names=decisions_on(names))
     try:
         k = session.collected(reports, settings).k
-    except (UnreadableFile, WrongDomain, session.UnclearSettings, memory.NoRoom):
+    except (UnreadableFile, WrongDomain, session.UnclearSettings, sessions.NoRoom):
         return settings
     if session.is_inverted(settings, k):
         st.markdown(

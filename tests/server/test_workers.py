@@ -10,13 +10,13 @@ import time
 import numpy as np
 import pytest
 
-from pages._ui import processes
 from pages._ui.ibu import results
-from pages._ui.priority import FIGURE, GO_ON, Turns
-from pages._ui.processes import Helper
 from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.ibu.starts import Start
+from server import workers
+from server.priority import FIGURE, GO_ON, Turns
+from server.workers import Helper
 
 SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)
 
@@ -31,7 +31,7 @@ def one_helper():
 @pytest.fixture
 def helper(one_helper, monkeypatch):
     """The same one for all tests: its process takes seconds to start."""
-    monkeypatch.setattr(processes, "cores", lambda: 2)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
     return one_helper
 
 
@@ -68,16 +68,16 @@ def test_it_has_loaded_what_it_will_be_asked_for_and_no_pages(helper):
     ready(helper)
     loaded = helper.run(lambda: None, eval, "list(__import__('sys').modules)")
     assert "rr_core.ibu.engine" in loaded
-    assert {name for name in loaded if name.startswith("pages.")} == {
-        "pages._ui",
-        "pages._ui.priority",
-        "pages._ui.processes",
+    assert {name for name in loaded if name.startswith(("pages", "server"))} == {
+        "server",
+        "server.priority",
+        "server.workers",
     }
     assert not {"streamlit", "plotly", "pandas"} & set(loaded)
 
 
 def test_without_a_second_core_it_is_never_started(monkeypatch):
-    monkeypatch.setattr(processes, "cores", lambda: 1)
+    monkeypatch.setattr(workers, "cores", lambda: 1)
     alone = Helper("rr_core.ibu.engine")
     assert not alone.is_ready()
     assert alone._pool is None
@@ -108,7 +108,7 @@ def test_where_its_process_dies_the_page_computes_for_itself(helper):
 
 def test_a_helper_that_is_stuck_is_given_up(helper, monkeypatch):
     ready(helper)
-    monkeypatch.setattr(processes, "_LONGEST", 0.2)
+    monkeypatch.setattr(workers, "_LONGEST", 0.2)
     assert helper.run(lambda: None, _slow_elsewhere, os.getpid()) == "here"
     assert helper._pool is None
 
@@ -121,9 +121,9 @@ def _slow_elsewhere(home: int) -> str:
 
 def test_one_that_was_not_needed_for_long_is_looked_at_again(helper, monkeypatch):
     ready(helper)
-    monkeypatch.setattr(processes, "_IDLE", 0.0)
+    monkeypatch.setattr(workers, "_IDLE", 0.0)
     assert not helper.is_ready()  # its process may have ended: asked again, and not waited for
-    monkeypatch.setattr(processes, "_IDLE", 60.0)
+    monkeypatch.setattr(workers, "_IDLE", 60.0)
     assert ready(helper) != os.getpid()
 
 

@@ -23,11 +23,12 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import memory, work
-from pages._ui.priority import NICENESS
+from pages._ui import work
 from pages._ui.reports import session as reports_session
 from rr_core.scenario import Scenario
+from server import sessions
 from server.middleware import Gate
+from server.priority import NICENESS
 from tests.app.opening import ROOT, checked, opened, widget
 
 MEGABYTE = 2**20
@@ -45,21 +46,21 @@ def megabytes(count: float) -> np.ndarray[Any, Any]:
 @pytest.fixture(autouse=True)
 def server(monkeypatch):
     """A server of 1,024 MB that takes what its sessions hold, and 100 MB more; sessions are idle at once."""
-    monkeypatch.setattr(memory, "limit", lambda: 1024 * MEGABYTE)
-    monkeypatch.setattr(memory, "_SESSIONS", sessions := set())
-    monkeypatch.setattr(memory, "_CACHES", [])
-    monkeypatch.setattr(memory, "_IDLE", 0.0)
-    monkeypatch.setattr(memory, "_relieved", -memory._BETWEEN_RELIEFS)
-    monkeypatch.setattr(memory, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in sessions))
-    return sessions
+    monkeypatch.setattr(sessions, "limit", lambda: 1024 * MEGABYTE)
+    monkeypatch.setattr(sessions, "_SESSIONS", alive := set())
+    monkeypatch.setattr(sessions, "_CACHES", [])
+    monkeypatch.setattr(sessions, "_IDLE", 0.0)
+    monkeypatch.setattr(sessions, "_relieved", -sessions._BETWEEN_RELIEFS)
+    monkeypatch.setattr(sessions, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in alive))
+    return alive
 
 
 @pytest.fixture
 def session(server):
     """Makes sessions that hold so many megabytes each."""
 
-    def make(name: str, *sizes: float) -> memory.Held:
-        held = memory.Held(name)
+    def make(name: str, *sizes: float) -> sessions.Held:
+        held = sessions.Held(name)
         server.add(held)
         for place, size in enumerate(sizes):
             held.put(f"thing {place}", megabytes(size))
@@ -86,7 +87,7 @@ class Whole:
     ],
 )
 def test_sizes_are_about_right(value, least, most):
-    assert least <= memory.size_of(value) <= most
+    assert least <= sessions.size_of(value) <= most
 
 
 def test_a_session_holds_no_more_than_its_part(session):
@@ -106,19 +107,19 @@ def test_the_last_thing_stays_however_large(session):
 def test_room_is_made_by_those_who_were_idle_for_longest(session):
     first, second = session("first", 240), session("second", 240)
     first.used, second.used = time.monotonic() - 20, time.monotonic() - 10
-    with memory.room(500 * MEGABYTE):
+    with sessions.room(500 * MEGABYTE):
         assert not first.size
         assert second.size
-    with memory.room(500 * MEGABYTE):
+    with sessions.room(500 * MEGABYTE):
         assert second.size
     assert first.gone == {"thing 0"}
 
 
 def test_who_is_at_work_keeps_what_he_has(session, monkeypatch):
-    monkeypatch.setattr(memory, "_IDLE", 10.0)
-    monkeypatch.setattr(memory, "_PATIENCE", 0.5)
+    monkeypatch.setattr(sessions, "_IDLE", 10.0)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.5)
     busy = [session(f"busy {i}", 240) for i in range(4)]
-    with pytest.raises(memory.NoRoom, match="too little memory left"), memory.room(500 * MEGABYTE):
+    with pytest.raises(sessions.NoRoom, match="too little memory left"), sessions.room(500 * MEGABYTE):
         pass
     assert all(held.size for held in busy)
 
@@ -130,33 +131,33 @@ def returns(monkeypatch):
 
     def give_back(least: float = 0.0) -> int:
         times.append(time.monotonic())
-        return memory.resident()
+        return sessions.resident()
 
-    monkeypatch.setattr(memory, "_return_memory", give_back)
+    monkeypatch.setattr(sessions, "_return_memory", give_back)
     return times
 
 
 def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, monkeypatch):
-    monkeypatch.setattr(memory, "_IDLE", 10.0)
-    monkeypatch.setattr(memory, "_PATIENCE", 1.0)
-    monkeypatch.setattr(memory, "_LOOK", 0.05)
+    monkeypatch.setattr(sessions, "_IDLE", 10.0)
+    monkeypatch.setattr(sessions, "_PATIENCE", 1.0)
+    monkeypatch.setattr(sessions, "_LOOK", 0.05)
     for i in range(40):
         session(f"busy {i}", 24)
-    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+    with pytest.raises(sessions.NoRoom), sessions.room(500 * MEGABYTE):
         pass
     assert len(returns) <= 2
 
 
 def test_garbage_is_not_looked_for_at_every_relief(session, monkeypatch):
     """Each look at all objects keeps all pages waiting; what is let go of is freed without it."""
-    looks, now = [], time.monotonic() + memory._BETWEEN_COLLECTIONS
-    monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(now))
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_collected", now - memory._BETWEEN_COLLECTIONS)
-    for second in range(2 * int(memory._BETWEEN_COLLECTIONS) + 1):
+    looks, now = [], time.monotonic() + sessions._BETWEEN_COLLECTIONS
+    monkeypatch.setattr(sessions.gc, "collect", lambda: looks.append(now))
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_collected", now - sessions._BETWEEN_COLLECTIONS)
+    for second in range(2 * int(sessions._BETWEEN_COLLECTIONS) + 1):
         one = session(f"left {second}", 200)
         one.used = now - 100
-        memory.relieve(100 * MEGABYTE)
+        sessions.relieve(100 * MEGABYTE)
         assert not one.size
         now += 1
     assert len(looks) == 3
@@ -164,30 +165,30 @@ def test_garbage_is_not_looked_for_at_every_relief(session, monkeypatch):
 
 def test_memory_is_not_given_back_at_every_look_while_many_leave(session, returns, monkeypatch):
     now = time.monotonic()
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     leaving = [session(f"{i}", 6).session for i in range(60)]
-    watch = memory.Watch()
+    watch = sessions.Watch()
     here = set(leaving)
     for name in leaving:
         here.discard(name)
         watch.look(lambda name: name in here or name == "one who stays")
         now += 1
-    for _ in range(int(memory._AWAY) + 10):
+    for _ in range(int(sessions._AWAY) + 10):
         watch.look(lambda name: False)
         now += 1
-    assert not any(held.size for held in memory._SESSIONS)
-    assert 1 <= len(returns) <= (len(leaving) + memory._AWAY + 10) / memory._BETWEEN_RETURNS + 1
+    assert not any(held.size for held in sessions._SESSIONS)
+    assert 1 <= len(returns) <= (len(leaving) + sessions._AWAY + 10) / sessions._BETWEEN_RETURNS + 1
     assert not watch.owed
 
 
 def test_shared_results_go_before_anybody_s_own(session):
     held = session("one", 200)
-    caches: memory.Shared[object] = memory.Shared(2)
+    caches: sessions.Shared[object] = sessions.Shared(2)
     caches.put("large", object())
-    with memory.room(512 * MEGABYTE):
+    with sessions.room(512 * MEGABYTE):
         assert caches.find("large") is not None  # there is room for both
     others = session("two", 240), session("three", 240)
-    with memory.room(300 * MEGABYTE):
+    with sessions.room(300 * MEGABYTE):
         assert caches.find("large") is None
     assert held.size + sum(one.size for one in others) <= 724 * MEGABYTE
 
@@ -196,7 +197,7 @@ def test_two_that_do_not_fit_take_turns():
     order = []
 
     def work(name: str) -> None:
-        with memory.room(500 * MEGABYTE):
+        with sessions.room(500 * MEGABYTE):
             order.append(name)
             time.sleep(0.5)
             order.append(name)
@@ -211,17 +212,17 @@ def test_two_that_do_not_fit_take_turns():
 
 def test_room_is_given_back_after_a_failure():
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), memory.room(500 * MEGABYTE):
+        with pytest.raises(ZeroDivisionError), sessions.room(500 * MEGABYTE):
             raise ZeroDivisionError
 
 
 def test_what_a_visitor_left_behind_goes_after_half_a_minute(session, monkeypatch):
     now = time.monotonic()
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     gone, here = session("gone", 50), session("here", 50)
-    watch = memory.Watch()
+    watch = sessions.Watch()
     watch.look(lambda name: name == "here")
-    now += memory._AWAY - 1
+    now += sessions._AWAY - 1
     watch.look(lambda name: name == "here")
     assert gone.size
     now += 2
@@ -232,12 +233,12 @@ def test_what_a_visitor_left_behind_goes_after_half_a_minute(session, monkeypatc
 
 def test_who_comes_back_in_time_keeps_all(session, monkeypatch):
     now = time.monotonic()
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     held = session("one", 50)
-    watch = memory.Watch()
+    watch = sessions.Watch()
     for here in (False, True, False):
         watch.look(lambda name, here=here: here)
-        now += memory._AWAY - 1
+        now += sessions._AWAY - 1
     watch.look(lambda name: False)
     assert held.size
 
@@ -247,17 +248,17 @@ def test_who_left_little_behind_finds_it_again_unless_memory_is_short(
     others, stays, session, uploads, monkeypatch
 ):
     now, closed = time.monotonic(), []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_close", closed.append)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", closed.append)
     gone = session("gone", 2)
     uploads.add("gone", 2)
     for i in range(others):
         session(f"{i}", 240)
-    watch = memory.Watch()
+    watch = sessions.Watch()
     for _ in range(3):
         watch.look(lambda name: name != "gone")
-        now += memory._AWAY + 1
-        for one in memory._SESSIONS - {gone}:
+        now += sessions._AWAY + 1
+        for one in sessions._SESSIONS - {gone}:
             one.used = now + 1
     assert bool(gone.size) == bool(uploads.get_files("gone", ["file of gone"])) == stays
     assert ("gone" in closed) != stays
@@ -265,14 +266,14 @@ def test_who_left_little_behind_finds_it_again_unless_memory_is_short(
 
 def test_an_upload_that_was_left_counts_among_what_a_visitor_left_behind(session, uploads, monkeypatch):
     now, closed = time.monotonic(), []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_close", closed.append)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", closed.append)
     session("gone", 2)
     uploads.add("gone", 4)
-    watch = memory.Watch()
+    watch = sessions.Watch()
     for _ in range(2):
         watch.look(lambda name: False)
-        now += memory._AWAY + 1
+        now += sessions._AWAY + 1
     assert closed == ["gone"]
     assert not uploads.get_files("gone", ["file of gone"])
 
@@ -280,15 +281,15 @@ def test_an_upload_that_was_left_counts_among_what_a_visitor_left_behind(session
 def test_a_full_server_lets_go_without_being_asked(session):
     for i in range(4):
         session(f"{i}", 240)
-    memory.Watch().look(lambda name: True)
-    assert memory.resident() <= 0.7 * memory.limit()
+    sessions.Watch().look(lambda name: True)
+    assert sessions.resident() <= 0.7 * sessions.limit()
 
 
 def test_shared_results_are_forgotten_when_nobody_is_left(session):
     session("one")
-    shared: memory.Shared[str] = memory.Shared(3)
+    shared: sessions.Shared[str] = sessions.Shared(3)
     shared.put("scenario", "work")
-    watch = memory.Watch()
+    watch = sessions.Watch()
     watch.look(lambda name: True)
     assert shared.find("scenario")
     watch.look(lambda name: False)
@@ -296,7 +297,7 @@ def test_shared_results_are_forgotten_when_nobody_is_left(session):
 
 
 def test_a_shared_result_is_made_once():
-    made, shared = [], memory.Shared(2)
+    made, shared = [], sessions.Shared(2)
 
     def make() -> str:
         made.append(1)
@@ -321,9 +322,9 @@ def test_a_shared_result_is_made_once():
 )
 def test_the_limit_is_a_setting(text, megabytes_meant, monkeypatch, caplog):
     monkeypatch.undo()
-    monkeypatch.setenv(memory.SETTING, text)
+    monkeypatch.setenv(sessions.SETTING, text)
     with caplog.at_level(logging.WARNING):
-        assert memory.limit.__wrapped__() == megabytes_meant * MEGABYTE
+        assert sessions.limit.__wrapped__() == megabytes_meant * MEGABYTE
     assert bool(caplog.records) == (text != "4096")
 
 
@@ -350,9 +351,9 @@ def refuse(monkeypatch):
 
         def room(size: int, **about: object) -> AbstractContextManager[None]:
             asked.append(size)
-            raise memory.NoRoom("There is no room.")
+            raise sessions.NoRoom("There is no room.")
 
-        monkeypatch.setattr(memory, "room", room)
+        monkeypatch.setattr(sessions, "room", room)
         return asked
 
     return from_now_on
@@ -363,7 +364,7 @@ def test_reading_a_file_asks_for_room(refuse):
     page = opened("noisy_histogram", "dist=upload")
     asked = refuse()
     checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
-    assert memory.to_read("fruit.csv", len(data)) in asked
+    assert sessions.to_read("fruit.csv", len(data)) in asked
     assert "There is no room" in words(page)
 
 
@@ -373,18 +374,18 @@ def test_simulated_reports_and_their_analysis_ask_for_room(refuse):
     page.session_state["_held"].let_go("latest_analysis")
     asked = refuse()
     checked(page.run())
-    assert asked == [12 * memory.BYTES_PER_CATEGORY]
+    assert asked == [12 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
     page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
     checked(widget(page, "Use simulated reports").click().run())
-    assert asked[1:] == [12 * memory.BYTES_PER_CATEGORY]
+    assert asked[1:] == [12 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
     assert page.session_state["_held"].get("reports_used") is None
 
 
 def test_a_page_without_room_says_so_and_keeps_its_controls(monkeypatch):
-    monkeypatch.setattr(memory, "resident", lambda: 1000 * MEGABYTE)
-    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sessions, "resident", lambda: 1000 * MEGABYTE)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.0)
     page = opened("noisy_histogram", "dist=zipf&k=1400000")
     assert "too little memory" in words(page)
     assert not page.exception
@@ -398,7 +399,7 @@ def uploads(monkeypatch):
     files = MemoryUploadedFileManager("/uploads")
     media = SimpleNamespace(clear_session_refs=lambda name: None, remove_orphaned_files=lambda: None)
     server = SimpleNamespace(uploaded_file_mgr=files, media_file_mgr=media)
-    monkeypatch.setattr(memory, "_server", lambda: server)
+    monkeypatch.setattr(sessions, "_server", lambda: server)
 
     def add(session: str, size: float) -> None:
         files.add_file(
@@ -410,98 +411,97 @@ def uploads(monkeypatch):
 
 
 def test_a_small_session_that_is_at_work_keeps_its_upload(session, uploads, monkeypatch):
-    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    monkeypatch.setattr(sessions, "_IDLE", 10.0)
     here, idle = session("here"), session("idle")
     idle.used = time.monotonic() - 20
     for name in ("here", "idle"):
         uploads.add(name, 50)
-    memory.relieve(0)
+    sessions.relieve(0)
     assert uploads.get_files("here", ["file of here"])
     assert not uploads.get_files("idle", ["file of idle"])
-    assert idle.gone == {memory.UPLOADS}
+    assert idle.gone == {sessions.UPLOADS}
     assert not here.gone
 
 
 def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uploads, monkeypatch):
-    monkeypatch.setattr(memory, "_IDLE", 10.0)
+    monkeypatch.setattr(sessions, "_IDLE", 10.0)
     now = time.monotonic()
     for i in range(10):
         session(f"{i}").used = now - 9 + i / 2
         uploads.add(f"{i}", 60)
-    memory.Watch().look(lambda name: True)
+    sessions.Watch().look(lambda name: True)
     kept = [i for i in range(10) if uploads.get_files(f"{i}", [f"file of {i}"])]
     assert kept == list(range(6, 10))  # 240 of 256 MB: of those who were here last
 
 
 def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
-    memory._bound_as_they_come(uploads)
+    sessions._bound_as_they_come(uploads)
     for i in range(10):
         session(f"{i}")
         uploads.add_file(f"{i}", UploadedFileRec("file", "a.csv", "", bytes(60 * MEGABYTE)))
-        assert sum(memory._raw().values()) <= 256 * MEGABYTE
+        assert sum(sessions._raw().values()) <= 256 * MEGABYTE
         assert uploads.get_files(f"{i}", ["file"])
 
 
 def test_one_session_does_not_push_out_the_uploads_of_others_with_its_own(session, uploads):
-    memory._bound_as_they_come(uploads)
+    sessions._bound_as_they_come(uploads)
     for name in ("small", "greedy"):
         session(name)
     uploads.add_file("small", UploadedFileRec("file", "a.csv", "", bytes(40 * MEGABYTE)))
     for i in range(8):
         uploads.add_file("greedy", UploadedFileRec(f"file {i}", "a.csv", "", bytes(60 * MEGABYTE)))
-        assert memory._raw()["greedy"] <= 200 * MEGABYTE
+        assert sessions._raw()["greedy"] <= 200 * MEGABYTE
         assert uploads.get_files("greedy", [f"file {i}"])
     assert uploads.get_files("small", ["file"])
 
 
 def test_a_server_that_is_visited_bounds_its_uploads(uploads, monkeypatch):
     bounded: list[object] = []
-    monkeypatch.setattr(memory, "_bound_as_they_come", bounded.append)
-    monkeypatch.setattr(memory, "GATE", gate := Gate())
-    monkeypatch.setattr(memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: None))
-    memory.start_watching.__wrapped__()
+    monkeypatch.setattr(sessions, "_bound_as_they_come", bounded.append)
+    monkeypatch.setattr(sessions, "GATE", gate := Gate())
+    monkeypatch.setattr(sessions.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: None))
+    sessions._start_watching()
     assert bounded == [uploads]
-    assert 0 < gate.kept < gate.most < memory.limit() / 4
+    assert 0 < gate.kept < gate.most < sessions.limit() / 4
 
 
 def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch):
     """Watched twice, uploads would be wrapped twice."""
     started: list[object] = []
-    monkeypatch.setattr(
-        memory.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: started.append(1))
-    )
-    memory.start_watching()
-    begun = len(started)
+    monkeypatch.setattr(sessions, "_server", lambda: object())
+    monkeypatch.setattr(sessions, "_start_watching", lambda: started.append(1))
+    sessions.prepare.cache_clear()
+    sessions.prepare()
     st.cache_resource.clear()
     st.cache_data.clear()
-    memory.start_watching()
-    assert len(started) == begun
+    sessions.prepare()
+    assert len(started) == 1
 
 
 def test_what_was_left_is_given_back_within_a_minute(session, monkeypatch):
     now, returned = 1000.0, []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_close", lambda name: None)
-    monkeypatch.setattr(memory, "_return_memory", lambda: returned.append(now))
-    gone, watch = session("gone", 50), memory.Watch(returned=now - 1)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", lambda name: None)
+    monkeypatch.setattr(sessions, "_return_memory", lambda: returned.append(now))
+    gone, watch = session("gone", 50), sessions.Watch(returned=now - 1)
     watch.look(lambda name: True)
     left = now
     while now < left + 60:
-        now += memory._WATCH
+        now += sessions._WATCH
         watch.look(lambda name: False)
     assert not gone.size
-    assert returned[-1] >= left + memory._AWAY
+    assert returned[-1] >= left + sessions._AWAY
 
 
 def test_room_that_was_promised_counts():
     """Two that may work at the same time, of which only one fits."""
     first, second = object(), object()
     try:
-        assert memory._promise(first, 500 * MEGABYTE)
-        assert not memory._promise(second, 400 * MEGABYTE)
+        assert sessions._promise(first, 500 * MEGABYTE)
+        assert not sessions._promise(second, 400 * MEGABYTE)
     finally:
-        memory._PROMISED.pop(first, None)
-        memory._PROMISED.pop(second, None)
+        sessions._PROMISED.pop(first, None)
+        sessions._PROMISED.pop(second, None)
 
 
 def test_the_bytes_of_an_upload_are_held_once():
@@ -522,39 +522,39 @@ def test_the_bytes_of_an_upload_are_held_once():
 def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monkeypatch):
     media = MediaFileManager(MemoryMediaFileStorage("/media"))
     server = SimpleNamespace(uploaded_file_mgr=MemoryUploadedFileManager("/uploads"), media_file_mgr=media)
-    monkeypatch.setattr(memory, "_server", lambda: server)
+    monkeypatch.setattr(sessions, "_server", lambda: server)
     monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "one")
     result = Whole(["plum"], megabytes(50))
     held, kept = session("one"), weakref.ref(result)
     held.put("result", result)
     media.add_deferred(lambda result=result: bytes(result.counts), "text/csv", "0.1", "result.csv")
     del result
-    memory.relieve(0)
+    sessions.relieve(0)
     gc.collect()
     assert kept() is None
 
 
 def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(session, uploads, monkeypatch):
     now, cleared = time.monotonic(), []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory._server().media_file_mgr, "clear_session_refs", cleared.append)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions._server().media_file_mgr, "clear_session_refs", cleared.append)
     session("one")
-    watch = memory.Watch()
+    watch = sessions.Watch()
     for _ in range(4):
         watch.look(lambda name: False)
-        now += memory._AWAY - 1
+        now += sessions._AWAY - 1
     assert cleared == ["one"]  # once
 
 
 def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatch):
     now, closed = time.monotonic(), []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_close", closed.append)
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", closed.append)
     both = session("gone", 50), session("here", 50)
-    watch = memory.Watch()
+    watch = sessions.Watch()
     for _ in range(2):
         watch.look(lambda name: name == "here")
-        now += memory._AWAY + 1
+        now += sessions._AWAY + 1
     assert closed == ["gone"]
     assert both[1].size
 
@@ -562,17 +562,17 @@ def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatc
 def test_who_left_little_behind_is_ended_after_two_minutes_also_when_nobody_else_comes(session, monkeypatch):
     """Streamlit looks at the time only when the next visitor leaves."""
     now, closed, returned = time.monotonic(), [], []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now)
-    monkeypatch.setattr(memory, "_close", closed.append)
-    monkeypatch.setattr(memory, "_return_memory", lambda: returned.append(now))
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", closed.append)
+    monkeypatch.setattr(sessions, "_return_memory", lambda: returned.append(now))
     session("gone", 2)
-    watch = memory.Watch()
-    while now < watch.left.get("gone", now) + memory._ENDS:
+    watch = sessions.Watch()
+    while now < watch.left.get("gone", now) + sessions._ENDS:
         watch.look(lambda name: False)
         now += 1
     assert not closed
     returned.clear()
-    for _ in range(2 * int(memory._BETWEEN_RETURNS)):
+    for _ in range(2 * int(sessions._BETWEEN_RETURNS)):
         watch.look(lambda name: False)
         now += 1
     assert closed == ["gone"]
@@ -629,31 +629,33 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
     work_on = getattr(reports_session, step)
     monkeypatch.setattr(reports_session, step, lambda *given: asked.append(step) or work_on(*given))
-    monkeypatch.setattr(memory, "room", room)
+    monkeypatch.setattr(sessions, "room", room)
     checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
     (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
     checked(domain.set_value("seen").run())
-    assert asked[asked.index(step) - 1] == 3000 * memory.BYTES_PER_CATEGORY
+    assert asked[asked.index(step) - 1] == 3000 * sessions.BYTES_PER_CATEGORY
 
 
 def test_the_documents_name_the_setting_and_its_bounds():
     for path in ("README.md", "docs/behind_a_proxy.md"):
         text = (ROOT / path).read_text(encoding="utf-8")
-        assert all(word in text for word in (memory.SETTING, str(memory._USUAL), str(memory._LEAST))), path
+        assert all(word in text for word in (sessions.SETTING, str(sessions._USUAL), str(sessions._LEAST))), (
+            path
+        )
 
 
 def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
-    monkeypatch.setattr(memory, "_PATIENCE", 0.0)
-    monkeypatch.setattr(memory, "resident", lambda: 450 * MEGABYTE)
-    with pytest.raises(memory.NoRoom), memory.room(500 * MEGABYTE):
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sessions, "resident", lambda: 450 * MEGABYTE)
+    with pytest.raises(sessions.NoRoom), sessions.room(500 * MEGABYTE):
         pass
-    with memory.room(460 * MEGABYTE):
+    with sessions.room(460 * MEGABYTE):
         pass
 
 
 def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
-    monkeypatch.setattr(memory, "_PATIENCE", 0.5)
-    shared, begun, done = memory.Shared(2), threading.Event(), threading.Event()
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.5)
+    shared, begun, done = sessions.Shared(2), threading.Event(), threading.Event()
 
     def make() -> str:
         begun.set()
@@ -664,7 +666,7 @@ def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
     maker.start()
     assert begun.wait(5)
     threading.Timer(3.0, done.set).start()
-    with pytest.raises(memory.NoRoom):
+    with pytest.raises(sessions.NoRoom):
         shared.get("scenario", lambda: "made twice")
     done.set()
     maker.join()
@@ -674,11 +676,11 @@ def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has threads with priorities of their own")
 @pytest.mark.parametrize(("size", "niceness"), [(500, NICENESS), (5, 0)])
 def test_large_work_lets_other_pages_go_first(size, niceness, monkeypatch):
-    monkeypatch.setattr(memory, "is_served", lambda: True)
+    monkeypatch.setattr(sessions, "is_served", lambda: True)
     found = []
 
     def work() -> None:
-        with memory.room(size * MEGABYTE):
+        with sessions.room(size * MEGABYTE):
             found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
     thread = threading.Thread(target=work)
@@ -693,7 +695,7 @@ def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes
     most, inside = [0], []
 
     def work() -> None:
-        with memory.room(300 * MEGABYTE, in_turn=in_turn):
+        with sessions.room(300 * MEGABYTE, in_turn=in_turn):
             inside.append(1)
             most[0] = max(most[0], len(inside))
             time.sleep(0.5)
@@ -708,27 +710,27 @@ def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes
 
 
 def test_sessions_are_gone_through_while_others_begin(monkeypatch):
-    monkeypatch.setattr(memory, "_SESSIONS", weakref.WeakSet())
-    alive = [memory.Held(f"{i}") for i in range(3000)]
-    begin = threading.Thread(target=lambda: [memory._remember(one) for one in alive])
+    monkeypatch.setattr(sessions, "_SESSIONS", weakref.WeakSet())
+    alive = [sessions.Held(f"{i}") for i in range(3000)]
+    begin = threading.Thread(target=lambda: [sessions._remember(one) for one in alive])
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         begin.start()
         while begin.is_alive():
-            memory._sessions()
+            sessions._sessions()
     finally:
         sys.setswitchinterval(before)
         begin.join()
-    assert len(memory._known()) == len(alive)
+    assert len(sessions._known()) == len(alive)
 
 
 def test_who_waits_for_room_does_not_count_as_at_work(monkeypatch):
-    monkeypatch.setattr(memory, "_LOOK", 0.0)
+    monkeypatch.setattr(sessions, "_LOOK", 0.0)
     looks = iter((False, False, True))
     used = []
-    monkeypatch.setattr(memory, "held", lambda: used.append(1))
-    memory._wait_until(lambda: next(looks))
+    monkeypatch.setattr(sessions, "held", lambda: used.append(1))
+    sessions._wait_until(lambda: next(looks))
     assert used == []
 
 
@@ -736,32 +738,32 @@ def test_room_is_made_by_the_thread_that_looks_at_the_memory(monkeypatch):
     """Looking for garbage in a thread of low priority kept everybody waiting twice as long."""
     relieved: list[tuple[float, str]] = []
     servers = iter([object()])
-    monkeypatch.setattr(memory, "is_served", lambda: True)
-    monkeypatch.setattr(memory, "_server", lambda: next(servers, None))
+    monkeypatch.setattr(sessions, "is_served", lambda: True)
+    monkeypatch.setattr(sessions, "_server", lambda: next(servers, None))
     monkeypatch.setattr(
-        memory,
+        sessions,
         "_relieve_now_and_then",
         lambda target: relieved.append((target, threading.current_thread().name)),
     )
-    memory._have_relieved(7.0)
+    sessions._have_relieved(7.0)
     assert not relieved
-    watcher = threading.Thread(target=memory._watch, name="memory")
+    watcher = threading.Thread(target=sessions._watch, name="memory")
     watcher.start()
     watcher.join(5)
     assert relieved == [(7.0, "memory")]
-    assert not memory._ASKED.is_set()
+    assert not sessions._ASKED.is_set()
 
 
 def test_the_memory_is_looked_at_while_others_wait_for_room_all_the_time(monkeypatch):
     looks: list[float] = []
     end = time.monotonic() + 10
     server = SimpleNamespace(is_active_session=None)
-    monkeypatch.setattr(memory, "_WATCH", 0.1)
-    monkeypatch.setattr(memory, "_server", lambda: None if looks or time.monotonic() > end else server)
-    monkeypatch.setattr(memory, "_forget_last_page", lambda: None)
-    monkeypatch.setattr(memory, "_relieve_now_and_then", lambda target: memory._ASKED.set())
-    monkeypatch.setattr(memory.Watch, "look", lambda watch, is_here: looks.append(time.monotonic()))
-    memory._ASKED.set()
-    memory._watch()
-    memory._ASKED.clear()
+    monkeypatch.setattr(sessions, "_WATCH", 0.1)
+    monkeypatch.setattr(sessions, "_server", lambda: None if looks or time.monotonic() > end else server)
+    monkeypatch.setattr(sessions, "_forget_last_page", lambda: None)
+    monkeypatch.setattr(sessions, "_relieve_now_and_then", lambda target: sessions._ASKED.set())
+    monkeypatch.setattr(sessions.Watch, "look", lambda watch, is_here: looks.append(time.monotonic()))
+    sessions._ASKED.set()
+    sessions._watch()
+    sessions._ASKED.clear()
     assert looks

@@ -14,12 +14,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pages._ui import memory
-from pages._ui.priority import stand_back
-from pages._ui.processes import are_ending, end_workers, start_workers, worker_count
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.run import RunProgress, SweepResult, run
 from rr_core.populations import Population
+from server import sessions
+from server.priority import stand_back
+from server.workers import are_ending, end_workers, start_workers, worker_count
 
 State = Literal["waiting", "running", "stopped", "finished", "failed"]
 _LOG = logging.getLogger(__name__)
@@ -178,7 +178,7 @@ class SweepQueue:
         executor = None
         try:
             largest = max((cell.k for cell in job.sweep.cells), default=0)
-            with memory.room_for_workers(largest, worker_count(), is_given_up) as workers:
+            with sessions.room_for_workers(largest, worker_count(), is_given_up) as workers:
                 if not workers:
                     state = "stopped"
                     return

@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from pages._ui import frame, priority
-from pages._ui.priority import FIGURE, GO_ON, OPENING, REST, Turns
+from pages._ui import frame
+from server import priority
+from server.priority import FIGURE, GO_ON, OPENING, REST, Turns
 from tests.app.opening import opened
 
 PATIENCE = 10.0  # seconds

@@ -16,13 +16,13 @@ import pytest
 import streamlit as st
 from websockets.exceptions import ConnectionClosed
 
-from pages._ui import memory
-from pages._ui.experiments import queue, runs
-from pages._ui.experiments.queue import SweepQueue
-from pages._ui.processes import end_workers, start_workers, worker_count
+from pages._ui.experiments import runs
 from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
+from server import sessions
+from server.jobs import _MOST_RESULTS, SweepQueue
+from server.workers import end_workers, start_workers, worker_count
 from tests.app.opening import ROOT
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import serving
@@ -71,7 +71,7 @@ def test_the_same_sweep_is_run_once_for_all(house):
 
 def test_so_many_runs_wait_and_no_more_however_many_ask_at_once(house, monkeypatch):
     """Everybody may have found a free place before the first one took it."""
-    monkeypatch.setattr(queue, "_MOST_JOBS", 2)
+    monkeypatch.setattr("server.jobs._MOST_JOBS", 2)
     jobs = [house.queue.join(sweep, "one") for sweep in (SWEEP, OTHER, THIRD, SWEEP)]
     assert [job is not None for job in jobs] == [True, True, False, True]
     assert jobs[3] is jobs[0]  # who joins another's run takes no place
@@ -139,7 +139,7 @@ def test_an_upload_is_shared_with_nobody_and_given_up(house):
 
 
 def test_only_the_latest_results_are_kept(house):
-    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(queue._MOST_RESULTS + 2)]
+    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(_MOST_RESULTS + 2)]
     for number, sweep in enumerate(sweeps):
         house.finish(number, house.queue.join(sweep, "a"))
     assert list(house.queue._finished) == sweeps[2:]
@@ -165,11 +165,11 @@ def test_what_breaks_does_not_hold_up_the_next_and_no_executor_is_a_failure_too(
 def test_a_sweep_waits_for_room_and_gets_as_many_processes_as_there_is_room_for(house, monkeypatch):
     """On a server of two gigabytes; a process takes 66 MB, and 150 MB more for 1.5 million categories."""
     taken, started = [1500], []
-    monkeypatch.setattr(memory, "limit", lambda: 2048 * 2**20)
-    monkeypatch.setattr(memory, "resident", lambda: taken[0] * 2**20)
-    monkeypatch.setattr(memory, "_resident_of_workers", lambda: 0)
-    monkeypatch.setattr(memory, "_LOOK", 0.01)
-    monkeypatch.setattr(queue, "worker_count", lambda: 16)
+    monkeypatch.setattr(sessions, "limit", lambda: 2048 * 2**20)
+    monkeypatch.setattr(sessions, "resident", lambda: taken[0] * 2**20)
+    monkeypatch.setattr(sessions, "_resident_of_workers", lambda: 0)
+    monkeypatch.setattr(sessions, "_LOOK", 0.01)
+    monkeypatch.setattr("server.jobs.worker_count", lambda: 16)
     start = house.queue.start
     house.queue.start = lambda workers: started.append(workers) or start(workers)
     house.finish(0, house.queue.join(SWEEP, "a"))
@@ -185,12 +185,12 @@ def test_a_sweep_waits_for_room_and_gets_as_many_processes_as_there_is_room_for(
     taken[0] = 300
     house.finish(1, given_up)
     assert started[1:] == [15]  # half of the limit
-    with memory.room_for_workers(1_500_000, 16, lambda: False) as workers:
+    with sessions.room_for_workers(1_500_000, 16, lambda: False) as workers:
         assert workers == 4
-        monkeypatch.setattr(memory, "_PATIENCE", 0.0)
-        with pytest.raises(memory.NoRoom), memory.room(1000 * 2**20):  # which the workers will take
+        monkeypatch.setattr(sessions, "_PATIENCE", 0.0)
+        with pytest.raises(sessions.NoRoom), sessions.room(1000 * 2**20):  # which the workers will take
             pass
-    with memory.room(1000 * 2**20):
+    with sessions.room(1000 * 2**20):
         pass
 
 
@@ -220,12 +220,12 @@ def test_processes_of_their_own(house, caplog):
 # A server in the middle of cells that take an hour each; it prints the numbers of its workers, and ends.
 _SERVER = """
 import os, time
-from pages._ui.experiments import queue
+from server import jobs
 from rr_core.experiments.grid import Settings, Sweep, over
 
 started = []
-queue.SERVER.start = lambda workers: started.append(queue.start_workers(workers)) or started[-1]
-job = queue.SERVER.join(Sweep(over(s=1.3, k=1_000_000, epsilon=(1, 2, 3), n=10**9), Settings(100_000)), "a")
+jobs.SERVER.start = lambda workers: started.append(jobs.start_workers(workers)) or started[-1]
+job = jobs.SERVER.join(Sweep(over(s=1.3, k=1_000_000, epsilon=(1, 2, 3), n=10**9), Settings(100_000)), "a")
 while not (started and started[0].inner._processes and job.state == "running"):
     assert not job.is_over
     time.sleep(0.05)

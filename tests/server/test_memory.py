@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pages._ui import memory
+from server import sessions
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, serving
 
@@ -71,7 +71,7 @@ async def only_uploads(visitor: Visitor) -> None:
 
 @pytest.mark.slow
 def test_a_server_stays_below_its_limit_and_gives_back_what_it_took(tmp_path, monkeypatch):
-    monkeypatch.setenv(memory.SETTING, str(LIMIT))
+    monkeypatch.setenv(sessions.SETTING, str(LIMIT))
 
     async def visit(address: str, act: Callable[[Visitor], Awaitable[None]]) -> list[str]:
         async with Visitor.at(address) as visitor:

@@ -20,16 +20,15 @@ from weakref import WeakSet
 
 from loky import ProcessPoolExecutor
 
-from pages._ui import WORKER
-from pages._ui.priority import NICENESS
+from server.priority import NICENESS
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _MOST_WORKERS = 16
 _ENDING = threading.Event()  # set when the interpreter begins to end
 _LOOK = 1.0  # seconds between two looks of a worker at its parent
-# One thread for each, and no more of this package than they need.
-_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", WORKER), "1")
+# One thread for each.
+_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _IDLE = 30.0  # seconds after which a helper that nobody needs ends, and gives its memory back
 _LONGEST, _LOOK_AT_HELP = 10.0, 0.05  # seconds that a page waits for a helper, and between two looks
 

@@ -31,10 +31,11 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from threadpoolctl import threadpool_limits
 
-from pages._ui.priority import TURNS, stand_back
 from rr_core.limits import MAX_UPLOAD_BYTES
 from server.middleware import GATE
+from server.priority import TURNS, stand_back
 
 T = TypeVar("T")
 SETTING = "RR_MEMORY_MB"
@@ -66,6 +67,10 @@ _PATIENCE = 20.0  # seconds
 _LOOK, _WATCH = 0.3, 1.0  # seconds between two looks for room, and at the memory
 # Seconds; each looks at all that is free, or at all objects for garbage, and keeps all pages waiting for up to 0.3 s.
 _BETWEEN_RELIEFS, _BETWEEN_RETURNS, _BETWEEN_COLLECTIONS = 6.0, 20.0, 20.0
+_YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
+# Seconds after which a thread that computes hands the interpreter to one that waits for it; Python's own 0.005 keep a
+# figure waiting that long for each long work beside it, whenever it had let go of the interpreter.
+_SWITCH_INTERVAL = 0.001
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
@@ -247,8 +252,6 @@ def held() -> Held:
         context = get_script_run_ctx()
         mine = st.session_state["_held"] = Held(context.session_id if context else "")
         _remember(mine)
-        if _server() is not None:
-            start_watching()
     mine.used = time.monotonic()
     return mine
 
@@ -605,8 +608,27 @@ def _return_memory(least: float = 0.0) -> int:
     return resident()
 
 
-@cache
-def start_watching() -> None:
+@cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
+def prepare() -> None:
+    """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
+    product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
+    collections of garbage seldom; and the memory watched, uploads bounded.
+
+    The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
+    matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
+    waiting for 0.1 s; what asks for room has garbage looked for.
+    """
+    threadpool_limits(1, "blas")
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    gc.collect()
+    gc.freeze()
+    youngest, younger, _ = gc.get_threshold()
+    gc.set_threshold(youngest, younger, _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES)
+    if _server() is not None:
+        _start_watching()
+
+
+def _start_watching() -> None:
     """Have the memory of this server watched, and its uploads bounded, from now on."""
     _use_returning_allocators()
     files = server.uploaded_file_mgr if (server := _server()) is not None else None
