@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import logging
+import math
 import os
 import sys
 import threading
@@ -19,7 +20,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -47,7 +48,8 @@ _WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
-_PART_OF_A_SESSION, _PART_OF_UPLOADS, _MOST_OF_ROOM = 0.25, 0.25, 0.5  # of the limit
+_PART_OF_A_SESSION, _PART_OF_UPLOADS, _PART_OF_SHARED, _MOST_OF_ROOM = 0.25, 0.25, 0.2, 0.5  # of the limit
+_LEAST_SHARED = 2**14  # bytes that the smallest result counts for
 _PART_OF_ONES_UPLOADS = 0.125  # of the limit, but never less than what may be read together
 _PART_ON_THE_WAY, _PART_OF_SMALL_ONES = 0.2, 0.03  # of the limit, for uploads that are not at their end
 _ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
@@ -242,9 +244,6 @@ def _known() -> list[Held]:
         return list(_SESSIONS)
 
 
-_CACHES: list[Callable[[], None]] = []
-
-
 def held() -> Held:
     """What this session holds."""
     mine: Held | None = st.session_state.get("_held")
@@ -262,65 +261,72 @@ def has_left(session: str) -> bool:
     return server is not None and not server.is_active_session(session)
 
 
-def shared(clear: Callable[[], None]) -> None:
-    """Have ``clear`` called when what a cache holds for all sessions is to be let go of."""
-    _CACHES.append(clear)
-
-
 @dataclass(eq=False)
-class Shared(Generic[T]):
-    """The last few large results that all sessions share, each made once. Not one of Streamlit's caches: those do not
-    tell whether a result is there already, and making one needs room.
+class Shared:
+    """Results that all sessions share, each made once; those that were not used for longest make way for new ones.
+
+    Streamlit's own caches count results and not bytes, can be emptied by any visitor, and do not tell what they hold.
 
     Attributes:
-        most: how many.
+        most: bytes of all results together; the latest stays whatever its size.
     """
 
-    most: int
-    _results: OrderedDict[Hashable, T] = field(default_factory=OrderedDict)
-    _locks: dict[Hashable, threading.Lock] = field(default_factory=dict)
+    most: Callable[[], float]
+    _results: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict)
+    _held: int = 0
+    _at_work: dict[Hashable, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __post_init__(self) -> None:
-        shared(self.clear)
-
-    def find(self, key: Hashable) -> T | None:
+    def find(self, key: Hashable) -> Any:
         """The result with this key; None where it is not there."""
         with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-            return self._results.get(key)
+            if key not in self._results:
+                return None
+            self._results.move_to_end(key)
+            return self._results[key][0]
 
-    def put(self, key: Hashable, result: T) -> None:
-        """Share a result; the one that was not asked for for longest makes way."""
+    def put(self, key: Hashable, result: Any, size: int = 0) -> None:
+        """Share a result; ``size`` in bytes as in `get`."""
+        size = max(size, size_of(result), _LEAST_SHARED)
         with self._lock:
-            self._results[key] = result
-            while len(self._results) > self.most:
-                self._results.popitem(last=False)
+            self._held += size - self._results.pop(key, (None, 0))[1]
+            self._results[key] = result, size
+            while self._held > self.most() and len(self._results) > 1:
+                self._held -= self._results.popitem(last=False)[1][1]
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get(self, key: Hashable, make: Callable[[], T], size: int = 0) -> T:
         """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it.
 
-        Raises:
-            NoRoom: another was at it for too long.
+        Args:
+            key: of all that the result depends on.
+            make: makes it; what it raises is passed on, and nothing is shared.
+            size: bytes that the result will hold when all of it is made, where it makes parts of itself later.
         """
-        if (found := self.find(key)) is not None:
+        found: T | None = self.find(key)
+        if found is not None:
             return found
         with self._lock:
-            at_work = self._locks.setdefault(key, threading.Lock())
-        _wait_until(lambda: at_work.acquire(blocking=False))
+            at_work = self._at_work.setdefault(key, threading.Lock())
+        if not at_work.acquire(blocking=False):
+            _wait_until(lambda: at_work.acquire(blocking=False), math.inf)
         try:
-            if (found := self.find(key)) is None:
-                self.put(key, found := make())
+            found = self.find(key)
+            if found is None:
+                self.put(key, found := make(), size)
             return found
         finally:
             with self._lock:
-                self._locks.pop(key, None)
+                self._at_work.pop(key, None)
             at_work.release()
 
     def clear(self) -> None:
         with self._lock:
             self._results.clear()
+            self._held = 0
+
+
+# Of this server.
+SHARED = Shared(lambda: _PART_OF_SHARED * limit())
 
 
 def _tell_of_upload(session: str, refusal: str) -> None:
@@ -406,15 +412,15 @@ def room_for_workers(k: int, most: int, is_given_up: Callable[[], bool]) -> Iter
         _for_workers = 0
 
 
-def _wait_until(ready: Callable[[], bool]) -> None:
+def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> None:
     """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop. What follows takes
     longer than others should wait for: the turn of this page ends.
 
     Raises:
-        NoRoom: that took too long.
+        NoRoom: that took longer than ``patience`` seconds, or the usual time.
     """
     TURNS.end()
-    end, place = time.monotonic() + _PATIENCE, None
+    end, place = time.monotonic() + (_PATIENCE if patience is None else patience), None
     while not ready():
         if place is None:
             place = st.empty()
@@ -461,7 +467,7 @@ def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
 def relieve(target: float) -> None:
     """Let go of things until at most ``target`` bytes are taken, or nothing idle is left: first of what anybody can have
     made again, then of what the sessions hold that were not used for longest."""
-    _let_go_of_caches()
+    SHARED.clear()
     # Looking for what is free keeps all pages waiting: twice, not once for each session.
     idle, raw, before = time.monotonic() - _IDLE, _raw(), _return_memory(_BETWEEN_COLLECTIONS)
     short = before - target
@@ -579,11 +585,6 @@ def _server() -> runtime.Runtime | None:
 def is_served() -> bool:
     """Whether a server runs this page, and not a test of it alone."""
     return _server() is not None
-
-
-def _let_go_of_caches() -> None:
-    for clear in _CACHES:
-        clear()
 
 
 @cache
@@ -722,7 +723,7 @@ class Watch:
         self.owed |= bool(ends) and not anybody  # who is here does not wait for little
         too_many = _bound_uploads()
         if not anybody and not self.empty:
-            _let_go_of_caches()
+            SHARED.clear()
         if self.owed and now - self.returned >= _BETWEEN_RETURNS:
             _return_memory()
             self.owed, self.returned = False, now

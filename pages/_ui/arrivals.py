@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import film, state, truth, view_picker
+from pages._ui import film, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
 from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
 from rr_core.figures.view import Bars
-from rr_core.scenario import Scenario
-from server import sessions
 
 _WAIT = "The reports come in…"
 
@@ -50,34 +48,16 @@ def _view(work: Work) -> Bars:
 
 
 def _reports(work: Work, view: Bars) -> ReportsSoFar:
-    if work.is_shared:
-        return _shared_reports(work.draw.scenario, view.title, work, view)
-    about = (work.draw.scenario, work.draw.population.key, view.title)
-    return state.cached("arriving_reports", about, lambda: follow_reports(work.draw, view.categories))
+    return work.once(
+        "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
+    )
 
 
 def _estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
-    if work.is_shared:
-        return _shared_estimates(work.draw.scenario, target, view.title, work, view)
-    about = (work.draw.scenario, work.draw.population.key, target, view.title)
-    return state.cached("arriving_estimates", about, lambda: _follow_estimates(work, target, view))
-
-
-def _follow_estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
-    return follow_estimates(work.draw, truth_of(work.draw, target), view.categories)
-
-
-@st.cache_resource(max_entries=64, show_spinner=_WAIT)
-def _shared_reports(scenario: Scenario, which: str, _work: Work, _view: Bars) -> ReportsSoFar:
-    return follow_reports(_work.draw, _view.categories)
-
-
-@st.cache_resource(max_entries=64, show_spinner=_WAIT)
-def _shared_estimates(
-    scenario: Scenario, target: Target, which: str, _work: Work, _view: Bars
-) -> EstimatesSoFar:
-    return _follow_estimates(_work, target, _view)
-
-
-for _cache in (_shared_reports, _shared_estimates):
-    sessions.shared(_cache.clear)
+    truth = truth_of(work.draw, target)
+    return work.once(
+        "arriving_estimates",
+        (target, view.title),
+        lambda: follow_estimates(work.draw, truth, view.categories),
+        wait=_WAIT,
+    )

@@ -21,7 +21,6 @@ from server.workers import cores
 
 T = TypeVar("T")
 # Told how much is done; True asks to stop.
-_MOST_SHARED = 16
 _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)
 # Of a whole server: more runs than cores only take turns. Those of many categories take minutes and have a place of their
@@ -30,8 +29,6 @@ _PLACES = threading.BoundedSemaphore(max(2, cores()))
 _LARGE_PLACE = threading.BoundedSemaphore(1)
 _LOOK = 0.3  # seconds between two looks for a free place
 _GONE = 5.0  # seconds without its visitor after which a run is stopped
-# Shared finished results by name and key.
-_FINISHED: sessions.Shared[Any] = sessions.Shared(_MOST_SHARED)
 
 
 def how_many(key: str) -> int:
@@ -124,7 +121,7 @@ def run_with_progress(
     if interruption:
         raise interruption[0]
     if shared:
-        _FINISHED.put((name, about), result)
+        sessions.SHARED.put((name, about), result)
     _withdraw(name)
     st.rerun()
 
@@ -147,7 +144,7 @@ def result(name: str, about: Hashable) -> Any:
     held: tuple[Hashable, Any] | None = sessions.held().get(f"{name}_result")
     if held and held[0] == about:
         return held[1]
-    return _FINISHED.find((name, about))
+    return sessions.SHARED.find((name, about))
 
 
 def request(name: str, about: Hashable) -> None:

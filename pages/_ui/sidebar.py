@@ -16,6 +16,7 @@ from rr_core import limits
 from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
 from rr_core.scenario import FIRST, PRESETS, Scenario
+from server import sessions
 
 _POPOVER_PART = 260  # pixels
 _MASK = 3  # of a QR code
@@ -125,11 +126,11 @@ def draw_share() -> None:
         return
     st.markdown("**Share this page**")
     if len(address) <= _LONGEST_IN_QR:
-        st.image(_qr_code(address), width="stretch", alt="QR code of this link")
+        code = sessions.SHARED.get(("qr", address), lambda: _qr_code(address))
+        st.image(code, width="stretch", alt="QR code of this link")
     st.code(address, language=None, wrap_lines=True)
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
 def _qr_code(address: str) -> str:
     """The address as a QR code: an SVG, black on white on dark pages too, or cameras would not read it.
 

@@ -7,8 +7,10 @@ caches.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -20,7 +22,7 @@ from rr_core.geometry.push_down import PushDown, push_down, push_down_candidates
 from rr_core.geometry.replicates import Cloud, TruthPlace, simulate_clouds
 from rr_core.geometry.simplex import three_categories
 from rr_core.populations import UPLOAD
-from rr_core.scenario import Draw, Scenario, Users
+from rr_core.scenario import Draw, Scenario
 from rr_core.summaries import (
     Closeness,
     EmptyShare,
@@ -33,9 +35,10 @@ from rr_core.summaries import (
 )
 from server import sessions
 
+T = TypeVar("T")
 # A scenario of 1.5 million categories holds about 100 MB, one of 20,000 about 1 MB.
 LARGE = 20_000
-_KEPT_SMALL, _KEPT_LARGE = 128, 3
+_HELD, _HELD_PER_CATEGORY = 50_000, 70  # bytes
 
 
 @dataclass(eq=False)
@@ -90,6 +93,37 @@ class Work:
         """Whether the results may be shared with other sessions; those on an upload may not."""
         return self.draw.scenario.dist != UPLOAD
 
+    def once(
+        self,
+        name: str,
+        about: Hashable,
+        make: Callable[[], T],
+        *,
+        of: Literal["draw", "population"] = "draw",
+        wait: str = "",
+    ) -> T:
+        """``make()``, computed once for all sessions; about an upload, for this session, until ``about`` differs.
+
+        Args:
+            name: of the result.
+            about: what it depends on besides the draw.
+            make: computes it.
+            of: whether it depends on the draw, or on its population alone.
+            wait: what the page says meanwhile, if it takes long.
+        """
+
+        def waited() -> T:
+            if not wait:
+                return make()
+            with st.spinner(wait):
+                return make()
+
+        population = self.draw.population.key
+        whole = population if of == "population" else (self.draw.scenario, population)
+        if self.is_shared:
+            return sessions.SHARED.get((name, whole, about), waited)
+        return state.cached(name, (whole, about), waited)
+
     def comparison(self, target: Target = "users") -> Comparison:
         with self._lock:  # ten who ask at once would make ten
             if target not in self._comparisons:
@@ -136,39 +170,21 @@ def work(scenario: Scenario) -> Work:
     """
     if scenario.dist == UPLOAD:
         return _own(scenario)
-    if scenario.k > LARGE:
-        return _LARGE_WORK.get(scenario, lambda: _make_large(scenario))
-    return _small(scenario)
+    return sessions.SHARED.get(("work", scenario), lambda: _make(scenario), _held(scenario))
 
 
-@st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
-def _small(scenario: Scenario) -> Work:
-    return Work(scenario.collect(_small_users(_without_privacy(scenario))))
+def _held(scenario: Scenario) -> int:
+    return _HELD + _HELD_PER_CATEGORY * scenario.k
 
 
-def _make_large(scenario: Scenario) -> Work:
-    with (
-        sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k),
-        st.spinner("Drawing the users and their reports…"),
-    ):
-        alike = _without_privacy(scenario)
-        return Work(scenario.collect(_LARGE_USERS.get(alike, alike.users)))
-
-
-def _without_privacy(scenario: Scenario) -> Scenario:
-    """The scenario with a fixed epsilon: the key of its users, which do not depend on epsilon."""
-    return replace(scenario, epsilon=1.0)
-
-
-@st.cache_resource(max_entries=_KEPT_SMALL, show_spinner=False)
-def _small_users(scenario: Scenario) -> Users:
-    return scenario.users()
-
-
-_LARGE_WORK: sessions.Shared[Work] = sessions.Shared(_KEPT_LARGE)
-_LARGE_USERS: sessions.Shared[Users] = sessions.Shared(_KEPT_LARGE)
-sessions.shared(_small.clear)
-sessions.shared(_small_users.clear)
+def _make(scenario: Scenario) -> Work:
+    with sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
+        alike = replace(scenario, epsilon=1.0)  # of which the users do not depend
+        users = partial(sessions.SHARED.get, ("users", alike), alike.users)
+        if scenario.k <= LARGE:
+            return Work(scenario.collect(users()))
+        with st.spinner("Drawing the users and their reports…"):
+            return Work(scenario.collect(users()))
 
 
 def _own(scenario: Scenario) -> Work:

@@ -48,7 +48,7 @@ def server(monkeypatch):
     """A server of 1,024 MB that takes what its sessions hold, and 100 MB more; sessions are idle at once."""
     monkeypatch.setattr(sessions, "limit", lambda: 1024 * MEGABYTE)
     monkeypatch.setattr(sessions, "_SESSIONS", alive := set())
-    monkeypatch.setattr(sessions, "_CACHES", [])
+    monkeypatch.setattr(sessions, "SHARED", sessions.Shared(lambda: 200 * MEGABYTE))
     monkeypatch.setattr(sessions, "_IDLE", 0.0)
     monkeypatch.setattr(sessions, "_relieved", -sessions._BETWEEN_RELIEFS)
     monkeypatch.setattr(sessions, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in alive))
@@ -183,13 +183,12 @@ def test_memory_is_not_given_back_at_every_look_while_many_leave(session, return
 
 def test_shared_results_go_before_anybody_s_own(session):
     held = session("one", 200)
-    caches: sessions.Shared[object] = sessions.Shared(2)
-    caches.put("large", object())
+    sessions.SHARED.put("large", object())
     with sessions.room(512 * MEGABYTE):
-        assert caches.find("large") is not None  # there is room for both
+        assert sessions.SHARED.find("large") is not None  # there is room for both
     others = session("two", 240), session("three", 240)
     with sessions.room(300 * MEGABYTE):
-        assert caches.find("large") is None
+        assert sessions.SHARED.find("large") is None
     assert held.size + sum(one.size for one in others) <= 724 * MEGABYTE
 
 
@@ -287,17 +286,16 @@ def test_a_full_server_lets_go_without_being_asked(session):
 
 def test_shared_results_are_forgotten_when_nobody_is_left(session):
     session("one")
-    shared: sessions.Shared[str] = sessions.Shared(3)
-    shared.put("scenario", "work")
+    sessions.SHARED.put("scenario", "work")
     watch = sessions.Watch()
     watch.look(lambda name: True)
-    assert shared.find("scenario")
+    assert sessions.SHARED.find("scenario")
     watch.look(lambda name: False)
-    assert not shared.find("scenario")
+    assert not sessions.SHARED.find("scenario")
 
 
 def test_a_shared_result_is_made_once():
-    made, shared = [], sessions.Shared(2)
+    made, shared = [], sessions.Shared(lambda: 10 * MEGABYTE)
 
     def make() -> str:
         made.append(1)
@@ -311,9 +309,30 @@ def test_a_shared_result_is_made_once():
         one.join()
     assert shared.get("scenario", make) == "work"
     assert made == [1]
+
+
+def test_shared_results_hold_so_many_bytes_and_those_not_used_for_longest_make_way():
+    shared = sessions.Shared(lambda: 10 * MEGABYTE)
     for key in "abc":
-        shared.put(key, key)
-    assert [shared.find(key) for key in "abc"] == [None, "b", "c"]
+        shared.put(key, megabytes(3))
+    assert shared.find("a") is not None
+    shared.put("d", megabytes(3))
+    assert [key for key in "abcd" if shared.find(key) is not None] == ["a", "c", "d"]
+    shared.put("c", megabytes(1))  # instead of the one before
+    shared.put("e", "grows", 3 * MEGABYTE)
+    assert [key for key in "abcde" if shared.find(key) is not None] == ["a", "c", "d", "e"]
+    shared.put("f", megabytes(50))
+    assert [key for key in "abcdef" if shared.find(key) is not None] == ["f"]
+    for i in range(1000):  # the smallest count, too
+        shared.put(i, i)
+    assert sum(shared.find(i) is not None for i in range(1000)) == 10 * MEGABYTE // sessions._LEAST_SHARED
+
+
+def test_what_cannot_be_made_is_tried_again_by_the_next():
+    shared = sessions.Shared(lambda: MEGABYTE)
+    with pytest.raises(ZeroDivisionError):
+        shared.get("a", lambda: 1 / 0)
+    assert shared.get("a", lambda: 1.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -653,24 +672,21 @@ def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
         pass
 
 
-def test_who_waits_for_what_another_makes_is_told_in_the_end(monkeypatch):
-    monkeypatch.setattr(sessions, "_PATIENCE", 0.5)
-    shared, begun, done = sessions.Shared(2), threading.Event(), threading.Event()
+def test_who_waits_for_what_another_makes_has_it_when_it_is_made(monkeypatch):
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
+    begun, done = threading.Event(), threading.Event()
 
     def make() -> str:
         begun.set()
         assert done.wait(20)
         return "work"
 
-    maker = threading.Thread(target=shared.get, args=("scenario", make))
+    maker = threading.Thread(target=sessions.SHARED.get, args=("scenario", make))
     maker.start()
     assert begun.wait(5)
-    threading.Timer(3.0, done.set).start()
-    with pytest.raises(sessions.NoRoom):
-        shared.get("scenario", lambda: "made twice")
-    done.set()
+    threading.Timer(1.0, done.set).start()
+    assert sessions.SHARED.get("scenario", lambda: "made twice") == "work"
     maker.join()
-    assert shared.get("scenario", lambda: "made twice") == "work"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has threads with priorities of their own")

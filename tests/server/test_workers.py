@@ -14,7 +14,7 @@ from pages._ui.ibu import results
 from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.ibu.starts import Start
-from server import workers
+from server import sessions, workers
 from server.priority import FIGURE, GO_ON, Turns
 from server.workers import Helper
 
@@ -149,12 +149,12 @@ def test_ibu_is_computed_elsewhere_while_others_wait_and_goes_on_first(monkeypat
     monkeypatch.setattr(results, "TURNS", turns)
     monkeypatch.setattr(results, "HELPER", elsewhere)
     monkeypatch.setattr(results.dials, "look", lambda: None)
-    results._small_run.clear()
+    sessions.SHARED.clear()
     work = Work(SCENARIO.draw())
     alone = results.ibu_run(work, Start(), 1000)
     assert elsewhere.calls == 0  # nobody waits
 
-    results._small_run.clear()
+    sessions.SHARED.clear()
     turns.take(FIGURE, lambda: None)
 
     def other():

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import dials, downloads, long_run, state
+from pages._ui import dials, downloads, long_run
 from pages._ui.work import LARGE, Work
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, settling_times
@@ -22,7 +22,6 @@ from rr_core.io.csv_files import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario
 from rr_core.simulate import Progress
-from server import sessions
 from server.priority import TURNS
 from server.workers import HELPER
 
@@ -36,45 +35,22 @@ def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
     longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
     if longer is not None:
         return longer
-    if not work.is_shared:
-        return state.cached("ibu", _about(work, start, length), lambda: _affordable_run(work, start, length))
-    if work.draw.scenario.k > LARGE:
-        return _large_run(work.draw.scenario, start, length, work)
-    path = _small_run(work.draw.scenario, start, length, work)
+    path = work.once("ibu", (start, length), lambda: _affordable_run(work, start, length))
     TURNS.go_on(dials.look)
     return path
 
 
 def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
     """The first iteration at which the run is within the tolerance, by each measure."""
-    about = (work.draw.scenario, start, int(path.iterations[-1]), tolerance)
-    if not work.is_shared:
-        key = (work.draw.population.key, *about)
-        return state.cached("ibu_reached", key, lambda: first_reached(path, tolerance))
-    return _shared_first_reached(*about, path)
+    about = (start, int(path.iterations[-1]), tolerance)
+    return work.once("ibu_reached", about, lambda: first_reached(path, tolerance))
 
 
 def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
     """For each level, the iteration from which its estimate stays within ``part``/K of its limit."""
-    about = (work.draw.scenario, start, int(path.iterations[-1]), part / work.draw.scenario.k)
-    if not work.is_shared:
-        key = (work.draw.population.key, *about)
-        return state.cached("ibu_settled", key, lambda: settling_times(path, about[-1]))
-    return _shared_settling(*about, path)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _shared_first_reached(
-    scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath
-) -> FirstReached:
-    return first_reached(_path, tolerance)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _shared_settling(
-    scenario: Scenario, start: Start, last: int, tolerance: float, _path: IBUPath
-) -> SettlingTimes:
-    return settling_times(_path, tolerance)
+    tolerance = part / work.draw.scenario.k
+    about = (start, int(path.iterations[-1]), tolerance)
+    return work.once("ibu_settled", about, lambda: settling_times(path, tolerance))
 
 
 def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
@@ -112,26 +88,12 @@ def _given(
 
 def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
     """The first part of the run, short enough to compute while the page is drawn."""
-    return _compute(work, start, affordable_iterations(work.draw.counts, length))
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _small_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    if not (TURNS.are_wanted() and HELPER.is_ready()):
-        return _affordable_run(_work, start, length)
+    most = affordable_iterations(work.draw.counts, length)
+    if work.draw.scenario.k > LARGE or not (TURNS.are_wanted() and HELPER.is_ready()):
+        return _compute(work, start, most)
     # Half of all that the figures of a busy class compute: others have their turn meanwhile.
     TURNS.end()
-    given = _given(_work, start, affordable_iterations(_work.draw.counts, length))
-    return HELPER.run(dials.look, ibu_path, *given, in_full=True)
-
-
-@st.cache_resource(max_entries=3, show_spinner=False)
-def _large_run(scenario: Scenario, start: Start, length: int, _work: Work) -> IBUPath:
-    return _affordable_run(_work, start, length)
-
-
-for _cache in (_small_run, _large_run, _shared_settling):
-    sessions.shared(_cache.clear)
+    return HELPER.run(dials.look, ibu_path, *_given(work, start, most), in_full=True)
 
 
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:

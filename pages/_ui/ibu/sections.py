@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages._ui import chart, long_run, state
+from pages._ui import chart, long_run
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
@@ -291,27 +291,17 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     known = reached.certificate if start == Start() else None
     needed = None if known is None else IterationsNeeded(known, True)
     with st.spinner("Measuring…"):
-        costs = (
-            state.cached("ibu_cost", (*about, needed), lambda: _measure_costs(work, tolerance, needed))
-            if not work.is_shared
-            else _shared_costs(work.draw.scenario, tolerance, needed, work)
+        draw = work.draw
+        costs = work.once(
+            "ibu_cost",
+            (tolerance, needed),
+            lambda: compare_costs(draw.counts, draw.mechanism, tolerance, needed),
         )
     st.markdown(_cost_table(costs, work.draw.scenario.k))
 
 
 def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:
     st.session_state["_ibu_cost_asked"] = about
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared_costs(
-    scenario: Scenario, tolerance: float, needed: IterationsNeeded | None, _work: Work
-) -> list[Cost]:
-    return _measure_costs(_work, tolerance, needed)
-
-
-def _measure_costs(work: Work, tolerance: float, needed: IterationsNeeded | None) -> list[Cost]:
-    return compare_costs(work.draw.counts, work.draw.mechanism, tolerance, needed)
 
 
 def _cost_table(costs: list[Cost], k: int) -> str:

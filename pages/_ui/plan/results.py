@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import streamlit as st
 
-from pages._ui import state
 from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
@@ -20,10 +17,10 @@ from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Price, frontier, landscape, price_per_bit
 from rr_core.plan.solve import Unreachable
 from rr_core.plan.targets import Guess, Target
-from server import sessions
 
 T = TypeVar("T")
 _DIGITS = 4  # of an epsilon that is shown and used
+_WAIT = "Working out the plan…"
 _CELLS = 33  # of the map, each way
 
 
@@ -128,17 +125,18 @@ def population_guess(work: Work, settings: PlanSettings) -> Guess:
     k, population = work.draw.scenario.k, work.draw.population
     if settings.worst_case:
         return Guess.of(k, None)
-    return _cached(work, "guess", (), lambda: Guess.of(k, population.probabilities), _shared_large)
+    return work.once("plan_guess", (), lambda: Guess.of(k, population.probabilities), of="population")
 
 
 def current_plan(work: Work, settings: PlanSettings) -> Plan:
     """The plan for this scenario."""
     epsilon, n = work.draw.scenario.epsilon, work.draw.scenario.n
-    return _cached(
-        work,
-        "answer",
+    return work.once(
+        "plan_answer",
         (settings, epsilon, n),
         lambda: make_plan(settings, work.draw.scenario.k, epsilon, n, population_guess(work, settings)),
+        of="population",
+        wait=_WAIT,
     )
 
 
@@ -150,9 +148,8 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
     settings = replace(settings, find="n")
     epsilons, users = _ranges(work, plan)
     across, up = np.geomspace(*epsilons, _CELLS), np.unique(np.rint(np.geomspace(*users, _CELLS)))
-    return _cached(
-        work,
-        "map",
+    return work.once(
+        "plan_map",
         (settings, epsilons, users),
         lambda: landscape(
             settings.target,
@@ -162,6 +159,8 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
             n=up,
             users=settings.users,
         ),
+        of="population",
+        wait=_WAIT,
     )
 
 
@@ -182,34 +181,8 @@ def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
         )
 
     about = (target, settings.worst_case, settings.users, epsilons, across.size)
-    return _cached(work, "border", about, make)
+    return work.once("plan_border", about, make, of="population", wait=_WAIT)
 
 
 def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
     return map_ranges((work.draw.scenario.epsilon, plan.epsilon), (work.draw.scenario.n, plan.n))
-
-
-def _cached(
-    work: Work, name: str, about: Hashable, make: Callable[[], T], shared: Callable[..., Any] | None = None
-) -> T:
-    """``make()``, cached by the population and ``about``: in the session for its own upload, else for all
-    sessions."""
-    population = work.draw.population
-    if not work.is_shared:
-        return state.cached(f"plan_{name}", (population.key, about), make)
-    made: T = (shared or _shared)(name, population.key, about, make)
-    return made
-
-
-@st.cache_resource(max_entries=256, show_spinner="Working out the plan…")
-def _shared(name: str, population: str, about: Hashable, _make: Callable[[], T]) -> T:
-    return _make()
-
-
-# A guess holds a number per category.
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _shared_large(name: str, population: str, about: Hashable, _make: Callable[[], T]) -> T:
-    return _make()
-
-
-sessions.shared(_shared_large.clear)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -312,24 +312,8 @@ def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Sh
         labels = (labels[0] if labels else "1", "not so")
     channel, of_channel = _build(settings, len(users), scenario.epsilon)
 
-    def make() -> ChannelCollection:
-        return _collect(scenario, channel, users)
-
-    if work.is_shared:
-        made = _shared(scenario, settings, make)
-    else:
-        made = state.cached("channel", (scenario, draw.population.key, settings), make)
+    made = work.once("channel", settings, lambda: _collect(scenario, channel, users))
     return _Shown(made, labels, None, f"{code}\nchannel = Channel.{of_channel}")
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared(
-    scenario: Scenario, settings: ChannelSettings, _make: Callable[[], ChannelCollection]
-) -> ChannelCollection:
-    return _make()
-
-
-sessions.shared(_shared.clear)
 
 
 def _collect(scenario: Scenario, channel: Channel, users: Any) -> ChannelCollection:

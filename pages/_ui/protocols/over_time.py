@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, guidance, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -30,7 +30,6 @@ from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
-from server import sessions
 
 _MOST_CATEGORIES, _MOST_DAYS = 100, 365
 _PER_DECADE, _DOTS_PER_DECADE = 8, 2
@@ -124,7 +123,7 @@ def section(page: Page) -> None:
         _controls(settings)
         guidance.words("Memoisation", "Two-step schemes", "Local hashing", "Unary encoding", "Privacy budget")
     settings = SETTINGS.current()
-    shown = _cached(work, "exposure", settings, lambda: _exposure(work, settings))
+    shown = work.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(work, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
     page.lead(figure, "protocols", place=place, unused=truth.unused_without("s"))
     st.markdown(_explanation(settings, scenario, shown.people))
@@ -178,23 +177,6 @@ def _controls(settings: TimeSettings) -> None:
                 "time_day", float(settings.day), lambda day: replace(SETTINGS.current(), day=day)
             ),
         )
-
-
-def _cached(work: Work, name: str, settings: TimeSettings, make: Callable[[], Any]) -> Any:
-    draw, hidden = work.draw, truth.hidden()
-    if work.is_shared:
-        return _shared(name, draw.scenario, settings, hidden, make)
-    return state.cached(f"time_{name}", (draw.scenario, draw.population.key, settings, hidden), make)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared(
-    name: str, scenario: Scenario, settings: TimeSettings, hidden: bool, _make: Callable[[], Any]
-) -> Any:
-    return _make()
-
-
-sessions.shared(_shared.clear)
 
 
 def _people(work: Work) -> _People:
@@ -313,7 +295,9 @@ def _errors(work: Work, settings: TimeSettings, shown: _Shown) -> None:
         "Lines: formulas. Marks: simulated, for N people whose values stay. The noise of one day averages out; "
         "remembered noise does not."
     )
-    dots, simulated = _cached(work, "errors", settings, lambda: _simulated(settings, scenario, shown))
+    dots, simulated = work.once(
+        "time_errors", (settings, truth.hidden()), lambda: _simulated(settings, scenario, shown)
+    )
     formulas = {key: _rmse(key, shown, settings, scenario) for key in settings.schemes}
     chart.show(errors(shown.days, formulas, dots, simulated), "time_errors")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -22,7 +22,7 @@ from rr_core.io.csv_files import csv_bytes, csv_cell
 from rr_core.parameters import Choice, Number
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
-from rr_core.scenario import Draw, Scenario
+from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from server import sessions
 
@@ -136,15 +136,7 @@ def _view(page: Page) -> Bars:
 
 def _summary(work: Work, prior: float) -> PosteriorSummary:
     draws = _DRAWS_MOVING if dials.moving() else _DRAWS
-    if work.is_shared:
-        return _shared(work.draw.scenario, prior, draws, work.draw)
-    about = (work.draw.scenario, work.draw.population.key, prior, draws)
-    return state.cached("posterior", about, lambda: _summarise(work.draw, prior, draws))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared(scenario: Scenario, prior: float, draws: int, _draw: Draw) -> PosteriorSummary:
-    return _summarise(_draw, prior, draws)
+    return work.once("posterior", (prior, draws), lambda: _summarise(work.draw, prior, draws))
 
 
 def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
@@ -182,20 +174,8 @@ def _distances(work: Work, prior: float) -> dict[str, Array]:
         rng = draw.scenario.stream(Stream.POSTERIOR, 1)
         return distance_to_mle(draw.population.probabilities, draw.mechanism, _SIZES, (prior,), rng)
 
-    if work.is_shared:
-        (values,) = _shared_distances(draw.scenario, prior, make)
-    else:
-        (values,) = state.cached("posterior_sizes", (draw.scenario, draw.population.key, prior), make)
+    (values,) = work.once("posterior_sizes", prior, make)
     return {f"{prior:g}": values}
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared_distances(scenario: Scenario, prior: float, _make: Callable[[], Array]) -> Array:
-    return _make()
-
-
-for _cache in (_shared, _shared_distances):
-    sessions.shared(_cache.clear)
 
 
 def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import guidance, state, truth
+from pages._ui import guidance, truth
 from pages._ui.frame import Page
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
-from rr_core.populations import UPLOAD
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import inv_by_each
 from rr_core.protocols.laws import Key
-from rr_core.scenario import Draw, Scenario
+from rr_core.scenario import Draw
 from rr_core.streams import Stream
-from server import sessions
 
 _MOST_COLLECTED = 2000  # categories
 
@@ -65,18 +63,7 @@ def section(page: Page) -> None:
 
 
 def _collected(work: Work) -> dict[Key, Array]:
-    draw = work.draw
-    if draw.scenario.dist == UPLOAD:
-        return state.cached("each", (draw.scenario, draw.population.key), lambda: _collect(draw))
-    return _shared(draw.scenario, draw)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _shared(scenario: Scenario, _draw: Draw) -> dict[Key, Array]:
-    return _collect(_draw)
-
-
-sessions.shared(_shared.clear)
+    return work.once("each", (), lambda: _collect(work.draw))
 
 
 def _collect(draw: Draw) -> dict[Key, Array]:

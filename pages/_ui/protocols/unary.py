@@ -14,7 +14,6 @@ from pages._ui import (
     guidance,
     link,
     navigation,
-    state,
     truth,
     view_picker,
 )
@@ -22,7 +21,6 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
-from pages._ui.work import LARGE
 from rr_core.figures.plan_sentences import budget
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
@@ -30,7 +28,6 @@ from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.parameters import Choice
-from rr_core.populations import UPLOAD
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
 from rr_core.protocols.measured import mle_gains
@@ -95,22 +92,7 @@ def _view(page: Page) -> Bars:
 
 
 def _collected(page: Page, protocol: UnaryEncoding) -> UnaryCollection:
-    draw = page.work.draw
-    if draw.scenario.dist == UPLOAD:
-        about = (draw.scenario, protocol, draw.population.key)
-        return state.cached("unary", about, lambda: _collect(draw, protocol))
-    if draw.scenario.k > LARGE:
-        return _LARGE.get((draw.scenario, protocol), lambda: _collect(draw, protocol))
-    return _shared(draw.scenario, protocol, draw)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _shared(scenario: Scenario, protocol: UnaryEncoding, _draw: Draw) -> UnaryCollection:
-    return _collect(_draw, protocol)
-
-
-_LARGE: sessions.Shared[UnaryCollection] = sessions.Shared(1)
-sessions.shared(_shared.clear)
+    return page.work.once("unary", protocol, lambda: _collect(page.work.draw, protocol))
 
 
 def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:
