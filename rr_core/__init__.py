@@ -24,6 +24,7 @@ from rr_core.metrics import (
 )
 from rr_core.optimality import optimality_gap, update_factors
 from rr_core.populations import Population, zipf
+from rr_core.recompute import Recomputed, recompute
 from rr_core.scenario import PRESETS, Draw, Preset, Scenario
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Population",
     "Preset",
     "RandomizedResponse",
+    "Recomputed",
     "Scenario",
     "collinearity",
     "ibu",
@@ -47,6 +49,7 @@ __all__ = [
     "mle_star",
     "negative_log_likelihood",
     "optimality_gap",
+    "recompute",
     "squared_error",
     "total_variation",
     "update_factors",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from rr_core.mechanism import RandomizedResponse
 
 # What the truth is: the shares of these very users, or of the population that they were drawn from.
 Users = Literal["fixed", "sampled"]
+WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 
 # What is beyond the largest double is infinite, and is no fault of the caller's that a warning should tell.
 _beyond_doubles = np.errstate(over="ignore", divide="ignore", invalid="ignore")

@@ -1,8 +1,11 @@
-"""Text from a stranger's file as one line without invisible characters."""
+"""Text from a stranger's file: as one line without invisible characters, and as a cell that no spreadsheet runs."""
 
 from __future__ import annotations
 
+import json
+import operator
 import re
+from collections.abc import Iterable
 
 # Unicode's invisible direction marks, embeddings, overrides and isolates: any of them can make
 # the text around a label read backwards. Joiners (U+200C, U+200D) stay: emoji, Persian and Hindi
@@ -12,6 +15,10 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
 # Half of a surrogate pair cannot be encoded as UTF-8, so it could not be sent to a browser.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# The first characters that make a spreadsheet evaluate a cell; the last four are the full-width
+# forms, which some spreadsheets accept as well.
+_FORMULA_START = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def plain(text: str, max_length: int = 40) -> str:
@@ -33,3 +40,29 @@ def plain(text: str, max_length: int = 40) -> str:
     text = _BIDI.sub("", text[: 8 * max_length + 64])
     text = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text)).strip()
     return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
+
+
+def csv_cell(label: str) -> str:
+    """A label for a CSV cell that no spreadsheet will run as a formula.
+
+    Text whose first visible character is one of ``= + - @`` (or a tab or line break) gets an
+    apostrophe in front; plain numbers such as -9000 are left alone. Quoting is the writer's work.
+
+    >>> csv_cell("=1+1"), csv_cell("-5"), csv_cell("bus")
+    ("'=1+1", '-5', 'bus')
+    """
+    if _PLAIN_NUMBER.fullmatch(label.strip()):
+        return label
+    starts_badly = label.startswith(_FORMULA_START) or label.lstrip().startswith(_FORMULA_START)
+    return "'" + label if starts_badly else label
+
+
+def untouched(labels: Iterable[str], cells: Iterable[str]) -> dict[str, list[str]]:
+    """An additional last column with the original names, for a CSV file in which `csv_cell` changes a name.
+
+    As JSON text: the quotation mark in front keeps a spreadsheet from running them, and any reader of JSON gives
+    them back. Empty when every name can be written as it is.
+    """
+    if all(map(operator.eq, labels, cells)):
+        return {}
+    return {"category_json": [json.dumps(label, ensure_ascii=False) for label in labels]}

@@ -8,7 +8,7 @@ on the seed alone. So scenarios with one seed have the same people and the same 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,6 +152,11 @@ class Draw:
         """(k,) shares of these users, the truth the estimates are after."""
         shares: Array = self.true_counts / self.scenario.n
         return shares
+
+    @property
+    def categories(self) -> Sequence[str] | range:
+        """The k names, or numbers from 1 where there are none."""
+        return self.population.labels or range(1, self.scenario.k + 1)
 
     @property
     def of_table(self) -> bool:

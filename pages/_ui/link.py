@@ -258,8 +258,13 @@ def write() -> None:
 def address() -> str | None:
     """The whole address of what is on screen, without that it is presented; None where there is no browser."""
     of_page = st.context.url
+    return None if of_page is None else f"{of_page}?{relative().partition('?')[2]}"
+
+
+def relative() -> str:
+    """The address of what is on screen from "/" on, without that it is presented."""
     query = {name: text for name, text in _query().items() if name != _PRESENT.parameter}
-    return None if of_page is None else f"{of_page}?{urlencode(query)}"
+    return f"/{_link().page}?{urlencode(query)}"
 
 
 def _query() -> dict[str, str]:

@@ -7,7 +7,7 @@ Uploads live here and nowhere else, so that nothing of them outlives or leaves t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
@@ -42,6 +42,10 @@ class Origin:
     order: str = "file"
     sha256: str = ""
     leave_out: tuple[str, ...] = ()
+
+    def reading(self) -> dict[str, Any]:
+        """What `rr_core.recompute` needs to read the file again."""
+        return {"upload": {name: value for name, value in asdict(self).items() if name != "file"}}
 
 
 @dataclass(frozen=True, eq=False)

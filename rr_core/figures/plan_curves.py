@@ -12,18 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.plan_sentences import budget
-from rr_core.figures.style import (
-    QUANTITIES,
-    RIM,
-    SHARE,
-    ZERO,
-    Quantity,
-    axis,
-    figure,
-    number,
-    percent,
-    round_up,
-)
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, ZERO, Quantity, axis, figure, number, percent
 from rr_core.figures.wording import METRIC_NAMES, practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
@@ -31,6 +20,7 @@ from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
 from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
+from rr_core.rounding import round_up
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
 PROTOCOLS: dict[Key, Quantity] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rr_core.figures.style import number, percent, round_up
+from rr_core.figures.style import number, percent
 from rr_core.metrics import Users
 from rr_core.plan.bounds import BoundKey
 from rr_core.plan.targets import KindKey, Target
 from rr_core.protocols.laws import Key
+from rr_core.rounding import round_up
 
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 
@@ -18,41 +19,34 @@ class KindText(NamedTuple):
     """What one kind of target is called.
 
     Attributes:
-        label: name on the page.
         meaning: one sentence for a lay person.
         promised: the event whose probability is the confidence; empty when the target is an average.
     """
 
-    label: str
     meaning: str
     promised: str = ""
 
 
 KIND_TEXTS: dict[KindKey, KindText] = {
     "rmse": KindText(
-        "Typical error (RMSE)",
         "How far the estimate of one category typically is from its true share; a single one may be further off.",
     ),
     "max": KindText(
-        "Every share within …",
         "With the given probability, every category's estimate is at most this far from its true share: all of them "
         "within one point, say.",
         "no category is further off",
     ),
     "share": KindText(
-        "One share within …",
         "With the given probability, the estimate of one category with this share is at most so far from it: the "
         "“within ±1 point” of surveys. Among many categories some other one may be further off.",
         "the estimate is no further off",
     ),
     "smallest": KindText(
-        "Share told from zero",
         "A category with this share is found to be present with the given probability, while any empty one "
         "is called present in at most 5% of collections.",
         "a category this large is found",
     ),
     "top": KindText(
-        "Ranking of the top",
         "With the given probability, the largest categories come out in their true order and ahead of "
         "all others.",
         "the ranking is right",

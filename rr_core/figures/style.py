@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -237,32 +237,6 @@ def share_format(values: ArrayLike) -> str:
     gaps = np.abs(1 - np.asarray(values, dtype=np.float64))
     nearest = float(gaps.min(initial=1.0, where=gaps > _ROUNDING))
     return f".{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"
-
-
-def round_up(value: float, digits: int = 3) -> float:
-    """To significant digits, upwards, as an upper bound is told; ``value`` is not negative.
-
-    >>> round_up(27.113), round_up(42.25), round_up(0.3)
-    (27.2, 42.3, 0.3)
-    """
-    return _rounded(value, digits, math.ceil, 1 - 1e-12)
-
-
-def round_down(value: float, digits: int = 3) -> float:
-    """To significant digits, downwards, as a lower bound is told; ``value`` is not negative.
-
-    >>> round_down(27.19), round_down(0.3)
-    (27.1, 0.3)
-    """
-    return _rounded(value, digits, math.floor, 1 + 1e-12)
-
-
-def _rounded(value: float, digits: int, towards: Callable[[float], int], slack: float) -> float:
-    """``slack``: rounding in the last digits of a double must not cost a unit."""
-    if value == 0 or math.isinf(value):
-        return value
-    unit = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
-    return float(f"{towards(value / unit * slack) * unit:.{digits}g}")
 
 
 def duration(seconds: float) -> str:

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.figures.style import number, percent, raised, round_up
-from rr_core.metrics import Users, total_variation
+from rr_core.figures.style import number, percent, raised
+from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.populations import SHAPES, TABLES
+from rr_core.rounding import round_up
 
-WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding

@@ -194,6 +194,15 @@ class IBUPath:
     _shape: tuple[int, ...]
     every: EveryIteration | None = None
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The measures at the recorded iterations of one run, by name."""
+        return {
+            "iteration": self.iterations,
+            "squared_distance": self.squared_distance,
+            "log_likelihood_gap": self.log_likelihood_gap,
+            "certificate": self.certificate,
+        }
+
     @property
     def start(self) -> Array:
         """(..., levels) what one category of each level started with."""

@@ -7,7 +7,6 @@ import json
 import math
 import platform
 from dataclasses import asdict
-from importlib import resources
 from importlib.metadata import version
 from typing import Any
 
@@ -16,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import Results
+from rr_core.plain_text import csv_cell, untouched
 from rr_core.reports.analysis import ALL_ROWS
 from rr_core.reports.epsilon_fit import FitTest
+from rr_core.script import script as recompute_script
 
 FORMAT = 2
 SEED = 0  # of every simulation behind the page
@@ -27,9 +28,6 @@ SEED = 0  # of every simulation behind the page
 MOST_JSON_ROWS = 100_000
 # A longer list of categories is a file of its own.
 MOST_WRITTEN = 200
-
-_BEGIN, _END = "# Settings, as they were in the app.\n", "# End of the settings.\n"
-_PROGRAM = "recompute.py"
 
 
 def csv_file(results: Results) -> bytes:
@@ -70,10 +68,31 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
 
 
 def script(results: Results) -> str:
-    """Python for the person's own files and ``rr_core``; names from files enter it as literals only."""
-    before, _, rest = resources.files(__package__).joinpath(_PROGRAM).read_text("utf-8").partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    return f"{before}{_BEGIN}{_script_settings(results)}{_END}{after}"
+    """Python for the person's own files and ``rr_core``."""
+    used, simulated, test = results.used, results.simulated, results.epsilon_test
+    reports, mechanism, names = used.reports, used.mechanism, used.settings.names
+    domain: dict[str, Any] = {"size": mechanism.k} if used.settings.domain == "size" else {}
+    if used.settings.domain == "listed":
+        written = mechanism.k <= MOST_WRITTEN
+        domain = {"listed": used.collected.labels.tolist() if written else "categories.txt"}
+    return recompute_script(
+        "/your_reports",
+        [file.name for file in reports.files],
+        category=reports.category_name,
+        count=reports.count_name,
+        has_header=reports.has_header,
+        **domain,
+        left_out=list(names.left_out),
+        counted_as=dict(names.counted_as),
+        swapped=used.settings.swapped,
+        **({"p": mechanism.p} if used.settings.privacy_is_p else {"epsilon": mechanism.epsilon}),
+        level=results.level,
+        users=results.analysis.users,
+        replicates=0 if test is None else test.done,
+        seed=SEED,
+        search_epsilon=simulated is not None and simulated.plausible is not None,
+        seen=(mechanism.k, used.n, reports.sha256),
+    )
 
 
 def categories_file(results: Results) -> bytes:
@@ -187,42 +206,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _finite(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _script_settings(results: Results) -> str:
-    used, simulated = results.used, results.simulated
-    reports, mechanism = used.reports, used.mechanism
-    domain = used.settings.domain or "seen"
-    written = domain == "listed" and mechanism.k <= MOST_WRITTEN
-    lines = [
-        f"FILES: list[str] = {[file.name for file in reports.files]!r}",
-        f"HEADER: bool | None = {reports.has_header}",
-        f"CATEGORY: str = {reports.category_name!r}",
-        f"COUNT: str | None = {reports.count_name!r}",
-        f'DOMAIN: Literal["seen", "size", "listed"] = {domain!r}',
-        f"LISTED: list[str] | None = {_listed(used.collected.labels.tolist()) if written else None}",
-        f"LEFT_OUT: list[str] = {list(used.settings.names.left_out)!r}",
-        f"COUNTED_AS: dict[str, str] = {dict(used.settings.names.counted_as)!r}",
-        f"SWAPPED: bool = {used.settings.swapped}",
-        f"PRIVACY: float = {mechanism.p if used.settings.privacy_is_p else mechanism.epsilon!r}",
-        f"IS_P: bool = {used.settings.privacy_is_p}",
-        f"LEVEL: float = {results.level!r}",
-        f'USERS: Literal["fixed", "sampled"] = {results.analysis.users!r}',
-        f"REPLICATES = {test.done if (test := results.epsilon_test) is not None else 0}",
-        f"SEED = {SEED}",
-        f"SEARCH_EPSILON: bool = {simulated is not None and simulated.plausible is not None}",
-        f"APP_K, APP_N = {mechanism.k}, {used.n}",
-        f"APP_SHA256: str = {reports.sha256!r}",
-    ]
-    if domain == "listed" and not written:
-        lines.insert(
-            5, "# The list is long: download the categories as well, and save them beside this script."
-        )
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _listed(labels: list[str]) -> str:
-    return "[\n" + "".join(f"    {label!r},\n" for label in labels) + "]"
 
 
 def _arrow(columns: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
+from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -26,6 +28,7 @@ from rr_core.protocols.laws import Key
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.scenario import Draw
 from rr_core.streams import Stream, generator
 
 OTHERS = "all others"
@@ -85,6 +88,10 @@ class ChannelCollection:
     def mle(self) -> MaximumLikelihood:
         return mle_channel(self.counts, self.channel)
 
+    def columns(self) -> dict[str, Any]:
+        """(k,) estimates by name; "inv" is all None where there is none."""
+        return {"inv": [None] * self.channel.k if self.inv is None else self.inv, "mle": self.mle.theta}
+
     @property
     def n(self) -> int:
         return int(self.true_counts.sum())
@@ -114,6 +121,21 @@ def collect(
     """
     users = sampling.one_collection("true_counts", true_counts, channel.k)
     return ChannelCollection(channel, users, channel.randomize_histogram(users, rng))
+
+
+def users_in_rows(draw: Draw, k: int) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+    """(k,) users of the draw, the last categories merged; where the draw has fewer, a Zipf population of k categories.
+    With their names, None for numbers."""
+    scenario = draw.scenario
+    if k <= scenario.k:
+        return merge_last(draw.true_counts, draw.population.labels, k)
+    dist = "zipf" if scenario.dist == UPLOAD or scenario.dist in TABLES else scenario.dist
+    return replace(scenario, dist=dist, k=k).users().counts, None
+
+
+def collect_draw(draw: Draw, channel: Channel) -> ChannelCollection:
+    """A collection of the reports of `users_in_rows` through a channel, by the seed of the scenario."""
+    return collect(channel, users_in_rows(draw, channel.k)[0], draw.scenario.stream(Stream.CHANNEL))
 
 
 def merge_last(
@@ -188,6 +210,11 @@ class UnaryCollection:
     def mle(self) -> MaximumLikelihood | None:
         """Of maximum likelihood, to a gap of 1e-6; None without the reports, whose sums are not enough for it."""
         return None if self.reports is None else mle_unary(self.reports, self.protocol, _UNARY_TOLERANCE)
+
+    def columns(self) -> dict[str, Any]:
+        """(k,) numbers of ones, and estimates by name; "mle" is all None where it was not computed."""
+        mle = [None] * self.protocol.k if self.mle is None else self.mle.theta
+        return {"ones": self.support, "inv": self.inv, "inv_n": self.inv_n, "inv_p": self.inv_p, "mle": mle}
 
 
 def collect_unary(

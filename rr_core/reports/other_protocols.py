@@ -72,6 +72,13 @@ class OtherAnalysis:
     exact: bool = False
     simulated: int = 0
 
+    def columns(self) -> dict[str, Array]:
+        """(k,) estimates by name, and the limits of Inv's intervals for each category and for all."""
+        columns = dict(self.estimates)
+        for ending, interval in zip(("", "_all"), self.intervals or (), strict=False):
+            columns[f"inv_low{ending}"], columns[f"inv_high{ending}"] = interval.low, interval.high
+        return columns
+
     @property
     def rejected(self) -> bool:
         """Whether the reports hardly come from the protocol, by the threshold of all tests of fit."""

@@ -13,10 +13,10 @@ import pytest
 from pages._ui import arrivals, long_run, reference, sidebar, truth
 from pages._ui.plan import sections
 from pages._ui.plan import settings as plan_settings
-from pages._ui.plan.results import make_plan
-from pages._ui.plan.settings import PlanSettings
 from pages._ui.work import Work
 from rr_core import Scenario, lesson
+from rr_core.plan.answer import make_plan
+from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
 from tests.app.opening import checked, opened

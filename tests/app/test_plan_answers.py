@@ -11,10 +11,10 @@ import numpy as np
 from scipy import stats
 
 from pages._ui.plan import downloads, sentences
-from pages._ui.plan.results import make_plan
-from pages._ui.plan.settings import PlanSettings
 from rr_core import zipf
 from rr_core.plan import solve
+from rr_core.plan.answer import make_plan
+from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users
 from tests.core.laws import law_of_steps

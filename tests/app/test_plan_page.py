@@ -15,19 +15,20 @@ import pytest
 from pages._ui.downloads import joined, script_text
 from pages._ui.plan import downloads, sentences
 from pages._ui.plan.downloads import summary
-from pages._ui.plan.results import make_plan, map_ranges, rounded_up
+from pages._ui.plan.results import map_ranges
 from pages._ui.plan.sections import replicates, simulated_points
-from pages._ui.plan.settings import PlanSettings
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
-from rr_core.figures.style import round_up
-from rr_core.figures.wording import WHOSE
 from rr_core.io.plan import map_csv
+from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
+from rr_core.plan.answer import make_plan, rounded_up
 from rr_core.plan.landscape import landscape
+from rr_core.plan.settings import PlanSettings
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.populations import zipf
+from rr_core.rounding import round_up
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from pages._ui.plan import sentences
-from pages._ui.plan.results import Plan, make_plan
-from pages._ui.plan.settings import PlanSettings
 from rr_core import zipf
 from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import error_and_bounds
 from rr_core.figures.plan_sentences import at_least
 from rr_core.figures.style import reading
 from rr_core.plan import bounds, shuffling
+from rr_core.plan.answer import Plan, make_plan
+from rr_core.plan.settings import PlanSettings
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Guess

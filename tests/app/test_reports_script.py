@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rr_core.io import AllSeen, Listed, Names, Size, read_list, recompute, report_files
-from rr_core.io.csv_files import csv_cell
 from rr_core.io.report_results import Results
+from rr_core.plain_text import csv_cell
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 

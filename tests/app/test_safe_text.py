@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from pages._ui.safe_text import markdown
 from rr_core.figures.wording import display
-from rr_core.io.csv_files import csv_cell
-from rr_core.plain_text import plain
+from rr_core.plain_text import csv_cell, plain
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 

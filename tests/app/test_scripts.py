@@ -26,8 +26,8 @@ from rr_core.comparison import compare
 from rr_core.figures.inv_negatives import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
 from rr_core.io import read_distribution
-from rr_core.io.csv_files import csv_cell
 from rr_core.law import negatives
+from rr_core.plain_text import csv_cell
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]

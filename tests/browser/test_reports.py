@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from playwright.sync_api import expect
 
 from rr_core import RandomizedResponse
-from rr_core.io.csv_files import csv_cell
+from rr_core.plain_text import csv_cell
 from rr_core.protocols import UnaryEncoding
 from rr_core.reports.analysis import analyse
 from rr_core.reports.other_protocols import analyse_unary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from rr_core.io.csv_files import csv_cell
+from rr_core.plain_text import csv_cell
 from rr_core.populations import UPLOAD
 from tests.browser.files import BROKEN, HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES

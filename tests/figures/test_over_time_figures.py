@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from rr_core.figures.over_time import NAMES, SCHEME_LOOKS, budget, errors, exposure
-from rr_core.figures.style import QUANTITIES, for_a_room, number, percent, reading, round_up
+from rr_core.figures.style import QUANTITIES, for_a_room, number, percent, reading
 from rr_core.ibu import log_spaced
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulated_rmse
+from rr_core.rounding import round_up
 from tests.figures.test_every_figure import check
 
 ENDS = [

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core.figures.style import round_down, round_up
 from rr_core.figures.wording import (
     METRIC_NAMES,
     MetricNames,
@@ -23,6 +22,7 @@ from rr_core.figures.wording import (
     roughly_times,
     times,
 )
+from rr_core.rounding import round_down, round_up
 
 
 def test_counts():

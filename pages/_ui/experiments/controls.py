@@ -30,8 +30,9 @@ from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import METRIC_NAMES, WHOSE, counted, population_name
+from rr_core.figures.wording import METRIC_NAMES, counted, population_name
 from rr_core.limits import LIST_LETTERS_MAX
+from rr_core.metrics import WHOSE
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS

@@ -35,9 +35,8 @@ from rr_core.figures.experiments_protocols import (
     evidence,
     paper_says,
 )
-from rr_core.figures.wording import WHOSE
 from rr_core.io.csv_files import csv_bytes
-from rr_core.metrics import Users
+from rr_core.metrics import WHOSE, Users
 from rr_core.parameters import Choice, Number
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.simulate import Progress

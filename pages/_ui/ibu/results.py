@@ -3,6 +3,7 @@ to download."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -99,30 +100,10 @@ def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:
     """The download row of the page: the record as CSV, the animation as HTML, and a script that repeats the
     run."""
-    more = _SCRIPT.format(last=int(path.iterations[-1]), start=start)
-    downloads.row(work, figure, "ibu", partial(record_csv, path), more)
+    iterations = int(path.iterations[-1])
+    downloads.row(work, figure, "ibu", partial(record_csv, path), start=asdict(start), iterations=iterations)
 
 
 def record_csv(path: IBUPath) -> bytes:
     """One row per recorded iteration."""
-    return csv_bytes(
-        {
-            "iteration": path.iterations,
-            "squared_distance": path.squared_distance,
-            "log_likelihood_gap": path.log_likelihood_gap,
-            "certificate": path.certificate,
-        }
-    )
-
-
-_SCRIPT = """
-from rr_core import ibu_path
-from rr_core.ibu import Start, log_spaced
-
-start = {start!r}
-path = ibu_path(draw.counts, draw.mechanism, log_spaced({last}), start.distribution(draw.counts))
-print("iteration,squared_distance,log_likelihood_gap,certificate")
-for t in range(len(path.iterations)):
-    measures = (path.squared_distance[t], path.log_likelihood_gap[t], path.certificate[t])
-    print(path.iterations[t], *(f"{{float(value):.10g}}" for value in measures), sep=",")
-"""
+    return csv_bytes(path.columns())

@@ -17,13 +17,13 @@ from markupsafe import Markup
 
 from pages._ui import downloads, state
 from pages._ui.plan import sentences
-from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import number
-from rr_core.figures.wording import WHOSE
 from rr_core.io import plan as plan_files
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import WHOSE
+from rr_core.plan.answer import Plan
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.shuffling import shuffled
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
@@ -58,7 +58,7 @@ def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, del
     )
     target = plan.target or plan.settings.target
     data = partial(plan_files.map_csv, landscape, target)
-    downloads.row(work, figure, "plan", data, script(plan, delta), alone=True)
+    downloads.row(work, figure, "plan", data, delta=delta)
 
 
 def population_name(work: Work) -> str:
@@ -68,34 +68,6 @@ def population_name(work: Work) -> str:
         return f"the file {upload.file_name}"
     name = DISTRIBUTIONS[scenario.dist]
     return f"{name}, s = {scenario.s:g}" if scenario.dist == "zipf" else name
-
-
-def script(plan: Plan, delta: float) -> str:
-    """Python for the end of a script that defines ``draw``: it computes the plan again and prints it with the
-    sentences of the page."""
-    settings = plan.settings
-    return plan_files.script(
-        settings.target,
-        plan.target,
-        plan.k,
-        plan.epsilon,
-        plan.n,
-        find=settings.find,
-        users=settings.users,
-        worst_case=settings.worst_case,
-        promise=_printed_promise(plan),
-        bits=None if plan.price is None else plan.price.bits.tolist(),
-        delta=delta,
-    )
-
-
-def _printed_promise(plan: Plan) -> str:
-    """The promise of the plan as plain text without markdown, for the script to print."""
-    if plan.problem:
-        return f"The page said: no answer. {plan.problem}"
-    if plan.settings.find == "value":
-        return sentences.answer(plan).replace("*", "")
-    return f"This is enough so that {promise_text(plan.settings.target)}."
 
 
 def summary(plan: Plan, population: str, delta: float, date: str) -> str:

@@ -13,7 +13,6 @@ import streamlit as st
 from pages._ui import chart, link, long_run
 from pages._ui.frame import Page
 from pages._ui.plan import results, sentences
-from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.plan_curves import (
@@ -30,6 +29,7 @@ from rr_core.figures.wording import METRIC_NAMES
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.metrics import Users
 from rr_core.plan import protocol_choice, shuffling
+from rr_core.plan.answer import Plan
 from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.solve import Find
 from rr_core.simulate import Progress

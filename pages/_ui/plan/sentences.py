@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from pages._ui.plan.results import Plan
 from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal, largest_k_up_to
 from rr_core.figures.plan_sentences import (
     KIND_TEXTS,
@@ -18,14 +17,16 @@ from rr_core.figures.plan_sentences import (
     promise_text,
     users_text,
 )
-from rr_core.figures.style import number, percent, round_up
+from rr_core.figures.style import number, percent
 from rr_core.figures.wording import practically_equal, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocol_choice
+from rr_core.plan.answer import Plan
 from rr_core.plan.bounds import BoundCurves
 from rr_core.plan.protocol_choice import Protocol
 from rr_core.plan.shuffling import Shuffled
 from rr_core.protocols.laws import Blocks
+from rr_core.rounding import round_up
 
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
 _ESTIMATE = {

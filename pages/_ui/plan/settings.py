@@ -1,118 +1,27 @@
-"""What a person asks the plan: the settings, their place in the address, and their widgets."""
+"""The widgets of what a person asks the plan."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
 from pages._ui import link
 from pages._ui.link import Binding
-from rr_core import parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
-from rr_core.figures.wording import WHOSE
-from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, K_MAX, SHARE_MAX, SHARE_MIN, TARGET_MIN
-from rr_core.metrics import Users
-from rr_core.parameters import Choice, Number, Parameter
-from rr_core.plan.solve import Find
-from rr_core.plan.targets import KINDS, Kind, KindKey, Target
-
-FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
-GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
-_PERCENT = 100.0
-
-
-_KIND = Choice[KindKey]("kind", "target", "target", {key: text.label for key, text in KIND_TEXTS.items()})
-_CONFIDENCE = Number(
-    "confidence", "conf", "confidence in %", CONFIDENCE_MIN * _PERCENT, CONFIDENCE_MAX * _PERCENT, False
+from rr_core.metrics import WHOSE
+from rr_core.plan.settings import (
+    CONFIDENCE,
+    FINDS,
+    GUESSES,
+    KIND_LABELS,
+    PERCENT,
+    SHARE,
+    PlanSettings,
+    value_range,
 )
-_SHARE = Number("share", "share", "named share in % of users", SHARE_MIN, SHARE_MAX, False)
-# In a link after the target and its value, whose range depends on the target.
-_OTHERS: tuple[Parameter, ...] = (
-    _CONFIDENCE,
-    Choice("find", "find", "choice of what to find", FINDS),
-    Choice("guess", "guess", "guess of the population", GUESSES),
-    Choice("users", "whose", "choice of whose shares", WHOSE),
-    _SHARE,
-)
-
-
-def _value_range(kind: Kind, k: int = K_MAX) -> Number:
-    """Label and range of the value of a target of this kind about k categories, in the unit in which it is typed."""
-    if kind.whole:
-        most = min(int(kind.high), k - 1)
-        return Number("value", "value", "number of categories", int(kind.low), most, True)
-    return Number("value", "value", "target in % of users", TARGET_MIN, kind.high * _PERCENT, False)
-
-
-@dataclass(frozen=True)
-class PlanSettings:
-    """The page's own settings; those shared by all pages are in the `Scenario`.
-
-    Attributes:
-        kind: a key of KINDS.
-        value: as it is typed: percent of users, or how many categories for "top".
-        confidence: in percent.
-        find: which of N, epsilon and target is computed.
-        guess: whether the promise is for the scenario's population or for all of them.
-        users: whose shares are estimated.
-        share: of the category that "share" is about, in percent of users.
-    """
-
-    kind: KindKey = "rmse"
-    value: float = 0.5
-    confidence: float = 95.0
-    find: Find = "n"
-    guess: str = "sidebar"
-    users: Users = "fixed"
-    share: float = 20.0
-
-    @property
-    def about(self) -> Kind:
-        return KINDS[self.kind]
-
-    @property
-    def worst_case(self) -> bool:
-        return self.guess == "worst" and not self.about.needs_population
-
-    @property
-    def needs_guess(self) -> bool:
-        """Whether the plan depends on which population is guessed, or that none is."""
-        return self.kind == "max" or (self.kind == "rmse" and self.users == "sampled")
-
-    @property
-    def needs_shares(self) -> bool:
-        """Whether the plan depends on the population's shares."""
-        return self.about.needs_population or (self.needs_guess and not self.worst_case)
-
-    @property
-    def target(self) -> Target:
-        kind = self.about
-        value = int(self.value) if kind.whole else max(self.value / _PERCENT, kind.low)
-        return Target(self.kind, value, self.confidence / _PERCENT, self.share / _PERCENT)
-
-    def of_kind(self, kind: KindKey) -> PlanSettings:
-        """The same settings with another kind of target, at its default value."""
-        about = KINDS[kind]
-        default = about.default if about.whole else about.default * _PERCENT
-        return replace(self, kind=kind, value=default)
-
-    def fitted(self, k: int) -> PlanSettings:
-        """The settings with the number of ranked categories limited to k - 1."""
-        return replace(self, value=min(self.value, k - 1)) if self.about.whole else self
-
-    def to_query(self) -> dict[str, str]:
-        """The parameters of a link to these settings."""
-        return parameters.write((_KIND, _value_range(self.about), *_OTHERS), self)
-
-    @classmethod
-    def from_query(cls, query: Mapping[str, str], k: int) -> tuple[PlanSettings, tuple[str, ...]]:
-        """The settings of a link about k categories, and one plain sentence for each value that had to be changed."""
-        settings, notes = parameters.read((_KIND,), query, cls())
-        settings = settings.of_kind(settings.kind).fitted(k)
-        settings, others = parameters.read((_value_range(settings.about, k), *_OTHERS), query, settings)
-        return settings, notes + others
+from rr_core.plan.targets import KINDS
 
 
 def _read(query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]] | None:
@@ -137,15 +46,15 @@ def controls(k: int, settings: PlanSettings) -> None:
     st.selectbox(
         "My goal",
         list(KINDS),
-        format_func=lambda key: KIND_TEXTS[key].label,
-        help="\n\n".join(f"**{text.label}:** {text.meaning}" for text in KIND_TEXTS.values()),
+        format_func=lambda key: KIND_LABELS[key],
+        help="\n\n".join(f"**{KIND_LABELS[key]}:** {text.meaning}" for key, text in KIND_TEXTS.items()),
         **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
     )
     if settings.kind == "share":
         st.number_input(
             "Its share, % of users",
-            _SHARE.low,
-            _SHARE.high,
+            SHARE.low,
+            SHARE.high,
             float(settings.share),
             step=1.0,
             format="%.6g",
@@ -158,8 +67,8 @@ def controls(k: int, settings: PlanSettings) -> None:
     if kind.has_confidence and not (settings.find == "value" and kind.whole):
         st.number_input(
             "Probability, %",
-            _CONFIDENCE.low,
-            _CONFIDENCE.high,
+            CONFIDENCE.low,
+            CONFIDENCE.high,
             float(settings.confidence),
             step=1.0,
             format="%.4g",
@@ -200,7 +109,7 @@ def controls(k: int, settings: PlanSettings) -> None:
 
 def _value_input(k: int, settings: PlanSettings) -> None:
     kind = settings.about
-    allowed = _value_range(kind, k)
+    allowed = value_range(kind, k)
     if kind.whole:
         st.number_input(
             "How many categories",
@@ -220,7 +129,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         allowed.low,
         allowed.high,
         float(settings.value),
-        step=kind.default * _PERCENT / 5,
+        step=kind.default * PERCENT / 5,
         format="%.6g",
         help=None
         if kind.key == "smallest"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -15,7 +13,6 @@ from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
-from rr_core import parameters, streams
 from rr_core.figures.channel import (
     bounds_bars,
     channel_convergence,
@@ -30,26 +27,24 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.mechanism import RandomizedResponse
-from rr_core.parameters import Choice, Number, Parameter
+from rr_core.io.csv_files import csv_bytes
+from rr_core.parameters import Number
+from rr_core.plain_text import csv_cell
 from rr_core.populations import TABLES, UPLOAD
-from rr_core.protocols import Channel, ChannelCollection, collect, merge_last
-from rr_core.protocols.channel import LARGEST_LOG_RATIO
-from rr_core.scenario import Draw, Scenario
-from rr_core.streams import Stream
+from rr_core.protocols import Channel, ChannelCollection
+from rr_core.protocols.collection import collect_draw, users_in_rows
+from rr_core.protocols.settings import (
+    CHANNEL_NUMBERS,
+    DESIGNS,
+    EXAMPLE,
+    ChannelSettings,
+    read_channel,
+    write_channel,
+)
+from rr_core.scenario import Draw
 from server import sessions
 
-_PERCENT = 100.0
 _TOLERANCE = 1e-9  # nats per report
-DESIGNS = {
-    "forced": "Forced answers",
-    "warner": "Warner's two questions",
-    "geometric": "Noise between neighbours",
-    "errors": "Mistaken for a neighbour",
-    "k_rr": "k-RR",
-    "own": "A table of my own",
-}
 _WHAT = {
     "geometric": "Categories have an order, like ages. Chance moves the truth some steps up or down, each step more "
     "being less likely by the factor eᵋ, with the sidebar's ε. Who would go beyond an end reports that end.",
@@ -61,9 +56,7 @@ _WHAT = {
     "k_rr": "The mechanism of the other pages, written as a table; ε is the sidebar's.",
     "own": "One row for each truth: the chances of its reports. Each row sums to 1.",
 }
-_EXAMPLE = "0.7 0.2 0.1; 0.2 0.6 0.2; 0.1 0.2 0.7"
 _LONGEST_TEXT, _LONGEST_SENTENCE, _LONGEST_CORNER = 400, 600, 14
-MOST_CATEGORIES = 100
 # Why ε does nothing, by design; the others use the sidebar's.
 EPSILON_UNUSED = {
     "forced": "Here the die sets the privacy.",
@@ -91,60 +84,12 @@ class _Matrix:
         return value
 
 
-@dataclass(frozen=True)
-class ChannelSettings:
-    """Which channel, and its own settings, in percent.
-
-    Attributes:
-        design: a key of DESIGNS.
-        p: of people who answer the question itself (Warner).
-        forced: of people who give a fixed answer.
-        first: of forced answers that are the first category.
-        error: of people mistaken for a neighbour.
-        matrix: as it was typed.
-    """
-
-    design: str = "k_rr"
-    p: float = 75.0
-    forced: float = 40.0
-    first: float = 60.0
-    error: float = 20.0
-    matrix: str = _EXAMPLE
-
-
-_DESIGN = Choice("design", "channel", "channel", DESIGNS)
-_NUMBERS = {
-    "warner": (Number("p", "ask", "share of people asked the question itself in %", 0, _PERCENT, False),),
-    "forced": (
-        Number("forced", "forced", "share of forced people in %", 0, _PERCENT, False),
-        Number(
-            "first", "first", "share of forced answers that are the first category in %", 0, _PERCENT, False
-        ),
-    ),
-    "errors": (
-        Number("error", "wrong", "share of people mistaken for a neighbour in %", 0, _PERCENT, False),
-    ),
-}
-_OF_DESIGN: Mapping[str, tuple[Parameter, ...]] = {**_NUMBERS, "own": (_Matrix(),)}
-_ALL = (_DESIGN, *(one for several in _OF_DESIGN.values() for one in several))
-
-
-def _read(query: Mapping[str, str]) -> tuple[ChannelSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint(one.parameter for one in _ALL):
-        return None
-    # A link with nothing but the settings of a channel is about that channel.
-    named = [design for design, own in _OF_DESIGN.items() if any(one.parameter in query for one in own)]
-    inferred = _DESIGN.parameter not in query and named
-    return parameters.read(_ALL, query, ChannelSettings(named[0]) if inferred else ChannelSettings())
-
-
-def _write(settings: ChannelSettings) -> dict[str, str | None]:
-    if settings == ChannelSettings():
-        return {}
-    return {**parameters.write((_DESIGN, *_OF_DESIGN.get(settings.design, ())), settings)}
-
-
-SETTINGS: Binding[ChannelSettings] = Binding("_channel_settings", ChannelSettings(), _read, _write)
+SETTINGS: Binding[ChannelSettings] = Binding(
+    "_channel_settings",
+    ChannelSettings(),
+    partial(read_channel, matrix=(_Matrix(),)),
+    partial(write_channel, matrix=(_Matrix(),)),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,13 +100,11 @@ class _Shown:
         collected: the channel and a collection through it.
         labels: names of the truths; None for numbers.
         reports: names of the reports where these are no categories, else None.
-        code: Python for the channel and the users, for the script.
     """
 
     collected: ChannelCollection
     labels: tuple[str, ...] | None
     reports: tuple[str, ...] | None
-    code: str
 
 
 def section(page: Page) -> None:
@@ -185,7 +128,7 @@ def section(page: Page) -> None:
                 "channel_design", settings.design, lambda design: replace(settings, design=design)
             ),
         )
-        for number in _NUMBERS.get(design, ()):
+        for number in CHANNEL_NUMBERS.get(design, ()):
             _slider(settings, number)
         guidance.words(
             "Channel",
@@ -213,9 +156,8 @@ def section(page: Page) -> None:
         _details(shown)
         with st.expander("Formulas"):
             st.markdown(_FORMULAS)
-    downloads.row(
-        page.work, figure, "channel", partial(_data_csv, shown), _SCRIPT.format(code=shown.code), alone=True
-    )
+    matrix = None if own is None else own.matrix.tolist()
+    downloads.row(page.work, figure, "channel", partial(_data_csv, shown), matrix=matrix)
 
 
 def _unused(design: str) -> dict[str, str]:
@@ -284,7 +226,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                 markdown(f"{error} The last table that could be read stays in use."), icon=":material/error:"
             )
             held: MatrixFile | None = sessions.held().get("channel_matrix")
-            return held or read_matrix(_EXAMPLE)
+            return held or read_matrix(EXAMPLE)
         return _noted(read)
 
 
@@ -297,63 +239,19 @@ def _noted(read: MatrixFile) -> MatrixFile:
 
 def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
     """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
-    draw, scenario = work.draw, work.draw.scenario
+    draw = work.draw
     if own is not None:
-        users, labels, code = _users(draw, len(own.matrix))
-        about = (scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
-        made = state.cached("channel_own", about, lambda: _collect(scenario, Channel(own.matrix), users))
-        square = own.reports is None and made.channel.m == made.channel.k
-        reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(made.channel.m))
-        return _Shown(
-            made, own.truths or labels, reports, f"{code}\nchannel = Channel({own.matrix.tolist()})"
-        )
-    users, labels, code = _users(draw, min(_most_categories(settings.design, scenario), scenario.k))
+        channel = Channel(own.matrix)
+        about = (draw.scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
+        made = state.cached("channel_own", about, lambda: collect_draw(draw, channel))
+        square = own.reports is None and channel.m == channel.k
+        reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(channel.m))
+        return _Shown(made, own.truths or users_in_rows(draw, channel.k)[1], reports)
+    channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
+    labels = users_in_rows(draw, channel.k)[1]
     if settings.design == "warner":
         labels = (labels[0] if labels else "1", "not so")
-    channel, of_channel = _build(settings, len(users), scenario.epsilon)
-
-    made = work.once("channel", settings, lambda: _collect(scenario, channel, users))
-    return _Shown(made, labels, None, f"{code}\nchannel = Channel.{of_channel}")
-
-
-def _collect(scenario: Scenario, channel: Channel, users: Any) -> ChannelCollection:
-    return collect(channel, users, streams.generator(scenario.seed, Stream.CHANNEL))
-
-
-def _users(draw: Draw, k: int) -> tuple[Any, tuple[str, ...] | None, str]:
-    """(k,) users of the draw, the last categories merged; where the draw has fewer, a Zipf population of k categories.
-    With their names, and Python that makes them."""
-    scenario, labels = draw.scenario, draw.population.labels
-    if k <= scenario.k:
-        users, names = merge_last(draw.true_counts, labels, k)
-        return users, names, f"users, _ = merge_last(draw.true_counts, draw.population.labels, {k})"
-    dist = "zipf" if scenario.dist == UPLOAD or scenario.dist in TABLES else scenario.dist
-    code = f"users = replace(scenario, dist={dist!r}, k={k}).users().counts"
-    return replace(scenario, dist=dist, k=k).users().counts, None, code
-
-
-def _most_categories(design: str, scenario: Scenario) -> int:
-    if design == "warner":
-        return 2
-    if design == "geometric":
-        return min(MOST_CATEGORIES, int(LARGEST_LOG_RATIO / scenario.epsilon) + 1)
-    return MOST_CATEGORIES
-
-
-def _build(settings: ChannelSettings, k: int, epsilon: float) -> tuple[Channel, str]:
-    """The channel, and the call that makes it, for the script."""
-    p, forced, first, error = (
-        value / _PERCENT for value in (settings.p, settings.forced, settings.first, settings.error)
-    )
-    if settings.design == "warner":
-        return Channel.warner(p), f"warner({p!r})"
-    if settings.design == "forced":
-        return Channel.forced_with_first(k, forced, first), f"forced_with_first({k}, {forced!r}, {first!r})"
-    if settings.design == "errors":
-        return Channel.misclassification(k, error), f"misclassification({k}, {error!r})"
-    if settings.design == "geometric":
-        return Channel.truncated_geometric(k, epsilon), f"truncated_geometric({k}, {epsilon!r})"
-    return Channel.k_rr(RandomizedResponse(k, epsilon)), f"k_rr(RandomizedResponse({k}, {epsilon!r}))"
+    return _Shown(work.once("channel", settings, lambda: collect_draw(draw, channel)), labels, None)
 
 
 def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
@@ -418,8 +316,7 @@ def _data_csv(shown: _Shown) -> bytes:
     """The estimates, without the truth; Inv is empty where there is none."""
     found = shown.collected
     names = [csv_cell(name) for name in plain_names(shown.labels, natural_order(found.channel.k))]
-    inv = [None] * found.channel.k if found.inv is None else found.inv
-    return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
+    return csv_bytes({"category": names, **found.columns()})
 
 
 _FORMULAS = r"""
@@ -447,18 +344,4 @@ and errors are averaged over it.
   categories are taken as if they were independent and all alike.
 - **By ε alone:** also of many users, $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with
   this ε is allowed.
-"""
-_SCRIPT = """
-from dataclasses import replace
-
-from rr_core import RandomizedResponse, streams
-from rr_core.protocols import Channel, collect, merge_last
-from rr_core.streams import Stream
-
-{code}
-found = collect(channel, users, streams.generator(scenario.seed, Stream.CHANNEL))
-print("epsilon:", channel.epsilon, "rank:", channel.rank, "condition number:", channel.condition_number)
-print("reports:", found.counts.tolist())
-print("inv:", None if found.inv is None else found.inv.tolist())
-print("mle:", found.mle.theta.tolist(), "certificate:", found.mle.gap)
 """

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +15,6 @@ from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
-from rr_core import parameters, streams
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
 from rr_core.figures.plan_sentences import budget as privacy
@@ -25,60 +22,26 @@ from rr_core.figures.style import number, raised
 from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
 from rr_core.io.csv_files import csv_bytes
-from rr_core.parameters import Number, Several
-from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simulated_rmse
+from rr_core.protocols.settings import (
+    MOST_DAYS,
+    SEVERAL_SCHEMES,
+    TimeSettings,
+    most_common,
+    read_time,
+    write_time,
+)
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
 
-_MOST_CATEGORIES, _MOST_DAYS = 100, 365
-_PER_DECADE, _DOTS_PER_DECADE = 8, 2
+_DOTS_PER_DECADE = 2
 _APART = 0.7  # of the last simulated day: the day before it at the latest
-_PEOPLE = (100, 2000)  # simulated, at least and at most
-_CELLS = 150_000  # people times categories times days of the picture
 _REPEATS = 40  # of the simulated errors
-_PERCENT = 100.0
 _WRITTEN_OUT = 13.8  # exponents of e up to a million
 
 
-@dataclass(frozen=True)
-class TimeSettings:
-    """What is compared.
-
-    Attributes:
-        schemes: keys of `SCHEMES`, in the order of NAMES.
-        days: how many.
-        day: share of the budget that one report of the two-step schemes has, in percent.
-        every: days that a value lasts; 0 where it stays.
-    """
-
-    schemes: tuple[str, ...] = ("fresh", "memoised", "rappor", "loloha")
-    days: int = 30
-    day: float = 50.0
-    every: int = 0
-
-
-_SCHEMES = Several("schemes", "schemes", "schemes", tuple(NAMES))
-_PARAMETERS = (
-    _SCHEMES,
-    Number("days", "days", "number of days", 1, _MOST_DAYS, True),
-    Number("day", "day", "share of ε in one report in %", 5, 95, False),
-    Number("every", "change", "days until a value changes", 0, _MOST_DAYS, True),
-)
-
-
-def _read(query: Mapping[str, str]) -> tuple[TimeSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint(one.parameter for one in _PARAMETERS):
-        return None
-    return parameters.read(_PARAMETERS, query, TimeSettings())
-
-
-def _write(settings: TimeSettings) -> dict[str, str | None]:
-    written, first = parameters.write(_PARAMETERS, settings), parameters.write(_PARAMETERS, TimeSettings())
-    return {name: None if text == first[name] else text for name, text in written.items()}
-
-
-SETTINGS: Binding[TimeSettings] = Binding("_time_settings", TimeSettings(), _read, _write)
+SETTINGS: Binding[TimeSettings] = Binding("_time_settings", TimeSettings(), read_time, write_time)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +98,7 @@ def section(page: Page) -> None:
             _errors(work, settings, shown)
         _one_person(work, settings, shown.people)
         _formulas(settings, scenario, shown.people.k)
-    more = _script(settings, scenario, shown.people)
-    downloads.row(work, figure, "over_time", partial(_data_csv, settings, scenario, shown), more, alone=True)
+    downloads.row(work, figure, "over_time", partial(_data_csv, settings, scenario, shown))
 
 
 def _controls(settings: TimeSettings) -> None:
@@ -149,14 +111,16 @@ def _controls(settings: TimeSettings) -> None:
         **SETTINGS.widget_arguments(
             "time_schemes",
             list(settings.schemes),
-            lambda chosen: replace(SETTINGS.current(), schemes=_SCHEMES.chosen(chosen) or settings.schemes),
+            lambda chosen: replace(
+                SETTINGS.current(), schemes=SEVERAL_SCHEMES.chosen(chosen) or settings.schemes
+            ),
         ),
     )
     widget(
         st.slider,
         "Days",
         1,
-        _MOST_DAYS,
+        MOST_DAYS,
         width=180,
         **SETTINGS.widget_arguments(
             "time_days", settings.days, lambda days: replace(SETTINGS.current(), days=days)
@@ -185,41 +149,17 @@ def _people(work: Work) -> _People:
     shares = population.probabilities
     if truth.hidden():
         shares = np.full(shares.size, 1 / shares.size)
-    if shares.size > _MOST_CATEGORIES:
-        chosen = np.sort(np.argsort(-shares, kind="stable")[:_MOST_CATEGORIES])
-    else:
-        chosen = np.arange(shares.size)
+    chosen = most_common(shares)
     return _People(shares[chosen] / shares[chosen].sum(), plain_names(population.labels, chosen))
 
 
-def _first(settings: TimeSettings, epsilon: float) -> float:
-    return epsilon * settings.day / _PERCENT
-
-
-def _scheme(key: str, k: int, settings: TimeSettings, epsilon: float) -> Longitudinal:
-    first = None if key in ("fresh", "memoised") else _first(settings, epsilon)
-    return Longitudinal(key, k, epsilon, first)  # type: ignore[arg-type]  # keys of NAMES are those of SCHEMES
-
-
 def _stream(scenario: Scenario, what: int, key: str) -> np.random.Generator:
-    return streams.generator(scenario.seed, Stream.OVER_TIME, what, SCHEMES.index(key))
+    return scenario.stream(Stream.OVER_TIME, what, SCHEMES.index(key))
 
 
 def _exposure(work: Work, settings: TimeSettings) -> _Shown:
-    people, scenario = _people(work), work.draw.scenario
-    days = log_spaced(settings.days, _PER_DECADE)[1:]
-    count = int(np.clip(_CELLS // (people.k * days.size), *_PEOPLE))
-    right = {
-        key: guesses(
-            _scheme(key, people.k, settings, scenario.epsilon),
-            people.prior,
-            days,
-            count,
-            _stream(scenario, 0, key),
-        ).right
-        for key in settings.schemes
-    }
-    return _Shown(people, days, right)
+    people = _people(work)
+    return _Shown(people, *settings.guessed_right(work.draw.scenario, people.prior))
 
 
 def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
@@ -239,7 +179,7 @@ def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) ->
     if set(settings.schemes) - {"fresh", "memoised"}:
         lines.append(
             f"ε = {privacy(scenario.epsilon)} is that of each fresh report, and of all remembered noise. A single report "
-            f"of the schemes with two steps has ε = {privacy(_first(settings, scenario.epsilon))}."
+            f"of the schemes with two steps has ε = {privacy(settings.first(scenario.epsilon))}."
         )
     return "\n".join(f"- {line}" for line in lines)
 
@@ -249,27 +189,22 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
     st.number_input(
         "A new value every … days (0: it stays)",
         0,
-        _MOST_DAYS,
+        MOST_DAYS,
         settings.every,
         **SETTINGS.widget_arguments(
             "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
         ),
     )
     days = np.arange(1, settings.days + 1)
-    changes = _changes(days, settings)
-    schemes = {key: _scheme(key, shown.people.k, settings, scenario.epsilon) for key in settings.schemes}
+    changes = settings.changes(days)
+    schemes = {key: settings.scheme(key, shown.people.k, scenario.epsilon) for key in settings.schemes}
     spent = {key: scheme.epsilon_any_changes(days, changes) for key, scheme in schemes.items()}
     known = {
         key: scheme.epsilon_changing(days, settings.every or settings.days) for key, scheme in schemes.items()
     }
     chart.show(budget(days, spent, known if changes[-1] else None, int(changes[-1])), "time_budget")
-    hashed = _scheme("loloha", shown.people.k, settings, scenario.epsilon).cells
+    hashed = settings.scheme("loloha", shown.people.k, scenario.epsilon).cells
     st.caption(_about_changes(shown.people.k, hashed))
-
-
-def _changes(days: NDArray[np.int64], settings: TimeSettings) -> NDArray[np.int64]:
-    """How often a value changes up to each day, at most."""
-    return (days - 1) // settings.every if settings.every else 0 * days
 
 
 def _about_changes(k: int, hashed: int) -> str:
@@ -284,7 +219,7 @@ def _about_changes(k: int, hashed: int) -> str:
 
 
 def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
-    scheme, k = _scheme(key, shown.people.k, settings, scenario.epsilon), shown.people.k
+    scheme, k = settings.scheme(key, shown.people.k, scenario.epsilon), shown.people.k
     return np.sqrt(scheme.variance(1 / k, scenario.n, shown.days))
 
 
@@ -311,7 +246,7 @@ def _simulated(
     users = whole_users(people.prior, scenario.n)
     return dots, {
         key: simulated_rmse(
-            _scheme(key, people.k, settings, scenario.epsilon),
+            settings.scheme(key, people.k, scenario.epsilon),
             users,
             dots,
             _REPEATS,
@@ -368,8 +303,8 @@ def _power(exponent: float) -> str:
 
 
 def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
-    first = _first(settings, scenario.epsilon)
-    hashed = _scheme("loloha", k, settings, scenario.epsilon).cells
+    first = settings.first(scenario.epsilon)
+    hashed = settings.scheme("loloha", k, scenario.epsilon).cells
     with st.expander("The formulas, and where the printed ones differ"):
         st.markdown(
             r"$e = e^{\varepsilon}$ is of the remembered answer, $b = e^{\varepsilon_1}$ of one report, "
@@ -385,50 +320,4 @@ def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
 
 
 def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> bytes:
-    """By day: shares guessed right, budgets, and errors by the formula."""
-    columns: dict[str, Any] = {"days": shown.days}
-    for key in settings.schemes:
-        columns[f"{key}_guessed_right"] = shown.right[key]
-        scheme, changes = (
-            _scheme(key, shown.people.k, settings, scenario.epsilon),
-            _changes(shown.days, settings),
-        )
-        columns[f"{key}_epsilon"] = scheme.epsilon_any_changes(shown.days, changes)
-        if settings.every:
-            columns[f"{key}_epsilon_in_turn"] = scheme.epsilon_changing(shown.days, settings.every)
-        columns[f"{key}_rmse"] = _rmse(key, shown, settings, scenario)
-    return csv_bytes(columns)
-
-
-def _script(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
-    return _SCRIPT.format(
-        k=people.k,
-        prior=_EQUAL.format(k=people.k)
-        if truth.hidden()
-        else _ALL + ("" if people.k == scenario.k else _MOST_COMMON),
-        schemes=list(settings.schemes),
-        days=settings.days,
-        every=settings.every or settings.days,
-        first=_first(settings, scenario.epsilon),
-    )
-
-
-_EQUAL, _ALL = "np.ones({k})", "draw.population.probabilities"
-_MOST_COMMON = "[np.sort(np.argsort(-draw.population.probabilities, kind='stable')[:100])]"
-_SCRIPT = """
-import numpy as np
-from rr_core.ibu import log_spaced
-from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses
-from rr_core.streams import Stream
-
-prior = {prior}
-prior = prior / prior.sum()
-days, every = log_spaced({days}, 8)[1:], {every}
-people = int(np.clip(150_000 // ({k} * days.size), 100, 2000))
-for key in {schemes}:
-    scheme = Longitudinal(key, {k}, scenario.epsilon, None if key in ("fresh", "memoised") else {first!r})
-    found = guesses(scheme, prior, days, people, scenario.stream(Stream.OVER_TIME, 0, SCHEMES.index(key)))
-    print(key, "guessed right:", found.right.tolist())
-    print(key, "epsilon:", scheme.epsilon_any_changes(days, (days - 1) // every).tolist())
-    print(key, "epsilon in turn, shared noise known:", scheme.epsilon_changing(days, every).tolist())
-"""
+    return csv_bytes(settings.columns(scenario, shown.people.k, shown.days, shown.right))

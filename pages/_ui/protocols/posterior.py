@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -13,58 +12,26 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.work import Work
-from rr_core import parameters
 from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import listed, plain_names
-from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.parameters import Choice, Number
+from rr_core.io.csv_files import csv_bytes
+from rr_core.plain_text import csv_cell
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
+from rr_core.protocols.settings import DRAWS, OWN_PRIOR, PRIOR_NAMES, PriorSettings, read_prior, write_prior
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from server import sessions
 
 MOST_CATEGORIES, MOST_USERS, _MOST_DRAWN = 2000, 1_000_000, 60
-_DRAWS, _DRAWS_MOVING = 2000, 300
+_DRAWS_MOVING = 300
 _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
-NAMES = {"jeffreys": "Jeffreys (½)", "uniform": "Uniform (1)", "own": "My own"}
 
 
-@dataclass(frozen=True)
-class PriorSettings:
-    """Attributes:
-    kind: a key of NAMES.
-    own: parameter of the prior of one's own.
-    """
-
-    kind: str = "jeffreys"
-    own: float = 10.0
-
-    @property
-    def parameter(self) -> float:
-        return PRIORS.get(self.kind, self.own)
-
-
-_KIND = Choice("kind", "prior", "prior", NAMES)
-_OWN = Number("own", "alpha", "parameter of the prior", 0.01, 1000.0, False)
-
-
-def _read(query: Mapping[str, str]) -> tuple[PriorSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint((_KIND.parameter, _OWN.parameter)):
-        return None
-    return parameters.read((_KIND, _OWN), query, PriorSettings())
-
-
-def _write(settings: PriorSettings) -> dict[str, str | None]:
-    if settings == PriorSettings():
-        return {}
-    return {**parameters.write((_KIND, _OWN) if settings.kind == "own" else (_KIND,), settings)}
-
-
-PRIOR: Binding[PriorSettings] = Binding("_prior_settings", PriorSettings(), _read, _write)
+PRIOR: Binding[PriorSettings] = Binding("_prior_settings", PriorSettings(), read_prior, write_prior)
 
 
 def section(page: Page) -> None:
@@ -87,16 +54,16 @@ def section(page: Page) -> None:
         widget(
             st.segmented_control,
             "Prior",
-            list(NAMES),
-            format_func=NAMES.__getitem__,
+            list(PRIOR_NAMES),
+            format_func=PRIOR_NAMES.__getitem__,
             **PRIOR.widget_arguments("prior_kind", settings.kind, lambda kind: replace(settings, kind=kind)),
         )
         if settings.kind == "own":
             widget(
                 st.number_input,
                 "Its parameter",
-                _OWN.low,
-                _OWN.high,
+                OWN_PRIOR.low,
+                OWN_PRIOR.high,
                 settings.own,
                 format="%.4g",
                 width=150,
@@ -114,8 +81,7 @@ def section(page: Page) -> None:
     page.lead(figure, "protocols", place=place)
     if not dials.moving():
         _details(page.work, settings)
-    more = _SCRIPT.format(prior=settings.parameter, draws=_DRAWS)
-    downloads.row(page.work, figure, "posterior", partial(_data_csv, draw, found), more, alone=True)
+    downloads.row(page.work, figure, "posterior", partial(_data_csv, draw, found))
 
 
 def _too_many(k: bool, n: bool) -> str:
@@ -135,7 +101,7 @@ def _view(page: Page) -> Bars:
 
 
 def _summary(work: Work, prior: float) -> PosteriorSummary:
-    draws = _DRAWS_MOVING if dials.moving() else _DRAWS
+    draws = _DRAWS_MOVING if dials.moving() else DRAWS
     return work.once("posterior", (prior, draws), lambda: _summarise(work.draw, prior, draws))
 
 
@@ -182,15 +148,3 @@ def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:
     """Mean and intervals, without the truth."""
     names = [csv_cell(name) for name in plain_names(draw.population.labels, natural_order(draw.scenario.k))]
     return csv_bytes({"category": names, "mean": found.mean, "low": found.low, "high": found.high})
-
-
-_SCRIPT = """
-from rr_core.protocols import summarise_posterior
-from rr_core.streams import Stream
-
-rng = scenario.stream(Stream.POSTERIOR)
-found = summarise_posterior(draw.counts, draw.mechanism, {prior!r}, {draws}, rng)
-print("mean:", found.mean.tolist())
-print("low:", found.low.tolist())
-print("high:", found.high.tolist())
-"""

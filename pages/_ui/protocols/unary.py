@@ -26,8 +26,9 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
-from rr_core.parameters import Choice
+from rr_core.io.csv_files import csv_bytes
+from rr_core.plain_text import csv_cell, untouched
+from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
 from rr_core.protocols.measured import mle_gains
@@ -36,13 +37,11 @@ from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 from server import sessions
 
-ENCODINGS = {"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}
 _MOST_DRAWN = 60  # categories
-_FIRST = "rappor"
 _LONGEST_NAME = 18
 
 
-ENCODING = binding_of_choice("_unary_encoding", Choice("encoding", "bits", "encoding", ENCODINGS), _FIRST)
+ENCODING = binding_of_choice("_unary_encoding", settings.ENCODING, settings.FIRST_ENCODING)
 
 
 def section(page: Page) -> None:
@@ -58,8 +57,8 @@ def section(page: Page) -> None:
         encoding = widget(
             st.segmented_control,
             "Encoding",
-            list(ENCODINGS),
-            format_func=ENCODINGS.__getitem__,
+            list(settings.ENCODINGS),
+            format_func=settings.ENCODINGS.__getitem__,
             **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
         )
         guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
@@ -79,8 +78,7 @@ def section(page: Page) -> None:
         _one_report(draw, protocol)
         _what_to_send(draw.scenario)
         _gains("oue" if protocol.optimized else "sue")
-    more = _SCRIPT.format(optimized=protocol.optimized)
-    downloads.row(page.work, figure, "unary", partial(_data_csv, draw, collected), more, alone=True)
+    downloads.row(page.work, figure, "unary", partial(_data_csv, draw, collected))
 
 
 def _view(page: Page) -> Bars:
@@ -155,32 +153,9 @@ def _in_words(person: OnePerson, name: str) -> str:
 
 def _data_csv(draw: Draw, collected: UnaryCollection) -> bytes:
     """Ones and estimates, without the truth; MLE is empty where it was not computed."""
-    labels, mle = draw.population.labels, collected.mle
-    names = [csv_cell(name) for name in _names(draw)]
-    columns = {
-        "category": names,
-        "ones": collected.support,
-        "inv": collected.inv,
-        "inv_n": collected.inv_n,
-        "inv_p": collected.inv_p,
-        "mle": [None] * len(names) if mle is None else mle.theta,
-    }
+    labels, names = draw.population.labels, [csv_cell(name) for name in _names(draw)]
+    columns = {"category": names, **collected.columns()}
     return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
-
-
-_SCRIPT = """
-from rr_core.protocols import UnaryEncoding
-from rr_core.protocols.collection import collect_unary
-from rr_core.streams import Stream
-
-protocol = UnaryEncoding(scenario.k, scenario.epsilon, optimized={optimized})
-found = collect_unary(protocol, draw.true_counts, scenario.stream(Stream.UNARY))
-print("ones:", found.support.tolist())
-print("inv:", found.inv.tolist())
-print("inv_n:", found.inv_n.tolist())
-print("inv_p:", found.inv_p.tolist())
-print("mle:", None if found.mle is None else (found.mle.theta.tolist(), found.mle.gap))
-"""
 
 
 def _gains(encoding: str) -> None:

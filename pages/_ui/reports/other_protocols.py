@@ -28,6 +28,7 @@ from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
+from rr_core.script import script
 from server import sessions
 from server.middleware import TEMPORARY
 
@@ -142,8 +143,14 @@ def _entered(made: str, level: float, users: Users) -> Analysed:
     key = (made, way.channel.matrix.tobytes(), way.counts.tobytes(), level, users)
     result = state.cached("other_channel", key, analyse)
     held = dict(zip(way.reports, way.counts.tolist(), strict=True))
-    script = _SCRIPT_OF_CHANNEL.format(
-        source=given.source, reports=held, code=way.code, level=level, users=users, names=list(way.truths)
+    again = script(
+        f"/your_reports?made={made}",
+        source=given.source,
+        reports=held,
+        names=list(way.truths),
+        matrix=way.channel.matrix.tolist(),
+        level=level,
+        users=users,
     )
     # Where truths and reports are the same things, the reports stand beside the estimates, each at its own name.
     same = set(way.truths) == set(way.reports)
@@ -153,7 +160,7 @@ def _entered(made: str, level: float, users: Users) -> Analysed:
         "Reports",
         result,
         given.notes,
-        script,
+        again,
         given.source,
         1 if made == "warner" else None,
         None if same else (way.reports, way.counts),
@@ -232,14 +239,12 @@ def _source(read: Reports, name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """How reports were made: k names of truths, m of reports with their (m,) numbers, the channel, and Python that makes
-    it."""
+    """How reports were made: k names of truths, m of reports with their (m,) numbers, and the channel."""
 
     truths: tuple[str, ...]
     reports: tuple[str, ...]
     counts: Any
     channel: Channel
-    code: str
 
 
 def _warner(given: _Given) -> _Way:
@@ -267,7 +272,7 @@ def _warner(given: _Given) -> _Way:
     p = _chance(text)
     order = [1 - labels.index(yes), labels.index(yes)]
     names = tuple(labels[i] for i in order)
-    return _Way(names, names, given.counts[order], Channel.warner(p), f"Channel.warner({p!r})")
+    return _Way(names, names, given.counts[order], Channel.warner(p))
 
 
 def _forced(given: _Given) -> _Way:
@@ -296,8 +301,7 @@ def _forced(given: _Given) -> _Way:
         raise _Unclear(
             f"The chances sum to {number(sum(forced))}: below 1 there are people left to tell the truth."
         )
-    code = f"Channel.forced_response({forced!r})"
-    return _Way(labels, labels, given.counts, Channel.forced_response(forced), code)
+    return _Way(labels, labels, given.counts, Channel.forced_response(forced))
 
 
 def _own(given: _Given) -> _Way:
@@ -329,7 +333,7 @@ def _own(given: _Given) -> _Way:
         truths = reports
         st.caption("The rows are taken to be truths of the same names, in the same order.")
     truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
-    return _Way(truths, reports, counts, channel, f"Channel({read.matrix.tolist()})")
+    return _Way(truths, reports, counts, channel)
 
 
 def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
@@ -405,7 +409,7 @@ def _unary(level: float, users: Users) -> Analysed:
     columns = state.read_once(
         "unary", file.file_id, [file], lambda: (read_bit_columns(Source(file.name, file.bytes())),)
     )
-    read, reading = columns[0], ""
+    read, reading = columns[0], {}
     if read is not None:
         named = ", ".join(f"“{plain(one, 40)}”" for one in read.columns[:_MOST_FORCED])
         more = len(read.columns) - _MOST_FORCED
@@ -424,10 +428,12 @@ def _unary(level: float, users: Users) -> Analysed:
             if read.bits is None:
                 read = _settled(read, found[0])
         source, table = _source(*found), found[0]
-        reading = (
-            f", layout={table.layout!r}, category={table.category_name!r}, count={table.count_name!r}, "
-            f"has_header={table.has_header}"
-        )
+        reading = {
+            "layout": table.layout,
+            "category": table.category_name,
+            "count": table.count_name,
+            "has_header": table.has_header,
+        }
     n = read.n
     if n is None:
         with right:
@@ -484,7 +490,7 @@ def _analysed_bits(
     users: Users,
     file: state.File,
     source: str,
-    reading: str,
+    reading: dict[str, Any],
 ) -> Analysed:
     notes = list(read.notes)
     bits = None
@@ -503,62 +509,18 @@ def _analysed_bits(
         ):
             return analyse_unary(read.support, protocol, n, level, users, bits)
 
-    key = (file.file_id, reading, protocol, n, level, users)
+    key = (file.file_id, tuple(reading.items()), protocol, n, level, users)
     result = state.cached("other_unary", key, analyse)
-    if read.bits is None:
-        imports = ""
-        data = f"names, bits = {list(read.labels)!r}, None\nsupport = {read.support.tolist()}  # ones of each category\n"
-    else:
-        imports, data = _IMPORTS_OF_BITS, _BITS_OF_FILE.format(file=file.name, reading=reading)
-    script = _SCRIPT_OF_UNARY.format(
+    ones = dict(zip(read.labels, read.support.tolist(), strict=True))
+    again = script(
+        "/your_reports?made=unary",
+        [] if read.bits is None else [file.name],
+        **({"ones": ones} if read.bits is None else {"reading": reading}),
         source=source,
-        imports=imports,
-        data=data,
-        k=protocol.k,
         epsilon=protocol.epsilon,
         optimized=protocol.optimized,
         n=n,
         level=level,
         users=users,
     )
-    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), script, source)
-
-
-_PRINTED = """print("epsilon:", found.epsilon, "fit:", found.fit, "certificate:", found.certificate)
-for i, name in enumerate(names):
-    print(name, {key: float(values[i]) for key, values in found.estimates.items()})
-    if found.intervals is not None:
-        print("   interval of Inv:", float(found.intervals[0].low[i]), float(found.intervals[0].high[i]))
-"""
-_SCRIPT_OF_CHANNEL = '''"""Repeats the analysis of collected reports. Run it from the folder that holds rr_core."""
-
-from rr_core.protocols import Channel
-from rr_core.reports.other_protocols import analyse_channel
-
-SOURCE = {source!r}  # of the reports
-reports = {reports}
-names = {names}  # of the truths, in the order of the table's rows
-channel = {code}
-found = analyse_channel(list(reports.values()), channel, level={level!r}, users={users!r})
-print("reports:", SOURCE, reports)
-''' + _PRINTED.replace("{", "{{").replace("}", "}}")
-_IMPORTS_OF_BITS = """from pathlib import Path
-
-from rr_core.io import Source
-from rr_core.io.unary_reports import read_unary  # needs pyarrow
-"""
-_BITS_OF_FILE = """FILE = {file!r}  # it stayed with you: put it beside this script
-
-read = read_unary(Source(FILE, Path(FILE).read_bytes()){reading})
-names, support, bits = read.labels, read.support, (read.bits, read.times)
-"""
-_SCRIPT_OF_UNARY = '''"""Repeats the analysis of collected reports. Run it from the folder that holds rr_core."""
-
-{imports}from rr_core.protocols import UnaryEncoding
-from rr_core.reports.other_protocols import analyse_unary
-
-SOURCE = {source!r}  # of the reports
-{data}print("reports:", SOURCE)
-protocol = UnaryEncoding({k}, {epsilon!r}, optimized={optimized})
-found = analyse_unary(support, protocol, {n}, level={level!r}, users={users!r}, bits=bits)
-''' + _PRINTED.replace("{", "{{").replace("}", "}}")
+    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), again, source)

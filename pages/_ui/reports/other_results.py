@@ -22,8 +22,8 @@ from rr_core.figures.unary import ESTIMATE_NAMES
 from rr_core.figures.view import Order, bars
 from rr_core.figures.wording import between as ends
 from rr_core.figures.wording import chance_at_most
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
-from rr_core.plain_text import plain
+from rr_core.io.csv_files import csv_bytes
+from rr_core.plain_text import csv_cell, plain, untouched
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import Interval
 from rr_core.reports.other_protocols import OtherAnalysis
@@ -136,12 +136,8 @@ def interval_in_words(interval: Interval, category: int, share: float) -> str:
 
 def _columns(analysed: Analysed) -> dict[str, Any]:
     """The table at full precision: shares, and the limits of Inv's intervals for each category and for all."""
-    result = analysed.result
     columns: dict[str, Any] = {} if analysed.counts is None else {analysed.counted.lower(): analysed.counts}
-    columns |= result.estimates
-    for ending, interval in zip(("", "_all"), result.intervals or (), strict=False):
-        columns[f"inv_low{ending}"], columns[f"inv_high{ending}"] = interval.low, interval.high
-    return columns
+    return columns | analysed.result.columns()
 
 
 def table(analysed: Analysed) -> None:

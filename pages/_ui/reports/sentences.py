@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.figures.style import QUANTITIES, number, percent, round_up, whole
+from rr_core.figures.style import QUANTITIES, number, percent, whole
 from rr_core.figures.wording import between
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
@@ -20,6 +20,7 @@ from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
 from rr_core.reports.epsilon_fit import FitTest
 from rr_core.reports.intervals import too_few_reports
+from rr_core.rounding import round_up
 
 _DOMAINS = {
     "seen": "all of them are in the files",

@@ -37,12 +37,12 @@ from rr_core.io import (
     too_few,
     within,
 )
-from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
 from rr_core.limits import EPSILON_MAX, EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
-from rr_core.plain_text import plain
+from rr_core.plain_text import csv_cell, plain
 from rr_core.reports import analysis
 from rr_core.reports.epsilon_fit import collections_for, fit_test, plausible_epsilon
 from rr_core.scenario import Draw
