@@ -1,7 +1,7 @@
 """What a page of the app shows, computed again from the page's link: what a downloaded script calls.
 
 >>> print(recompute("/estimators?dist=zipf&k=3&s=1&eps=2&n=1000&seed=5").table["mle_star"].round(3))
-[0.551 0.241 0.208]
+[0.547 0.286 0.167]
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _channel(draw: Draw, query: Mapping[str, str], *, matrix: Any | None = None)
         "reports": found.counts,
         "certificate of MLE": found.mle.gap,
     }
-    names = users_in_rows(draw, channel.k)[1] or range(1, channel.k + 1)
+    names = settings.names(users_in_rows(draw, channel.k)[1]) or range(1, channel.k + 1)
     return Recomputed(numbers, {"category": names, **found.columns()})
 
 

@@ -4,7 +4,7 @@ computed from them and a scenario. The page and `rr_core.recompute` share it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,10 @@ class ChannelSettings:
         if self.design == "geometric":
             return Channel.truncated_geometric(k, epsilon)
         return Channel.k_rr(RandomizedResponse(k, epsilon))
+
+    def names(self, labels: Sequence[str] | None) -> Sequence[str] | None:
+        """Names of the channel's truths, whose categories have these labels; None for numbers."""
+        return labels if self.design != "warner" else (labels[0] if labels else "1", "not so")
 
     def rows(self, scenario: Scenario) -> int:
         """How many categories the channel has in this scenario, where the last ones are merged."""

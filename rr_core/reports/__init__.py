@@ -1,17 +1,14 @@
 """Statistics of collected reports, whose truth nobody knows.
 
-    analysis      everything in closed form about one set of reports; which of the four estimates is nearest to
-                  the truth
-    intervals     intervals of Inv, of each category and of all at once; exact tests: which categories somebody has,
-                  and whether the largest or the smallest count speaks against epsilon
-    epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible
-    low_counts    categories, and names in a file, with fewer reports than noise alone brings
-    two_reports   the exact test and intervals where there are two reports
-    other_protocols  reports of unary encoding, Warner's design, forced response or any channel
-    measured      how often intervals and test were right in simulated collections
-
-The script that the app offers for download imports `analyse`, `Analysis`, `fit_test` and `plausible_epsilon` from here
-and reads the attributes of what they return: these names are promises to the people who have such a script.
+analysis      everything in closed form about one set of reports; which of the four estimates is nearest to
+              the truth
+intervals     intervals of Inv, of each category and of all at once; exact tests: which categories somebody has,
+              and whether the largest or the smallest count speaks against epsilon
+epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible
+low_counts    categories, and names in a file, with fewer reports than noise alone brings
+two_reports   the exact test and intervals where there are two reports
+other_protocols  reports of unary encoding, Warner's design, forced response or any channel
+measured      how often intervals and test were right in simulated collections
 """
 
 from rr_core.reports.analysis import Analysis, Nearest, analyse, nearest

@@ -9,15 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from pages._ui.downloads import script_text
 from pages._ui.ibu import sections
-from pages._ui.ibu.results import _SCRIPT, record_csv
+from pages._ui.ibu.results import record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
 from rr_core.ibu.path import log_spaced
 from rr_core.ibu.starts import Start
 from tests.app.opening import charts, checked, opened, widget
-from tests.app.test_scripts import printed
 from tests.sentences import holds, recomputes
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
@@ -167,22 +165,6 @@ def test_record_as_csv():
     assert [int(row["iteration"]) for row in rows] == path.iterations.tolist()
     for name in ("squared_distance", "log_likelihood_gap", "certificate"):
         np.testing.assert_array_equal([float(row[name]) for row in rows], getattr(path, name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", [Start("zero", 3), Start("typed", weights=tuple(range(1, 51)))])
-def test_script_prints_the_record(start, tmp_path):
-    script = script_text(SCENARIO) + _SCRIPT.format(last=200, start=start)
-    lines = printed(script, tmp_path)
-    begin = lines.index("iteration,squared_distance,log_likelihood_gap,certificate") + 1
-    draw = SCENARIO.draw()
-    path = ibu_path(draw.counts, draw.mechanism, log_spaced(200), start.distribution(draw.counts))
-    for t, line in enumerate(lines[begin:]):
-        iteration, distance, gap, certificate = line.split(",")
-        assert int(iteration) == path.iterations[t]
-        expected = path.squared_distance[t], path.log_likelihood_gap[t], path.certificate[t]
-        np.testing.assert_allclose([float(distance), float(gap), float(certificate)], expected, rtol=1e-9)
-    assert len(lines) - begin == len(path.iterations)
 
 
 def test_every_way_has_its_note():

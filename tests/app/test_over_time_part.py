@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from pages._ui.downloads import joined, script_text
 from pages._ui.protocols import over_time
 from pages._ui.protocols.over_time import SETTINGS, TimeSettings
 from pages._ui.work import Work
@@ -15,7 +14,6 @@ from rr_core import Scenario
 from rr_core.figures.over_time import NAMES
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_protocols_page import said
-from tests.app.test_scripts import printed
 
 ALL = ",".join(NAMES)
 SCENARIOS = [
@@ -109,32 +107,6 @@ def test_the_sentence_about_one_person():
     assert "**1** time." in over_time._in_words(("a", "b"), (1, 0), 1, 1.0)
     assert "eᵋ = **2.72**" in text
     assert "<i>" not in over_time._in_words(("<i>a</i>", "b"), (1, 2), 3, 1.0).replace("\\<", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [8, 300])
-def test_the_script_prints_what_is_on_screen(k, tmp_path):
-    work = Work(Scenario("zipf", k, 1.0, 1.0, 500, 3).draw())
-    settings = TimeSettings(tuple(NAMES), 10, every=3)
-    shown = over_time._exposure(work, settings)
-    script = over_time._script(settings, work.draw.scenario, shown.people)
-    lines = printed(joined(script_text(work.draw.scenario), script, True), tmp_path)
-    head, *rows = over_time._data_csv(settings, work.draw.scenario, shown).decode().splitlines()
-    file = dict(
-        zip(
-            head.replace('"', "").split(","), zip(*(row.split(",") for row in rows), strict=True), strict=True
-        )
-    )
-    for key, right in shown.right.items():
-        assert f"{key} guessed right: {right.tolist()}" in lines, key
-        for name, words in (
-            ("epsilon", "epsilon"),
-            ("epsilon_in_turn", "epsilon in turn, shared noise known"),
-        ):
-            (line,) = [line for line in lines if line.startswith(f"{key} {words}: ")]
-            printed_ones = [float(one) for one in line.partition(": [")[2].rstrip("]").split(",")]
-            in_file = [float(one or "inf") for one in file[f"{key}_{name}"]]
-            assert printed_ones == in_file, (key, name)
 
 
 def test_the_file_has_a_row_for_each_day_on_the_axis():

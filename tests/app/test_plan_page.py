@@ -8,12 +8,12 @@ import itertools
 import re
 from dataclasses import replace
 from functools import cache
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 
-from pages._ui.downloads import joined, script_text
-from pages._ui.plan import downloads, sentences
+from pages._ui.plan import sentences
 from pages._ui.plan.downloads import summary
 from pages._ui.plan.results import map_ranges
 from pages._ui.plan.sections import replicates, simulated_points
@@ -29,6 +29,7 @@ from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.populations import zipf
 from rr_core.rounding import round_up
+from rr_core.script import script
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_scripts import printed
@@ -342,25 +343,30 @@ def test_map_as_csv(kind):
     ],
 )
 def test_script_prints_the_plan(changes, tmp_path):
-    """The plan first, and nothing of the one draw that other pages are about."""
+    """The plan, and nothing of the one draw that other pages are about."""
     found = planned(**changes)
-    lines = printed(joined(script_text(SCENARIO), downloads.script(found, 1e-7), True), tmp_path)
-    least = required_epsilon(found.settings.target, 40, 30_000, theta())
-    said = {"n": f"The plan: {found.n:,} users", "eps": f"The plan: epsilon = {least!r:.11}"}
-    assert lines[0].startswith(said[found.settings.find])
-    assert lines[1] == f"epsilon = {found.epsilon}, N = {found.n:,} users, K = 40 categories"
-    assert lines[2] == f"This is enough so that {promise_text(found.settings.target)}."
-    about = found.settings.about
-    assert f"reached, {about.measure}: {found.value:.10g} ({about.unit})" in lines
-    assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
-    for bits, users in zip(found.price.bits, found.price.users, strict=True):
-        assert any(
-            line.startswith(f"{bits:.4g} bits less") and f": {users:.0f} users" in line for line in lines
-        )
-    rows = {row.key: row for row in sentences.compared_protocols(found)}
-    assert any(line.startswith(f"rr: rmse {rows['rr'].rmse:.10g}, users") for line in lines)
+    query = urlencode({**SCENARIO.to_query(), **found.settings.to_query()})
+    lines = printed(script(f"/plan?{query}", delta=1e-7), tmp_path)
+    about, rows = found.settings.about, sentences.compared_protocols(found)
     now = shuffling.shuffled(found.epsilon, found.n, 1e-7)
-    assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
+    rr = next(row for row in rows if row.key == "rr")
+    for line in (
+        "K = 40",
+        f"epsilon = {found.epsilon!r}",
+        f"N = {found.n}",
+        f"reached, {about.measure} ({about.unit}) = {float(found.value)!r}",
+        f"central epsilon after shuffling = {float(now.epsilon)!r}",
+        f"its condition holds = {now.holds}",
+    ):
+        assert line in lines
+    assert any(line.startswith(f"rr = {{'rmse': {float(rr.rmse)!r}, 'users'") for line in lines)
+    assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
+    saved = (tmp_path / "recomputed.csv").read_text().splitlines()[1:]
+    price = found.price
+    expected = zip(price.bits, price.epsilons, price.users, strict=True)
+    assert [tuple(map(float, row.split(","))) for row in saved] == [
+        tuple(map(float, row)) for row in expected
+    ]
 
 
 def test_summary_says_the_plan_and_needs_nothing_else():

@@ -6,15 +6,11 @@ import re
 
 import pytest
 
-from pages._ui.downloads import joined, script_text
-from pages._ui.protocols import channel, posterior, unary
+from pages._ui.protocols import channel, posterior
 from pages._ui.protocols.channel import SETTINGS, ChannelSettings
 from pages._ui.work import Work
 from rr_core import Scenario
-from rr_core.io.channel_file import read_matrix
-from rr_core.protocols import UnaryEncoding
 from tests.app.opening import charts, checked, opened, widget
-from tests.app.test_scripts import printed
 from tests.sentences import holds
 
 ENDS = ["k=2&eps=0.01&n=1", "k=2&eps=20&n=1000000000", "k=1500000&eps=0.01&n=1000", "k=60&eps=20&n=50"]
@@ -181,34 +177,6 @@ def test_unary_encoding_at_the_ends_of_every_control(bits, scenario):
 def test_an_unknown_encoding_in_a_link_is_told():
     page = opened("protocols", "part=unary&bits=morse")
     assert "morse" in " ".join(one.value for one in page.warning)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "own"),
-    [
-        *((ChannelSettings(design), None) for design in DESIGN_NAMES),
-        (ChannelSettings("own"), "0.5 0.5; 0.1 0.9; 0.3 0.7"),
-    ],
-)
-def test_the_script_prints_what_is_on_screen(settings, own, tmp_path):
-    draw = Scenario("exam", epsilon=1.0, n=2000, seed=3).draw()
-    shown = channel._shown(Work(draw), settings, None if own is None else read_matrix(own))
-    lines = printed(
-        joined(script_text(draw.scenario), channel._SCRIPT.format(code=shown.code), True), tmp_path
-    )
-    assert f"reports: {shown.collected.counts.tolist()}" in lines
-    (mle,) = [line for line in lines if line.startswith("mle: ")]
-    assert mle.startswith(f"mle: {shown.collected.mle.theta.tolist()}"[:30])
-
-
-@pytest.mark.slow
-def test_the_script_of_unary_encoding_prints_what_is_on_screen(tmp_path):
-    draw = Scenario("zipf", 8, 1.0, 1.0, 500, 3).draw()
-    found = unary._collect(draw, UnaryEncoding(8, 1.0, True))
-    lines = printed(joined(script_text(draw.scenario), unary._SCRIPT.format(optimized=True), True), tmp_path)
-    assert f"ones: {found.support.tolist()}" in lines
-    assert unary._data_csv(draw, found).startswith(b'"category","ones","inv","inv_n","inv_p","mle"')
 
 
 def test_data_have_no_truth():

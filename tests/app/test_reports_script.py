@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
 import gzip
 import io
+import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rr_core.io import AllSeen, Listed, Names, Size, read_list, recompute, report_files
+from rr_core.io import AllSeen, Listed, Names, Size, read_list, report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_cell
+from rr_core.recompute import _as_seen, _plain
+from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 
@@ -56,66 +59,73 @@ def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
     """These lines of CSV are the app's rows of these categories."""
     header, *printed = csv.reader(io.StringIO("\n".join(lines), newline=""))
     expected = found.columns(chosen)
-    assert header == list(expected)
+    assert [name for name in header if name != "category_json"] == list(expected)
     assert len(printed) == chosen.size
     for name, cells in zip(header, zip(*printed, strict=True), strict=True):
         if name == "category":
             assert list(cells) == [csv_cell(label) for label in expected[name]]
+        elif name == "category_json":
+            assert list(map(json.loads, cells)) == expected["category"].tolist()
         elif name == "above_zero":
             assert [cell == "True" for cell in cells] == expected[name].tolist()
         else:
-            assert list(map(float, cells)) == pytest.approx(expected[name].tolist(), rel=1e-12, abs=1e-300)
+            assert list(map(float, cells)) == expected[name].tolist()
 
 
-def numbers_of(line: str) -> list[float]:
-    return [float(text) for text in re.findall(r"= (\S+?)(?:,|$)", line)]
-
-
-def check(lines: list[str], found: Results) -> None:
-    """Everything printed is what the app holds."""
-    mechanism = found.used.mechanism
-    k, n, *privacy = numbers_of(lines[0])
-    assert (k, n) == (mechanism.k, found.used.n)
-    assert privacy == pytest.approx([mechanism.epsilon, mechanism.p, mechanism.q], rel=1e-14)
-    assert lines[1] == "The files, K and N are those that the app saw."
-    assert lines[2] == f"reports outside the domain, left out: {found.used.collected.outside_total}"
+def check(lines: list[str], found: Results, folder: Path) -> None:
+    """Everything printed and saved is what the app holds."""
+    mechanism, simulated, compared = found.used.mechanism, found.simulated, found.analysis.nearest
+    start = next(i for i, line in enumerate(lines) if line.startswith("category,"))
     top = found.used.by_reports[:20]
-    start = lines.index(f"the {top.size} most reported of {mechanism.k}:") + 1
-    check_table(lines[start : start + top.size + 1], found, top)
-    rest = lines[start + top.size + 1 :]
-    simulated, compared = found.simulated, found.analysis.nearest
+    assert lines[-2:] == [f"({top.size} of {mechanism.k} rows)", ""]
+    check_table(lines[start:-2], found, top)
+    told = dict(line.split(" = ", 1) for line in lines[:start])
+    expected: dict[str, object] = {
+        "K": mechanism.k,
+        "N": found.used.n,
+        "epsilon": mechanism.epsilon,
+        "p": mechanism.p,
+        "q": mechanism.q,
+        "files": "The files, K and N are those that the app saw.",
+        "reports outside the domain, left out": found.used.collected.outside_total,
+    }
+    rejected = simulated is not None and simulated.fit.rejects(0.05)
     if simulated is not None:
-        tested = simulated.fit
-        fit, counted, few, many, verdict, *rest = rest
-        assert (
-            verdict == f"fit: the stated epsilon is {'rejected' if tested.rejects(0.05) else 'not rejected'}"
-        )
-        assert numbers_of(fit) == pytest.approx([tested.statistic, tested.p_value, tested.done], rel=1e-12)
-        assert numbers_of(counted) == pytest.approx([tested.floor, tested.lowest, tested.below], rel=1e-12)
-        extremes, most = tested.extremes, int(found.used.collected.counts.max())
-        assert numbers_of(few) == pytest.approx([extremes.fewest, tested.ceiling], rel=1e-12)
-        assert numbers_of(many) == pytest.approx([most, extremes.most], rel=1e-12)
-    if simulated is not None and simulated.plausible is not None:
-        words, _, low = rest.pop(0).rpartition(" ")
-        assert words == "plausible epsilon: at least"
-        assert float(low) == pytest.approx(simulated.plausible.low, rel=1e-12)
-    if simulated is not None and simulated.fit.rejects(0.05):
-        assert rest == [
-            "nearest to the truth: settle epsilon first",
-            "",
-        ]
-        return
-    best, *more, differences, errors, end = rest
-    assert set(re.findall(r"Inv\w|MLE\*", best)) == {recompute.NAMES[name] for name in compared.tied}
-    tied = [found.analysis.estimates[name] for name in compared.tied]
-    assert ("cannot be told" in best) == (np.ptp(tied, axis=0).max() > 1e-12)
-    same = f"the same in every category: {', '.join(recompute.NAMES[name] for name in compared.same)}"
-    assert (same in more) == (len(compared.same) > 1)
-    assert ("no category is told" in " ".join(more)) == (not found.analysis.above.above.any())
-    for line, values in ((differences, compared.differences), (errors, compared.standard_errors)):
-        printed = map(float, re.findall(r": ([-\w.]+)[,}]", line))
-        assert list(printed) == pytest.approx(list(values.values()), rel=1e-12)
-    assert end == ""
+        tested, extremes = simulated.fit, simulated.fit.extremes
+        expected |= {
+            "fit: statistic": tested.statistic,
+            "fit: p-value": tested.p_value,
+            "fit: simulated": tested.done,
+            "fit: N q": tested.floor,
+            "fit: fewest reports": tested.lowest,
+            "fit: categories below": tested.below,
+            "fit: so few with a chance of at most": extremes.fewest,
+            "fit: N p": tested.ceiling,
+            "fit: most reports": found.used.collected.counts.max(),
+            "fit: so many with a chance of at most": extremes.most,
+            "fit: the stated epsilon is": "rejected" if rejected else "not rejected",
+        }
+        if simulated.plausible is not None:
+            expected["plausible epsilon: at least"] = simulated.plausible.low
+    labels = {entry.name: entry.label for entry in REGISTRY}
+    if rejected:
+        expected["nearest to the truth"] = "settle epsilon first"
+    else:
+        tied = [found.analysis.estimates[name] for name in compared.tied]
+        sure = "" if np.ptp(tied, axis=0).max() <= 1e-12 else ", which cannot be told"
+        expected |= {
+            "nearest to the truth, as estimated": " or ".join(map(labels.__getitem__, compared.tied)) + sure,
+            f"estimated squared error beyond that of {labels[compared.best]}": compared.differences,
+            "standard errors of these": compared.standard_errors,
+        }
+        if len(compared.same) > 1:
+            expected["the same in every category"] = ", ".join(map(labels.__getitem__, compared.same))
+        if not found.analysis.above.above.any():
+            words = "report Inv with its intervals, or no table at all"
+            expected["no share is larger than chance alone could make it"] = words
+    assert told == {name: str(_plain(value)) for name, value in expected.items()}
+    saved = (folder / "recomputed.csv").read_text("utf-8-sig").removesuffix("\n").split("\n")
+    check_table(saved, found, np.arange(mechanism.k))
 
 
 def save(folder: Path, *sources: tuple[str, bytes]) -> None:
@@ -129,7 +139,7 @@ def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
     listed = Listed(np.array([*HOSTILE, "nobody"], dtype=object))
     found = analysed([file], listed, epsilon=0.7, replicates=100, seek=True)
     save(tmp_path, file)
-    check(run(report_files.script(found), tmp_path), found)
+    check(run(report_files.script(found), tmp_path), found, tmp_path)
 
 
 @pytest.mark.slow
@@ -152,11 +162,7 @@ def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
         *(f"not reported {i}" for i in (10, 11, 12)),
     ]
     save(tmp_path, *sources)
-    lines = run(report_files.script(found), tmp_path, "--all")
-    assert lines[-2] == "wrote results.csv"
-    check([*lines[:-2], ""], found)
-    everything = (tmp_path / "results.csv").read_text("utf-8-sig").removesuffix("\n").split("\n")
-    check_table(everything, found, np.arange(26))
+    check(run(report_files.script(found), tmp_path), found, tmp_path)
 
 
 @pytest.mark.slow
@@ -167,8 +173,8 @@ def test_all_seen_in_a_list_without_a_header(tmp_path):
     assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
     save(tmp_path, source)
     script = report_files.script(found)
-    assert "HEADER: bool | None = False\n" in script
-    check(run(script, tmp_path), found)
+    assert "has_header=False,\n" in script
+    check(run(script, tmp_path), found, tmp_path)
 
 
 @pytest.mark.slow
@@ -180,7 +186,7 @@ def test_parquet(tmp_path):
     found = analysed([source], AllSeen(), layout="counts", category="report", count="n")
     assert found.used.n == 19 * 7
     save(tmp_path, source)
-    check(run(report_files.script(found), tmp_path), found)
+    check(run(report_files.script(found), tmp_path), found, tmp_path)
 
 
 @pytest.mark.slow
@@ -189,7 +195,7 @@ def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
     found = analysed([("r.csv", data)], Size(7), names=Names(("NA", "it's"), (("Bus", "bus"),)))
     assert found.used.collected.outside_total == 44
     save(tmp_path, ("r.csv", data))
-    check(run(report_files.script(found), tmp_path), found)
+    check(run(report_files.script(found), tmp_path), found, tmp_path)
     source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
     found = analysed([source], AllSeen(), p=1 - 0.3)
     turned = np.array([380, 620])
@@ -199,7 +205,7 @@ def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
     swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.mechanism))
     save(tmp_path, source)
     lines = run(report_files.script(swapped), tmp_path)
-    check(lines, swapped)
+    check(lines, swapped, tmp_path)
     assert "no,620," in "\n".join(lines)
 
 
@@ -210,8 +216,8 @@ def test_nothing_is_called_nearest_where_epsilon_is_rejected(tmp_path):
     found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
     save(tmp_path, ("reports.csv", data))
     lines = run(report_files.script(found), tmp_path)
-    check(lines, found)
-    assert "nearest to the truth: settle epsilon first" in lines
+    check(lines, found, tmp_path)
+    assert "nearest to the truth = settle epsilon first" in lines
 
 
 @pytest.mark.slow
@@ -220,33 +226,35 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
     found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
     script = report_files.script(found)
     assert report_files.categories_file(found).decode().split("\n") == [*names, ""]
-    assert "LISTED: list[str] | None = None\n" in script
+    assert "listed='categories.txt',\n" in script
     assert "c150" not in script
     save(
         tmp_path,
         ("r.csv", counts_csv(names, range(201))),
         ("categories.txt", report_files.categories_file(found)),
     )
-    check(run(script, tmp_path), found)
+    check(run(script, tmp_path), found, tmp_path)
 
 
 def test_script_holds_names_as_literals_only():
     listed = read_list("a\nb\nEND\"\"\"\n'''; import os\n# End of the settings.\nc")
     found = analysed([("r.csv", counts_csv(["a", "b"], [5, 6]))], listed)
-    script = report_files.script(found)
-    inside: dict[str, object] = {}
-    exec(compile(script, "recompute.py", "exec"), inside)
-    assert inside["LISTED"] == list(listed.labels)
-    assert inside["REPLICATES"] == 0
+    (call,) = [
+        node
+        for node in ast.walk(ast.parse(report_files.script(found)))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "rr_core.recompute"
+    ]
+    told = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
+    assert told["listed"] == list(listed.labels)
+    assert told["replicates"] == 0
 
 
-def test_other_reports_than_the_apps_are_pointed_out(monkeypatch):
-    for name, value in {"K": 2, "N": 9, "SHA256": "x"}.items():
-        monkeypatch.setattr(recompute, f"APP_{name}", value)
-    assert recompute.compared(2, 9, "x") == "The files, K and N are those that the app saw."
-    assert "but the bytes of the files are not" in recompute.compared(2, 9, "y")
+def test_other_reports_than_the_apps_are_pointed_out():
+    assert _as_seen(2, 9, "x", 2, 9, "x") == "The files, K and N are those that the app saw."
+    assert "but the bytes of the files are not" in _as_seen(2, 9, "y", 2, 9, "x")
     for k, n in ((3, 9), (2, 8)):
-        assert recompute.compared(k, n, "x").startswith("NOT WHAT THE APP SAW: it had K = 2, N = 9.")
+        told = _as_seen(k, n, "x", 2, 9, "x")
+        assert told.startswith("NOT WHAT THE APP SAW: it had K = 2, N = 9.")
 
 
 def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):

@@ -11,23 +11,46 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.downloads import COLUMNS, chart_html, data_csv, script_text
+from pages._ui.downloads import COLUMNS, chart_html, data_csv
+from pages._ui.ibu import results
+from pages._ui.ibu.results import record_csv
+from pages._ui.protocols import channel, over_time, posterior, unary
 from pages._ui.state import Origin
 from pages._ui.upload import origin
 from pages._ui.work import Work
-from rr_core import Population, Scenario
+from rr_core import Population, Scenario, recompute
 from rr_core.comparison import compare
 from rr_core.figures.inv_negatives import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
+from rr_core.ibu import Start
 from rr_core.io import read_distribution
+from rr_core.io.channel_file import read_matrix
 from rr_core.law import negatives
 from rr_core.plain_text import csv_cell
+from rr_core.protocols import UnaryEncoding
+from rr_core.protocols.settings import (
+    DESIGNS,
+    DRAWS,
+    SCHEMES_IN_ORDER,
+    ChannelSettings,
+    TimeSettings,
+    write_channel,
+    write_time,
+)
+from rr_core.recompute import PAGES
+from rr_core.script import script
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
@@ -58,36 +81,150 @@ def printed(script: str, folder: Path, *, upload: bool = False) -> list[str]:
     return run.stdout.splitlines()
 
 
-def check(lines: list[str], draw) -> None:
-    """The printed numbers are those of the draw."""
+def rows_of(data: bytes) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a CSV file."""
+    header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    return header, rows
+
+
+def same_table(ours: bytes, pages: bytes) -> None:
+    """Every number and name of the page's file is in ours, digit for digit as a double."""
+    (header, mine), (other, theirs) = rows_of(ours), rows_of(pages)
+    assert header == other
+    assert len(mine) == len(theirs) > 0
+    for one, two in zip(mine, theirs, strict=True):
+        for a, b in zip(one, two, strict=True):
+            assert a == b or float(a) == float(b) or (float(a) != float(a) and float(b) != float(b))
+
+
+def check(text: str, folder: Path, draw, *, upload: bool = False) -> None:
+    """What a script prints and saves are the numbers of the draw."""
+    lines = printed(text, folder, upload=upload)
     result, mechanism = compare(draw), draw.mechanism
-    assert lines[0] == f"p = {mechanism.p:.10g}, q = {mechanism.q:.10g}"
     found = negatives(result.estimates["inv"], draw.true_counts, draw.mechanism)
-    assert lines[1] == f"Inv: {found.count} negatives, sum {found.total:.10g}"
-    text = "\n".join(lines)
+    for line in (
+        f"p = {mechanism.p!r}",
+        f"q = {mechanism.q!r}",
+        f"negatives of Inv = {found.count}",
+        f"their sum = {found.total!r}",
+    ):
+        assert line in lines
     for metric, errors in result.errors.items():
-        shown = re.search(rf"^{metric} (.*)$", text, re.MULTILINE)
-        assert shown
-        assert shown[1] == str({name: float(f"{error:.10g}") for name, error in errors.items()})
-    start = lines.index("category,true,observed,inv,inv_n,inv_p,mle_star") + 1
-    names = draw.population.labels or tuple(map(str, range(1, draw.scenario.k + 1)))
-    for i, line in enumerate(lines[start : start + min(20, draw.scenario.k)]):
-        assert line.startswith(names[i])
-        cells = line.removeprefix(names[i] + ",").split(",")
-        estimates = [float(result.estimates[name][i]) for name in COLUMNS[3:]]
-        assert cells == [str(draw.true_counts[i]), str(draw.counts[i]), *map(str, estimates)]
+        assert f"{metric} = { {name: float(error) for name, error in errors.items()} }" in lines
+    same_table((folder / "recomputed.csv").read_bytes(), data_csv(Work(draw)))
+
+
+def link_to(page: str, scenario: Scenario, **own: str) -> str:
+    return f"/{page}?{urlencode({**scenario.to_query(), **own})}"
+
+
+EXAM = Scenario("exam", epsilon=1.0, n=2000, seed=3)
+LARGE = Scenario("zipf", 300, 1.0, 1.0, 500, 3)
+
+
+def channel_csv(settings: ChannelSettings, own: str | None = None) -> bytes:
+    return channel._data_csv(channel._shown(Work(EXAM.draw()), settings, own and read_matrix(own)))
+
+
+def unary_csv() -> bytes:
+    return unary._data_csv(EXAM.draw(), unary._collect(EXAM.draw(), UnaryEncoding(12, 1.0, True)))
+
+
+def posterior_csv(prior: float) -> bytes:
+    return posterior._data_csv(EXAM.draw(), posterior._summarise(EXAM.draw(), prior, DRAWS))
+
+
+def over_time_csv(scenario: Scenario, settings: TimeSettings) -> bytes:
+    work = Work(scenario.draw())
+    return over_time._data_csv(settings, scenario, over_time._exposure(work, settings))
+
+
+def ibu_csv(start: Start) -> bytes:
+    return record_csv(results._compute(Work(EXAM.draw()), start, 200))
+
+
+OWN = "0.5 0.5; 0.1 0.9; 0.3 0.7"
+TIMES = TimeSettings(SCHEMES_IN_ORDER, 10, every=3)
+# A page that has a script, its link, what the script is told beside, and the page's own file of the same numbers.
+SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], bytes]]] = [
+    *(
+        (page, EXAM, {}, {}, lambda: data_csv(Work(EXAM.draw())))
+        for page in ("noisy_histogram", "inv_negatives", "estimators", "geometry")
+    ),
+    *(
+        ("ibu", EXAM, {}, {"start": asdict(start), "iterations": 200}, partial(ibu_csv, start))
+        for start in (Start(), Start("zero", 3), Start("typed", weights=tuple(range(1, 13))))
+    ),
+    *(
+        ("protocols/channel", EXAM, write_channel(one) or {"channel": "k_rr"}, {}, partial(channel_csv, one))
+        for one in map(ChannelSettings, DESIGNS)
+        if one.design != "own"
+    ),
+    (
+        "protocols/channel",
+        EXAM,
+        {"channel": "own"},
+        {"matrix": [[0.5, 0.5], [0.1, 0.9], [0.3, 0.7]]},
+        partial(channel_csv, ChannelSettings("own"), OWN),
+    ),
+    ("protocols/unary", EXAM, {"bits": "oue"}, {}, unary_csv),
+    ("protocols/posterior", EXAM, {}, {}, partial(posterior_csv, 0.5)),
+    ("protocols/posterior", EXAM, {"prior": "own", "alpha": "3.25"}, {}, partial(posterior_csv, 3.25)),
+    *(
+        ("protocols/time", one, write_time(TIMES), {}, partial(over_time_csv, one, TIMES))
+        for one in (EXAM, LARGE)
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=lambda i: f"{SCRIPTS[i][0]}-{i}")
+def test_every_script_gives_the_numbers_of_the_pages_file(number, tmp_path):
+    name, scenario, own, settings, data = SCRIPTS[number]
+    page, _, part = name.partition("/")
+    query = {one: text for one, text in own.items() if text is not None} | ({"part": part} if part else {})
+    printed(script(link_to(page, scenario, **query), **settings), tmp_path)
+    same_table((tmp_path / "recomputed.csv").read_bytes(), data())
+
+
+def test_no_page_has_a_script_without_a_test():
+    """The plan's is in test_plan_page."""
+    assert {name for name, *_ in SCRIPTS} | {"plan"} == set(PAGES)
+
+
+def test_a_script_is_a_dozen_lines():
+    code = script(link_to("estimators", EXAM))
+    assert len(code.strip().splitlines()) <= 14
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"rr_core {version}." in code
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("/reference", "has no numbers to compute again"),
+        ("/estimators?eps=many", "which is not a number"),
+        ("/your_reports?made=magic", "is no way of making reports"),
+        ("/protocols?part=channel&channel=own", "pass it as matrix"),
+        ("/estimators?dist=upload&k=3", "pass its file"),
+    ],
+)
+def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
+    with pytest.raises(ValueError, match=words):
+        recompute(link, **({"upload": {"count": None}} if "upload" in link else {}))
 
 
 @pytest.mark.parametrize(
     "scenario",
-    [
-        Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7),
-        Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3),
-    ],
+    [Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3)],
     ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
 )
 def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):
-    check(printed(script_text(scenario), tmp_path), scenario.draw())
+    check(script(link_to("estimators", scenario)), tmp_path, scenario.draw())
+
+
+def of_upload(scenario: Scenario, of: Origin) -> str:
+    return script(link_to("estimators", scenario), [of.file], **of.reading())
 
 
 @pytest.mark.slow
@@ -96,16 +233,14 @@ def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
     with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
     scenario = Scenario("upload", 7, 1.0, 2.0, 1140, 5)
-    check(printed(script_text(scenario), tmp_path, upload=True), scenario.draw(population))
+    check(of_upload(scenario, Origin()), tmp_path, scenario.draw(population), upload=True)
     # The table that the app gives is one, too; its names are plain where the categories' are.
     population = Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])
     scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
     data = data_csv(Work(scenario.draw(population)))
     assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
     (tmp_path / "distribution.csv").write_bytes(data)
-    check(
-        printed(script_text(scenario, Origin(count="true")), tmp_path, upload=True), scenario.draw(population)
-    )
+    check(of_upload(scenario, Origin(count="true")), tmp_path, scenario.draw(population), upload=True)
 
 
 NAMED_NUMBERS = [
@@ -131,16 +266,16 @@ def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, te
     population = Population.from_weights(read.weights, list(read.labels))
     (tmp_path / name).write_bytes(data)
     scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
-    script = script_text(scenario, origin(read, name, order))
-    check(printed(script, tmp_path, upload=True), scenario.draw(population))
+    check(of_upload(scenario, origin(read, name, order)), tmp_path, scenario.draw(population), upload=True)
 
 
 @pytest.mark.slow
 def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
-    script = script_text(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))
-    with pytest.raises(AssertionError, match="There is no column “fruit”"):
-        printed(script, tmp_path, upload=True)
+    text = of_upload(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))
+    with pytest.raises(AssertionError, match="There is no column “fruit”") as told:
+        printed(text, tmp_path, upload=True)
+    assert "Traceback" not in str(told.value)
 
 
 def test_data_csv_escapes_names_and_keeps_every_digit():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -103,7 +104,7 @@ class _Shown:
     """
 
     collected: ChannelCollection
-    labels: tuple[str, ...] | None
+    labels: Sequence[str] | None
     reports: tuple[str, ...] | None
 
 
@@ -248,9 +249,7 @@ def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Sh
         reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(channel.m))
         return _Shown(made, own.truths or users_in_rows(draw, channel.k)[1], reports)
     channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
-    labels = users_in_rows(draw, channel.k)[1]
-    if settings.design == "warner":
-        labels = (labels[0] if labels else "1", "not so")
+    labels = settings.names(users_in_rows(draw, channel.k)[1])
     return _Shown(work.once("channel", settings, lambda: collect_draw(draw, channel)), labels, None)
 
 
