@@ -270,7 +270,9 @@ class _Pickers:
         if len(options) < 2:
             return default
         key = self._key(label, options, default)
-        picked = st.segmented_control(label, options, format_func=words, key=key, help=help)
+        picked = st.segmented_control(
+            label, options, format_func=words, key=key, persist_state="page", help=help
+        )
         return self._remember(key, default if picked is None else picked)
 
     def some(
@@ -283,7 +285,9 @@ class _Pickers:
         if len(options) < 2:
             return tuple(options)
         key = self._key(label, options, list(default))
-        picked = st.pills(label, options, selection_mode="multi", format_func=words, key=key)
+        picked = st.pills(
+            label, options, selection_mode="multi", format_func=words, key=key, persist_state="page"
+        )
         return tuple(self._remember(key, [one for one in options if one in picked] or list(default)))
 
     def one_or_all(
@@ -411,7 +415,13 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
         st.caption("Run or open another sweep, and it can be compared with the one on screen here.")
         return
     name = st.selectbox(
-        "Compare with", list(there), index=None, placeholder="Choose a run", key="exp_beside", width=420
+        "Compare with",
+        list(there),
+        index=None,
+        placeholder="Choose a run",
+        key="exp_beside",
+        persist_state="page",
+        width=420,
     )
     if name is None:
         return

@@ -177,12 +177,14 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
             (_CLOSE, _CIRCLES, _CURVES),
             selection_mode="multi",
             key="triangle_shown",
+            persist_state="page",
         )
         zeros_of = st.segmented_control(
             "Colour by zeros of",
             _ZEROS,
             format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
             key="triangle_zeros",
+            persist_state="page",
         )
         guidance.words(
             "Simplex",
@@ -335,6 +337,7 @@ def bias_section(work: Work) -> None:
         default="edge",
         format_func=_PLACE_LABELS.__getitem__,
         key="clouds_where",
+        persist_state="page",
     )
     clouds = work.geometry.clouds(where or "edge")
     names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(work.geometry.three)]

@@ -134,7 +134,12 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         along = st.segmented_control(
-            "Error against", list(_ALONG), default="epsilon", format_func=_ALONG.__getitem__, key="plan_along"
+            "Error against",
+            list(_ALONG),
+            default="epsilon",
+            format_func=_ALONG.__getitem__,
+            key="plan_along",
+            persist_state="page",
         )
         along = along or "epsilon"
         points = simulated_points(along, plan.epsilon, n)
@@ -148,6 +153,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
             default="rmse",
             format_func=lambda metric: METRIC_NAMES[metric].button,
             key="plan_metric",
+            persist_state="page",
         )
         wanted = long_run.start_button(_SIMULATION, "Simulate", about)
     total = times * points.size
@@ -271,6 +277,7 @@ def shuffled_reports(plan: Plan) -> float:
         value=1e-6,
         format_func=number,
         key="plan_delta",
+        persist_state="page",
         width=260,
         help="The chance that is left for the guarantee to fail; it should be far below 1/N.",
     )

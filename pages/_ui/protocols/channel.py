@@ -388,7 +388,9 @@ def _details(shown: _Shown) -> None:
     """One closer look at a time: what IBU does takes longer than the rest of the page."""
     collected = shown.collected
     looks = ["The table", "IBU"] + (["How good can it get?"] if collected.channel.identified else [])
-    look = st.segmented_control("Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}")
+    look = st.segmented_control(
+        "Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}", persist_state="page"
+    )
     if look == "IBU":
         _ibu(shown)
     elif look == looks[-1]:
