@@ -61,7 +61,13 @@ class Layers:
 
 
 def triangle(
-    reports: ThreeEstimates, theta: Array | None, names: Sequence[str], view: Frame, layers: Layers
+    reports: ThreeEstimates,
+    theta: Array | None,
+    names: Sequence[str],
+    view: Frame,
+    layers: Layers,
+    *,
+    example: bool = False,
 ) -> go.Figure:
     """The triangle with every estimate in it. A fine lattice of points makes it clickable everywhere.
 
@@ -71,6 +77,7 @@ def triangle(
         names: three category names, as they may stand in a chart.
         view: the rectangle to show; Inv is marked by an arrow when it lies outside.
         layers: what else to draw.
+        example: whether the reports are an example, and not those of the scenario.
     """
     # In a hover text "%{" would begin a number to be filled in: a joiner keeps a name that holds it as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
@@ -97,7 +104,8 @@ def triangle(
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    return figure(traces, x, y, _triangle_reading(reports), annotations=notes, **TRIANGLE_LAYOUT)
+    reading = ("An example, not the scenario's own reports. " if example else "") + _triangle_reading(reports)
+    return figure(traces, x, y, reading, annotations=notes, **TRIANGLE_LAYOUT)
 
 
 TRIANGLE_LAYOUT: dict[str, Any] = {

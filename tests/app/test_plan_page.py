@@ -137,7 +137,7 @@ def test_what_is_out_of_reach_is_said(query, reason):
     page = opened("plan", query)
     assert answer(page).startswith("##### **No answer.**")
     assert reason in answer(page)
-    assert any("no goal reached here" in one.value for one in page.markdown)
+    assert any("No goal that can be asked for" in one.value for one in page.markdown)
     assert not [button for button in page.button if button.label.startswith("Use this")]
 
 

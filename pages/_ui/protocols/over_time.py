@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, truth
+from pages._ui import chart, dials, downloads, figure_controls, guidance, link, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -125,7 +125,10 @@ def section(page: Page) -> None:
     settings = SETTINGS.current()
     shown = work.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(work, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
-    page.lead(figure, "protocols", place=place, unused=truth.unused_without("s"))
+    unused = truth.unused_without("s")
+    if link.presenting():
+        unused["n"] = "The figure is about each person by themselves, however many report."
+    page.lead(figure, "protocols", place=place, unused=unused)
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():
         left, right = st.columns(2, gap="medium")
