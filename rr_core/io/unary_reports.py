@@ -23,6 +23,8 @@ from rr_core.io.tables import AnyTable, open_table
 MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
 _ONES, _ZEROS = {"1", "true"}, {"0", "false"}
+_NAMES_OF_ONES = ("one", "ones", "support")
+_MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
 
 
@@ -105,7 +107,10 @@ def unary_of(reports: Reports) -> UnaryReports:
             f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
             "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
         )
-    if all(map(_BITS.fullmatch, labels)):
+    are_ones = reports.layout == "counts" and not {*f"{reports.count_name}".casefold().split()}.isdisjoint(
+        _NAMES_OF_ONES
+    )
+    if all(map(_BITS.fullmatch, labels)) and not are_ones:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
         raise UnreadableFile(
@@ -120,10 +125,9 @@ def unary_of(reports: Reports) -> UnaryReports:
 
 def _seems_bits(table: AnyTable, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
-    return (
-        table.hints[index].bits
-        or {row[index].strip().casefold() for row in table.sample if index < len(row)} <= _ONES | _ZEROS
-    )
+    cells = [row[index].strip().casefold() for row in table.sample if index < len(row)]
+    bits = [cell for cell in cells if cell not in _MISSING]
+    return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= _ONES | _ZEROS)
 
 
 def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
@@ -156,13 +160,13 @@ def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np
     """The bits of a piece of a column; ``before`` rows came before it."""
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     text = pc.cast(combined, pa.string())
-    text = pc.utf8_trim_whitespace(text)
+    text = pc.utf8_lower(pc.utf8_trim_whitespace(text))
     ones = pc.fill_null(pc.is_in(text, pa.array(sorted(_ONES))), False)
     known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(_ZEROS)))), False)
     if not pc.all(known).as_py():
         row = pc.index(known, False).as_py()
         cell = text[row].as_py()
-        found = "nothing" if not cell else quote(cell)
+        found = quote(pc.cast(combined, pa.string())[row].as_py()) if cell else "nothing"
         raise UnreadableFile(
             f"{table.unit.capitalize()} {table.place(before + row):,} has {found} in the column {quote(name)}, where the "
             "others have 0 or 1: mend that report, or leave it out."

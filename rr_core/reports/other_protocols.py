@@ -107,8 +107,8 @@ def analyse_channel(
         if exact and channel.k == 2:
             intervals = _intervals_of_two(reports, channel, level, users)
         else:
-            variance = np.diag(inv_covariance_channel(best.theta, n, channel, users=users))
-            intervals = _intervals(estimates["inv"], np.maximum(variance, 0.0), level)
+            variance = _variance(best.theta, n, channel, users)
+            intervals = _intervals(estimates["inv"], variance, level)
     fit, simulated = _fit_of_channel(reports, channel, expected)
     return OtherAnalysis(
         n,
@@ -122,6 +122,17 @@ def analyse_channel(
         exact,
         simulated,
     )
+
+
+def _variance(theta: Array, n: int, channel: Channel, users: Users) -> Array:
+    """(k,) variances of Inv at the estimate. Where that leaves none, because everybody would report alike, those with two
+    more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been seen."""
+    variance = np.diag(inv_covariance_channel(theta, n, channel, users=users))
+    if variance.min() <= _ROUNDING**2:
+        more = (n * theta + 2 / channel.k) / (n + 2)
+        with_more = np.diag(inv_covariance_channel(more, n, channel, users=users))
+        variance = np.where(variance <= _ROUNDING**2, with_more, variance)
+    return np.maximum(variance, 0.0)
 
 
 def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> tuple[float, int]:

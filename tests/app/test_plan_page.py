@@ -199,7 +199,7 @@ def test_ends_of_the_ranges(query):
 
 
 @holds(
-    "{}, the most users that the app has",
+    ", the most users that the app has",
 )
 @pytest.mark.slow
 def test_more_users_than_the_app_has_are_said_and_not_used():

@@ -161,7 +161,7 @@ def _unused(part: str) -> dict[str, str]:
         fields: tuple[str, ...] = ("s", "n", "seed")
     else:
         fields = ("s",) if part == "bias" and st.session_state.get(_CLOUDS) != "own" else ()
-    return dict.fromkeys(fields, "The triangle shows an example, not the reports of this scenario.")
+    return dict.fromkeys(fields, "The triangle shows an example.")
 
 
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:

@@ -30,7 +30,7 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import csv_bytes, csv_cell
+from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.populations import TABLES, UPLOAD
@@ -419,9 +419,11 @@ def _ibu(shown: _Shown) -> None:
 def _data_csv(shown: _Shown) -> bytes:
     """The estimates, without the truth; Inv is empty where there is none."""
     found = shown.collected
-    names = [csv_cell(name) for name in plain_names(shown.labels, natural_order(found.channel.k))]
+    labels = shown.labels
+    names = [csv_cell(name) for name in labels or map(str, range(1, found.channel.k + 1))]
     inv = [None] * found.channel.k if found.inv is None else found.inv
-    return csv_bytes({"category": names, "inv": inv, "mle": found.mle.theta})
+    columns = {"category": names, "inv": inv, "mle": found.mle.theta}
+    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
 
 
 _FORMULAS = r"""

@@ -380,8 +380,9 @@ def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
             "\n\n"
             r"$$f = 1 + \frac{(b-1)(e+D-1)}{e-b},\qquad \varepsilon_t = \ln\frac{e f^t + D - 1}{f^t + e + D - 2}.$$"
             "\n\n"
-            r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε). Arcolezi et al. print "
-            r"$f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two values one report then grants less than "
+            r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε, and twice this "
+            r"$\varepsilon_t$). Arcolezi et al. print $f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two "
+            r"values one report then grants less than "
             rf"$\varepsilon_1$, here {privacy(first)}; so the $f$ above is used. One day's reports are then k-RR, unary "
             rf"encoding or local hashing at $\varepsilon_1$, and LOLOHA has {hashed:,} hash values."
         )

@@ -304,7 +304,10 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
 
 def show_understood(reports: Reports, preview: Preview | None, counted: str = "report") -> None:
     """Rows, names and reports, what was assumed, and the first rows."""
-    noun = counted if reports.layout == "counts" else "report"
+    of_bits = counted != "report" and all(
+        set(label) <= {"0", "1"} and len(label) > 1 for label in reports.labels.tolist()
+    )
+    noun = counted if reports.layout == "counts" and not of_bits else "report"
     st.success(
         markdown(
             f"Understood: {many(reports.rows, 'row', 'rows')}, {many(len(reports.labels), 'name', 'names')}, "
@@ -314,7 +317,11 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += left_out(reports.dropped, reports.merged)
     left, right = st.columns([3, 2])
-    left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
+    if counted == "report":
+        remarks += reports.notes
+    else:  # the reader has said that these are reports of unary encoding
+        remarks += [note for note in reports.notes if "unary encoding" not in note]
+    left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
