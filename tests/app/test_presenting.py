@@ -98,7 +98,7 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
     return (figures, [one.value for one in page.caption]), grey
 
 
-@holds("The figure is about each person by themselves, however many report.")
+@holds("The figure is about one person.")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "part"), [(name, part) for name, part in PLACES if name in FILES])
 def test_what_can_be_moved_while_presenting_changes_the_picture(name, part):

@@ -188,4 +188,6 @@ def test_decimal_commas_in_any_line(text):
 
 
 def test_whole_numbers_above_more_rows_than_columns_are_told_to_be_chances():
-    assert any("as the chances of a truth" in note for note in read_matrix("0 1\n0.5 0.5\n0.2 0.8\n0.1 0.9").notes)
+    assert any(
+        "as the chances of a truth" in note for note in read_matrix("0 1\n0.5 0.5\n0.2 0.8\n0.1 0.9").notes
+    )

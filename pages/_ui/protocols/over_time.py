@@ -127,7 +127,7 @@ def section(page: Page) -> None:
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
     unused = truth.unused_without("s")
     if link.presenting():
-        unused["n"] = "The figure is about each person by themselves, however many report."
+        unused["n"] = "The figure is about one person."
     page.lead(figure, "protocols", place=place, unused=unused)
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():

@@ -347,7 +347,7 @@ def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
         names is None
         and read.truths is not None
         and len(read.truths) == m
-        and set(read.truths) == set(labels)
+        and set(labels) <= set(read.truths)
     ):
         names = read.truths
         listed = ", ".join(plain(name, 20) for name in names[:_MOST_FORCED])
