@@ -180,6 +180,8 @@ def test_what_is_left_out_and_what_the_columns_are_is_told():
     text = said(page).replace("\\", "")
     assert "7 of 97 reports are left out." in text
     assert "The columns are taken to be: low, high." in text
+    page = typed(page, matrix="high 0.8 0.2\nlow 0.1 0.9")
+    assert "The columns are taken to be, as the rows: high, low." in said(page).replace("\\", "")
     assert "Files are read for this session only" in text
 
 

@@ -78,10 +78,7 @@ NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -f
 ENTRIES = [0, 1, 2, 5, 9, 0.25, 0.5, 1e-320, 5e-324, 1e16, 1.7e308, 2**53, 2**62, 2**63, 10**400, float("nan"),
            float("inf"), -1, True, "a", None]  # fmt: skip
 K = 3
-MECHANISMS = [
-    RandomizedResponse(K, epsilon)
-    for epsilon in (5e-324, 1e-308, 1e-200, 1e-60, 1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)
-]
+MECHANISMS = [RandomizedResponse(K, epsilon) for epsilon in (1e-6, 0.5, 1.0, 20.0, 700.0)]
 
 UNARY = UnaryEncoding(K, 1.0)
 CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
@@ -910,7 +907,7 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
             "ks must be an integer from 2 to 9007199254740992, got 0",
         ),
         (lambda: protocol_choice.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
-        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number with"),
+        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number from"),
         (lambda: protocol_choice.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),
         *(
             (lambda make=make: make(0), "k must be an integer >= 2, got 0")
