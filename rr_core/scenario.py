@@ -222,7 +222,7 @@ class Preset:
     why: str
 
 
-# Its users are (8, 1, 1, 0): `rr_core.misprints.paper` counts the exact mean errors out.
+# Its users are (8, 1, 1, 0): the misprints of `rr_core.reference` have the exact mean errors.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 17)
 
 # What the app opens with: categories with names, few enough to follow every bar, and some negatives.

@@ -234,7 +234,7 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
 
 def mle_never_worst(result: SweepResult) -> PaperClaim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
-    `rr_core.misprints.paper`, and so it does not "hold"."""
+    the misprints of `rr_core.reference`, and so it does not "hold"."""
     if not has_errors(result, "mse", *VALID):
         return PaperClaim("never_worst", "not tested")
     count = never_worst(result, "mse", "mle_star")

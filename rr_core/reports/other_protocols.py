@@ -144,8 +144,8 @@ def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array)
         low, high = float(channel.matrix[:, kinds[1]].min()), float(channel.matrix[:, kinds[1]].max())
         return fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), 0
     order = channel.matrix.argmax(axis=1)  # the report that each truth has most often, its own in k-RR
-    if (p := _p_of_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
-        test = fit_test(reports[order], RandomizedResponse.from_p(channel.k, p))
+    if (mechanism := _as_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
+        test = fit_test(reports[order], mechanism)
         if test.p_value <= REJECTION_LEVEL or not test.rejects():
             return test.p_value, test.done
         return min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), 0  # on either side
@@ -159,14 +159,18 @@ def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array)
     return (fit, 0) if fit >= share else (share, _DRAWN)
 
 
-def _p_of_k_rr(matrix: Array) -> float | None:
-    """The chance of the truth where a matrix is that of k-RR; None where it is another."""
+def _as_k_rr(matrix: Array) -> RandomizedResponse | None:
+    """The k-RR of which this is the matrix; None where there is none, or its epsilon is out of range."""
     p, q = matrix[0, 0], matrix[0, -1]
     if not p > q > 0:
         return None
     other = np.full_like(matrix, q)
     np.fill_diagonal(other, p)
-    return float(p) if np.allclose(matrix, other, rtol=1e-9, atol=0) else None
+    try:
+        same = np.allclose(matrix, other, rtol=1e-9, atol=0)
+        return RandomizedResponse.from_p(len(matrix), float(p)) if same else None
+    except ValueError:
+        return None
 
 
 def _intervals_of_two(

@@ -31,11 +31,11 @@ from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import Channel, ChannelCollection, collect, merge_last
-from rr_core.protocols.channel import LARGEST_LOG_RATIO
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 from server import sessions
@@ -336,7 +336,7 @@ def _most_categories(design: str, scenario: Scenario) -> int:
     if design == "warner":
         return 2
     if design == "geometric":
-        return min(MOST_CATEGORIES, int(LARGEST_LOG_RATIO / scenario.epsilon) + 1)
+        return min(MOST_CATEGORIES, int(EPSILON_MAX / scenario.epsilon) + 1)
     return MOST_CATEGORIES
 
 

@@ -23,6 +23,7 @@ from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import plain
@@ -468,7 +469,7 @@ def _unary(level: float, users: Users) -> Analysed:
         protocol = UnaryEncoding(len(read.labels), epsilon, encoding == "oue")
     except ValueError:
         raise _Unclear(
-            f"ε = {number(epsilon)} cannot be computed with: write one between 10⁻⁶⁰ and 300."
+            f"ε = {number(epsilon)} cannot be computed with: write one between {number(EPSILON_MIN)} and {EPSILON_MAX:g}."
         ) from None
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
 
