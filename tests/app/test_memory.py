@@ -28,6 +28,7 @@ from pages._ui.priority import NICENESS
 from pages._ui.reports import session as reports_session
 from rr_core.scenario import Scenario
 from tests.app.opening import ROOT, checked, opened, widget
+from tests.documents import documents_with
 
 MEGABYTE = 2**20
 
@@ -639,9 +640,8 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
 
 
 def test_the_documents_name_the_setting_and_its_bounds():
-    for path in ("README.md", "docs/behind_a_proxy.md"):
-        text = (ROOT / path).read_text(encoding="utf-8")
-        assert all(word in text for word in (memory.SETTING, str(memory._USUAL), str(memory._LEAST))), path
+    for name, text in documents_with(memory.SETTING).items():
+        assert all(word in text for word in (str(memory._USUAL), str(memory._LEAST))), name
 
 
 def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
