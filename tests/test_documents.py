@@ -11,7 +11,7 @@ import pytest
 
 from rr_core.populations import DISTRIBUTIONS
 from rr_core.scenario import ALL_FIELDS, FIELDS
-from tests.documents import DOCUMENTS, ROOT
+from tests.documents import DOCUMENTS, PAGES, ROOT
 
 README, LINKS = DOCUMENTS["README.md"], DOCUMENTS["docs/links.md"]
 # A page's question, where the page opens: `open_page("plan", "How many people, ...?", ...)`.
@@ -44,13 +44,11 @@ def test_the_readme_is_short_and_opens_with_a_sentence_a_picture_and_the_two_com
 
 
 def test_every_page_is_listed_with_its_address_and_its_question() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (*ROOT.glob("*.py"), *ROOT.glob("pages/[!_]*.py"))]
-    pages = dict(found.groups() for found in map(OPENING.search, texts) if found)
-    assert pages.keys() == {"", *(path.stem for path in ROOT.glob("pages/[!_]*.py"))}
-    for name, question in pages.items():
-        assert re.search(
-            rf"^\| [^|]* `/{name}` \| {re.escape(question)} \|$", README.replace("\\*", "*"), re.M
-        ), name
+    files = (*ROOT.glob("*.py"), *ROOT.glob("pages/[!_]*.py"))
+    openings = [OPENING.search(path.read_text(encoding="utf-8")) for path in files]
+    opened = {found[1]: found[2] for found in openings if found}
+    assert opened.keys() == {"", *(path.stem for path in ROOT.glob("pages/[!_]*.py"))}
+    assert {address: question for _, address, question in PAGES} == opened
 
 
 def test_every_address_leads_to_a_page_and_to_a_part_of_it() -> None:

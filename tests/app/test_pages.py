@@ -36,6 +36,7 @@ from tests.app.opening import (
     points,
     widget,
 )
+from tests.documents import ADDRESSES
 from tests.sentences import holds
 from tests.sentences.spoken import numbers, percents
 
@@ -54,7 +55,7 @@ SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
 
 
 @pytest.mark.parametrize("parameter", ["k", "n", "seed"])
-@pytest.mark.parametrize("name", [*FILES, "your_reports", "reference"])
+@pytest.mark.parametrize("name", ADDRESSES)
 def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence(name, parameter):
     """Python refuses to read more than 4,300 digits."""
     page = opened(name, f"{parameter}={'9' * 4402}")
