@@ -36,6 +36,7 @@ from tests.app.opening import (
     points,
     widget,
 )
+from tests.browser import lab
 from tests.documents import ADDRESSES
 from tests.sentences import holds
 from tests.sentences.spoken import numbers, percents
@@ -52,6 +53,12 @@ LABELS = ["Preset", "Distribution", "Categories K", "Seed", "Zipf exponent s", "
 LABELS += ["New draw", "Reset"]
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
+
+
+def test_every_page_about_the_scenario_is_tried_here_and_in_a_browser():
+    code = {name: (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8") for name in ADDRESSES if name}
+    assert list(FILES) == ["", *(name for name in code if "open_page(" in code[name])]
+    assert [lab.PAGES[label] for label in lab.LEAD] == list(FILES)
 
 
 @pytest.mark.parametrize("parameter", ["k", "n", "seed"])
