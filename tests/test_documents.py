@@ -103,8 +103,8 @@ def test_the_files_they_point_to_exist() -> None:
     for document, text in DOCUMENTS.items():
         for name in re.findall(f"`({rooms})`", text):
             assert (ROOT / name).exists(), f"{document}: {name}"
-    (layout,) = (block for block in re.findall(r"```\n(.*?)```", README, flags=re.S) if "app.py" in block)
-    for line in layout.splitlines():
+    layout = README.split("## How the code is laid out")[1].split("```")[1]
+    for line in layout.strip().splitlines():
         assert (ROOT / line.split()[0]).exists(), line
 
 
