@@ -79,7 +79,7 @@ def triangle(
         layers: what else to draw.
         example: whether the reports are an example, and not those of the scenario.
     """
-    # In a hover text "%{" would begin a number to be filled in: a joiner keeps a name that holds it as it is.
+    # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
     raw = to_plane(reports.estimates["inv"])
     far = not view.contains(raw)
@@ -141,8 +141,8 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
 def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction.
 
-    In a picture of another aspect than the view's the domain is made smaller: widened ranges would stay when the window
-    changes its size, and the triangle small.
+    Where the picture is wider or higher than the view, Plotly is told to shrink the domain of the axes. If it widened
+    their ranges instead, these would stay when the window changes its size, and the triangle would stay small.
     """
     shared = {
         "showticklabels": False,
@@ -193,7 +193,7 @@ def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict
         "symbol": quantity.symbol,
         "size": _MARKER_SIZES[name],
         "color": quantity.colour,
-        # The truth is a dash, which is all line; the others have a rim that parts markers lying on each other.
+        # The truth is a dash, which has no area; the other markers have a rim that separates them where they overlap.
         "line": {"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
     }
     return {

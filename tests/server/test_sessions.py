@@ -30,6 +30,7 @@ from server import sessions
 from server.middleware import Gate
 from server.priority import NICENESS
 from tests.app.opening import ROOT, checked, opened, widget
+from tests.documents import documents_with
 
 MEGABYTE = 2**20
 
@@ -656,11 +657,8 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
 
 
 def test_the_documents_name_the_setting_and_its_bounds():
-    for path in ("README.md", "docs/behind_a_proxy.md"):
-        text = (ROOT / path).read_text(encoding="utf-8")
-        assert all(word in text for word in (sessions.SETTING, str(sessions._USUAL), str(sessions._LEAST))), (
-            path
-        )
+    for name, text in documents_with(sessions.SETTING).items():
+        assert all(word in text for word in (str(sessions._USUAL), str(sessions._LEAST))), name
 
 
 def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):

@@ -175,8 +175,8 @@ def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> Non
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
-    """Whether the page would open on three shares that are one point: those of a scenario with three categories
-    are its own and shown whatever they are."""
+    """Whether to show an example, because the repairs of the scenario's three shares would all be one point. A scenario
+    of three categories, or one whose own shares were asked for, is shown as it is."""
     own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
