@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.opening import FILES, ROOT, charts, checked, dials, opened, widget
 from tests.app.test_every_view import PLACES
-from tests.sentences import holds
 
 VALUES = {
     *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
@@ -98,7 +97,6 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
     return (figures, [one.value for one in page.caption]), grey
 
 
-@holds("The figure is about one person.")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "part"), [(name, part) for name, part in PLACES if name in FILES])
 def test_what_can_be_moved_while_presenting_changes_the_picture(name, part):
