@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.budget import Budget
-from rr_core.io.columns import Layout
+from rr_core.io.columns import Layout, is_count_name
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Reports, Source, read_reports
 from rr_core.io.tables import AnyTable, open_table
@@ -26,6 +26,7 @@ _ONES, _ZEROS = {"1", "true"}, {"0", "false"}
 _NAMES_OF_ONES = ("one", "ones", "support")
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
+_MOST_PATTERNS = 20  # bits whose patterns are looked through
 
 
 class OneBit(UnreadableFile):
@@ -132,28 +133,54 @@ def _seems_bits(table: AnyTable, index: int) -> bool:
 
 def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
     names = [table.columns[index] for index in columns]
+    counted = [i for i, name in enumerate(table.columns) if i not in columns and is_count_name(name)][:1]
     pieces: list[npt.NDArray[np.uint8]] = []
+    times: list[npt.NDArray[np.int64] | None] = []
     rows = 0
-    for piece in table.pieces(columns):
+    for piece in table.pieces([*columns, *counted]):
         if not piece.arrays:
             continue
         block = np.empty((len(piece.arrays[0]), len(columns)), dtype=np.uint8)
-        for column, array in enumerate(piece.arrays):
+        for column, array in enumerate(piece.arrays[: len(columns)]):
             block[:, column] = _bits(array, names[column], table, rows)
         pieces.append(block)
+        times.append(_counts(piece.arrays[-1]) if counted else None)
         rows += len(block)
         _check_bits(rows * len(columns))
     if not rows:
         raise UnreadableFile(
             "The file has names of columns, but no reports below them: add one row per report."
         )
-    bits = np.concatenate(pieces)
-    others = [name for index, name in enumerate(table.columns) if index not in columns]
+    bits, each = np.concatenate(pieces), np.ones(rows, dtype=np.int64)
+    numbers = [one for one in times if one is not None]
+    # Rows that all differ, and whole numbers of each, are patterns and how often each occurred.
+    if rows and len(numbers) == len(pieces) and rows <= 2 ** min(bits.shape[1], _MOST_PATTERNS):
+        patterns = len(np.unique(bits, axis=0)) == rows
+        each = np.concatenate(numbers) if patterns else each
+        counted = counted if patterns else []
+    else:
+        counted = []
+    others = [name for index, name in enumerate(table.columns) if index not in (*columns, *counted)]
     notes = table.notes
+    if counted:
+        notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
         notes += (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
-    ones = bits.sum(axis=0, dtype=np.int64)
-    return UnaryReports(tuple(names), ones, rows, bits, np.ones(rows, dtype=np.int64), notes, tuple(names))
+    ones = each @ bits
+    return UnaryReports(tuple(names), ones, int(each.sum()), bits, each, notes, tuple(names))
+
+
+def _counts(array: Any) -> npt.NDArray[np.int64] | None:
+    """A piece of a column as whole numbers above 0 that can be added up; None where it holds anything else."""
+    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    try:
+        numbers = pc.cast(pc.utf8_trim_whitespace(pc.cast(combined, pa.string())), pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    if numbers.null_count or not len(numbers):
+        return None
+    found: npt.NDArray[np.int64] = numbers.to_numpy(zero_copy_only=False)
+    return found if found.min() > 0 and found.max() <= MOST_BITS_HELD * 2**20 else None
 
 
 def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:

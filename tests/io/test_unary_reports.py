@@ -136,6 +136,15 @@ def test_a_missing_bit_is_told_and_drops_no_category():
         read_unary(Source("bits.csv", b"a,b,c\n1,0,NA\n0,1,0\n1,1,1\n"))
 
 
+def test_patterns_with_how_often_each_occurred():
+    read = read_unary(Source("bits.csv", b"bus,car,train,count\n1,0,1,30\n0,1,0,20\n1,1,0,9\n"))
+    assert (read.n, read.support.tolist(), read.times.tolist()) == (59, [39, 29, 30], [30, 20, 9])
+    assert any("as often as its column “count” says" in note for note in read.notes)
+    people = read_unary(Source("bits.csv", b"bus,car,number\n1,0,3\n0,1,2\n1,0,9\n"))  # rows come again
+    assert people.n == 3
+    assert any("Not read" in note for note in people.notes)
+
+
 def test_true_and_false_are_bits():
     read = read_unary(Source("bits.csv", b"bus,car\nTrue,False\nFALSE,TRUE\n"))
     assert read.support.tolist() == [1, 1]

@@ -82,7 +82,9 @@ class _Matrix:
 
     def parse(self, text: str, default: str) -> tuple[str, str]:
         try:
-            read_matrix(text[: _LONGEST_TEXT + 1])
+            if len(text) > _LONGEST_TEXT:
+                raise UnreadableFile(f"It has more than {_LONGEST_TEXT} characters.")
+            read_matrix(text)
         except UnreadableFile as error:
             return default, f"The link's matrix was left out. {error}"
         return text, ""

@@ -422,7 +422,7 @@ def _privacy(settings: ReportSettings) -> float:
     except ValueError as problem:
         raise UnclearSettings(f"{problem}.") from None
     if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
-        raise UnclearSettings(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
+        raise UnclearSettings(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
     if value < EPSILON_MIN and settings.privacy_kind == "epsilon":
         raise UnclearSettings(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
     return value
