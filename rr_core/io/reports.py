@@ -187,8 +187,8 @@ def unite(read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = ()) -> 
     check_total(people)
     if not people.any():
         raise UnreadableFile(
-            f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero. Upload"
-            " reports of at least one person."
+            f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero. Nothing"
+            " is estimated from zeros alone here: choose another column or file."
         )
     counts = add_up(cleaned.codes, people, len(cleaned.names))
     del people

@@ -223,4 +223,7 @@ def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
     bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
     ones = counts @ bits.astype(np.int64)
     names = tuple(str(i + 1) for i in range(k))
-    return UnaryReports(names, ones, int(counts.sum()), bits, counts, (), (reports.category_name,))
+    notes = (
+        ("Each name is a bit string, with how many reports were so.",) if reports.layout == "counts" else ()
+    )
+    return UnaryReports(names, ones, int(counts.sum()), bits, counts, notes, (reports.category_name,))

@@ -61,6 +61,7 @@ def test_a_column_of_other_things_is_left_out_and_told():
 def test_bit_strings_with_their_number():
     read = read_unary(Source("counted.csv", b"report,count\n010,30\n110,12\n000,5\n"))
     assert (read.n, read.support.tolist()) == (47, [12, 42, 0])
+    assert read.notes == ("Each name is a bit string, with how many reports were so.",)
 
 
 def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
