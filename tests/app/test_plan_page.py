@@ -143,6 +143,7 @@ def test_what_is_out_of_reach_is_said(query, reason):
 
 @pytest.mark.parametrize("users", WHOSE)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_guess_can_be_chosen_where_the_plan_depends_on_it_and_only_there(kind, users):
     asked = replace(PlanSettings(users=users).of_kind(kind), find="value")
     guesses = {"sidebar": Guess.of(40, theta()), "worst": Guess.of(40, None)}
