@@ -179,7 +179,7 @@ class Choice:
     count: int | None
 
 
-_BIT_WORDS = {"0", "1", "true", "false"}
+ONES, ZEROS = {"1", "true"}, {"0", "false"}  # as programs write bits, in small letters
 
 
 def looks_numeric(cell: str) -> bool:
@@ -230,7 +230,7 @@ def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
     if len(names) == 1:
         words = not any(map(looks_numeric, cells[0]))
         return [*names] == ["0"] and "0" not in cells[0] and (len(first) == 2 or words)
-    above_bits = {cell.casefold() for column in cells for cell in column} <= _BIT_WORDS
+    above_bits = {cell.casefold() for column in cells for cell in column} <= ONES | ZEROS
     begins = [[str(i + at) for i in range(len(names))] for at in (0, 1)]
     # 0 and 1 alone above bits may as well be a report.
     return above_bits and [*names] in begins and ([*names] != ["0", "1"] or len(first) > len(names))

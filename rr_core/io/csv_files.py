@@ -7,7 +7,7 @@ import io
 import json
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +32,14 @@ def csv_cell(label: str) -> str:
         return label
     starts_badly = label.startswith(_FORMULA_START) or label.lstrip().startswith(_FORMULA_START)
     return "'" + label if starts_badly else label
+
+
+def by_category(labels: Sequence[str] | None, k: int, columns: Mapping[str, Any]) -> bytes:
+    """A CSV file with a row for each of k categories: its name, or its number where the categories have no names, these
+    columns, and last what `untouched` adds."""
+    names = [csv_cell(name) for name in labels or map(str, range(1, k + 1))]
+    last = {} if labels is None else untouched(labels, names)
+    return csv_bytes({"category": names, **columns, **last})
 
 
 def untouched(labels: Iterable[str], cells: Iterable[str]) -> dict[str, pa.Array]:

@@ -290,11 +290,14 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
             " table of counts."
         )
     if _are_bit_vectors(names):
-        notes.append(
-            "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from"
-            " unary encoding and not from k-RR: say so where you are asked how the reports were made."
-        )
+        notes.append(OF_BIT_VECTORS)
     return notes
+
+
+OF_BIT_VECTORS = (
+    "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from unary encoding "
+    "and not from k-RR: say so where you are asked how the reports were made."
+)
 
 
 def _are_bit_vectors(names: Any) -> bool:

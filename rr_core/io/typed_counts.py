@@ -11,7 +11,7 @@ from rr_core.io.reports import Reports, Source, read_reports
 from rr_core.limits import TYPED_LETTERS_MAX
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
-_LAST = re.compile(rf",\s+({_THOUSANDS.pattern})", re.ASCII)  # "yes,640,360" may be two numbers
+_LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 
@@ -47,9 +47,8 @@ def read_typed(text: str) -> Reports:
 
 def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, str]:
     cut, thousands = written, ""
-    for found in _LAST.finditer(written) if separator == "," else ():
-        if found.end() == len(written):
-            cut, thousands = f"{written[: found.start()]},", found[1]
+    if separator == "," and (found := _LAST.search(written)):
+        cut, thousands = f"{written[: found.start()]},", found[1]
     try:
         cells = next(csv.reader([cut], delimiter=separator, skipinitialspace=True))
     except csv.Error:

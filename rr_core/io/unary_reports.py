@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.budget import Budget
-from rr_core.io.columns import Layout, is_count_name
+from rr_core.io.columns import ONES, ZEROS, Layout, is_count_name
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Reports, Source, read_reports
 from rr_core.io.tables import AnyTable, open_table
@@ -22,7 +22,6 @@ from rr_core.io.tables import AnyTable, open_table
 # Bits that are held, one byte each.
 MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
-_ONES, _ZEROS = {"1", "true"}, {"0", "false"}
 _NAMES_OF_ONES = ("one", "ones", "support")
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
@@ -103,7 +102,7 @@ def unary_of(reports: Reports) -> UnaryReports:
         UnreadableFile: one plain sentence; `OneBit` for a column of 0 and 1.
     """
     labels = reports.labels.tolist()
-    if reports.layout == "values" and {label.casefold() for label in labels} <= _ONES | _ZEROS:
+    if reports.layout == "values" and {label.casefold() for label in labels} <= ONES | ZEROS:
         raise OneBit(
             f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
             "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
@@ -128,7 +127,7 @@ def _seems_bits(table: AnyTable, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
     cells = [row[index].strip().casefold() for row in table.sample if index < len(row)]
     bits = [cell for cell in cells if cell not in _MISSING]
-    return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= _ONES | _ZEROS)
+    return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
 def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
@@ -188,8 +187,8 @@ def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     text = pc.cast(combined, pa.string())
     text = pc.utf8_lower(pc.utf8_trim_whitespace(text))
-    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(_ONES))), False)
-    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(_ZEROS)))), False)
+    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(ONES))), False)
+    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(ZEROS)))), False)
     if not pc.all(known).as_py():
         row = pc.index(known, False).as_py()
         cell = text[row].as_py()

@@ -670,6 +670,30 @@ def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
         pass
 
 
+def test_a_class_that_asks_for_the_same_at_once_is_told_of_no_wait(monkeypatch):
+    """Of what is made in a moment: all have it then, and none reads that the server is busy."""
+    monkeypatch.setattr(sessions, "_LOOK", 20.0)
+    monkeypatch.setattr(sessions, "_wait_until", lambda *_: pytest.fail("told to wait"))
+    begun, done, found = threading.Event(), threading.Event(), []
+
+    def make() -> str:
+        begun.set()
+        assert done.wait(20)
+        return "work"
+
+    def ask() -> None:
+        found.append(sessions.SHARED.get("scenario", make))
+
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for one in threads:
+        one.start()
+    assert begun.wait(5)
+    threading.Timer(0.2, done.set).start()
+    for one in threads:
+        one.join(10)
+    assert found == ["work"] * 5
+
+
 def test_who_waits_for_what_another_makes_has_it_when_it_is_made(monkeypatch):
     monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
     begun, done = threading.Event(), threading.Event()

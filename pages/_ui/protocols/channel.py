@@ -30,7 +30,7 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.io.csv_files import by_category
 from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter
@@ -421,11 +421,8 @@ def _ibu(shown: _Shown) -> None:
 def _data_csv(shown: _Shown) -> bytes:
     """The estimates, without the truth; Inv is empty where there is none."""
     found = shown.collected
-    labels = shown.labels
-    names = [csv_cell(name) for name in labels or map(str, range(1, found.channel.k + 1))]
     inv = [None] * found.channel.k if found.inv is None else found.inv
-    columns = {"category": names, "inv": inv, "mle": found.mle.theta}
-    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
+    return by_category(shown.labels, found.channel.k, {"inv": inv, "mle": found.mle.theta})
 
 
 _FORMULAS = r"""

@@ -18,7 +18,7 @@ from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import listed
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.io.csv_files import by_category
 from rr_core.parameters import Choice, Number
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
@@ -180,10 +180,8 @@ def _distances(work: Work, prior: float) -> dict[str, Array]:
 
 def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:
     """Mean and intervals, without the truth."""
-    labels = draw.population.labels
-    names = [csv_cell(name) for name in labels or map(str, range(1, draw.scenario.k + 1))]
-    columns = {"category": names, "mean": found.mean, "low": found.low, "high": found.high}
-    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
+    columns = {"mean": found.mean, "low": found.low, "high": found.high}
+    return by_category(draw.population.labels, draw.scenario.k, columns)
 
 
 _SCRIPT = """

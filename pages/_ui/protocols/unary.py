@@ -26,7 +26,7 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
-from rr_core.io.csv_files import csv_bytes, csv_cell, untouched
+from rr_core.io.csv_files import by_category
 from rr_core.parameters import Choice
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
@@ -155,17 +155,15 @@ def _in_words(person: OnePerson, name: str) -> str:
 
 def _data_csv(draw: Draw, collected: UnaryCollection) -> bytes:
     """Ones and estimates, without the truth; MLE is empty where it was not computed."""
-    labels, mle = draw.population.labels, collected.mle
-    names = [csv_cell(name) for name in _names(draw)]
+    mle = collected.mle
     columns = {
-        "category": names,
         "ones": collected.support,
         "inv": collected.inv,
         "inv_n": collected.inv_n,
         "inv_p": collected.inv_p,
-        "mle": [None] * len(names) if mle is None else mle.theta,
+        "mle": [None] * draw.scenario.k if mle is None else mle.theta,
     }
-    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
+    return by_category(draw.population.labels, draw.scenario.k, columns)
 
 
 _SCRIPT = """

@@ -33,6 +33,7 @@ from rr_core.io import (
 )
 from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.io.reports import OF_BIT_VECTORS
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 from server import sessions
@@ -317,10 +318,8 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += left_out(reports.dropped, reports.merged)
     left, right = st.columns([3, 2])
-    if counted == "report":
-        remarks += reports.notes
-    else:  # the reader has said that these are reports of unary encoding
-        remarks += [note for note in reports.notes if "unary encoding" not in note]
+    # That these are reports of unary encoding has been said where ones are counted.
+    remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
