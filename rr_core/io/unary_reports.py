@@ -79,7 +79,13 @@ def read_unary(
     budget = Budget()
     return read_bit_columns(source, budget) or unary_of(
         read_reports(
-            [source], layout=layout, category=category, count=count, has_header=has_header, budget=budget
+            [source],
+            layout=layout,
+            category=category,
+            count=count,
+            has_header=has_header,
+            all_zero=True,
+            budget=budget,
         )
     )
 

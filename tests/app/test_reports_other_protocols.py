@@ -303,6 +303,20 @@ def test_nothing_is_computed_of_a_table_or_a_number_that_nobody_stated():
     assert "Say how many reports there are" in page.info[0].value
 
 
+def test_all_people_may_have_sent_zeros_of_unary_encoding_but_no_collection_is_without_reports():
+    zeros = "category,ones\na,0\nb,0\nc,0\n"
+    page = typed(given(opened("unary"), zeros), epsilon="20")
+    page.segmented_control(key="other_encoding").set_value("oue")
+    page = checked(one(page.number_input, "Reports N").set_value(5).run())
+    assert not page.error
+    assert "Understood: 3 rows, 3 names, 0 ones" in said(page)
+    assert "Most frequent: **a** and 2 more alike" in said(page)
+    assert len(charts(page)) == 1
+    for made in ("warner", "forced", "own"):
+        page = given(opened(made), "category,count\nyes,0\nno,0\n")
+        assert "All counts in the column “count” are zero" in page.error[0].value
+
+
 def test_an_interval_outside_0_to_100_percent_is_said_to_be_and_the_reports_are_doubted():
     page = typed(opened("warner"), typed="yes, 783\nno, 217", p="0.75")
     assert "101% to 112% with 95% confidence, lies wholly above 100%, where no share can be" in said(page)

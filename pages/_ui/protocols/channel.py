@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, film, guidance, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, film, guidance, link, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -209,7 +209,7 @@ def section(page: Page) -> None:
         collected.mle,
         shown.labels,
     )
-    page.lead(figure, "protocols", place=place, unused=_unused(settings.design))
+    page.lead(figure, "protocols", place=place, unused=_unused(settings.design, collected.channel.k))
     _explain(settings, draw, shown)
     if not dials.moving():
         _details(shown)
@@ -220,8 +220,11 @@ def section(page: Page) -> None:
     )
 
 
-def _unused(design: str) -> dict[str, str]:
-    return {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
+def _unused(design: str, k: int) -> dict[str, str]:
+    unused = {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
+    if design == "own" and not _of_data(link.current()):
+        unused["k"] = f"Your table has {k:,} rows."
+    return unused
 
 
 def _slider(settings: ChannelSettings, number: Number) -> None:
@@ -301,7 +304,7 @@ def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Sh
     """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
     draw, scenario = work.draw, work.draw.scenario
     if own is not None:
-        users, labels, code = _users(draw, len(own.matrix))
+        users, labels, code = _users(draw, len(own.matrix), fixed=True)
         about = (scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
         made = state.cached("channel_own", about, lambda: _collect(scenario, Channel(own.matrix), users))
         square = own.reports is None and made.channel.m == made.channel.k
@@ -322,16 +325,22 @@ def _collect(scenario: Scenario, channel: Channel, users: Any) -> ChannelCollect
     return collect(channel, users, streams.generator(scenario.seed, Stream.CHANNEL))
 
 
-def _users(draw: Draw, k: int) -> tuple[Any, tuple[str, ...] | None, str]:
-    """(k,) users of the draw, the last categories merged; where the draw has fewer, a Zipf population of k categories.
-    With their names, and Python that makes them."""
+def _users(draw: Draw, k: int, fixed: bool = False) -> tuple[Any, tuple[str, ...] | None, str]:
+    """(k,) users of the draw, the last categories merged; where data have fewer, or the channel has a ``fixed`` number of
+    categories, a population of k categories. With their names, and Python that makes them."""
     scenario, labels = draw.scenario, draw.population.labels
-    if k <= scenario.k:
+    if k <= scenario.k and (_of_data(scenario) or not fixed):
         users, names = merge_last(draw.true_counts, labels, k)
         return users, names, f"users, _ = merge_last(draw.true_counts, draw.population.labels, {k})"
-    dist = "zipf" if scenario.dist == UPLOAD or scenario.dist in TABLES else scenario.dist
-    code = f"users = replace(scenario, dist={dist!r}, k={k}).users().counts"
-    return replace(scenario, dist=dist, k=k).users().counts, None, code
+    if _of_data(scenario):
+        code = f"users = replace(scenario, dist='zipf', k={k}, s=1.0).users().counts"
+        return replace(scenario, dist="zipf", k=k, s=1.0).users().counts, None, code
+    code = f"users = replace(scenario, k={k}).users().counts"
+    return replace(scenario, k=k).users().counts, None, code
+
+
+def _of_data(scenario: Scenario) -> bool:
+    return scenario.dist == UPLOAD or scenario.dist in TABLES
 
 
 def _most_categories(design: str, scenario: Scenario) -> int:
@@ -362,12 +371,16 @@ def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
     """What the channel is, what it grants and tells apart, in one element."""
     channel = shown.collected.channel
     lines = [f"**{DESIGNS[settings.design]}.** {_WHAT[settings.design]}"]
-    if channel.k < draw.scenario.k:
-        lines.append(_merged(channel.k, draw.scenario.k, _names(shown)[0][-1]))
-    if channel.k > draw.scenario.k:
-        other = draw.scenario.dist == UPLOAD or draw.scenario.dist in TABLES
-        zipf = f", and the users are of a Zipf distribution with s = {draw.scenario.s:g}" if other else ""
-        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here{zipf}.")
+    scenario = draw.scenario
+    if settings.design == "own" and not _of_data(scenario):
+        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
+    elif channel.k < scenario.k:
+        lines.append(_merged(channel.k, scenario.k, _names(shown)[0][-1]))
+    elif channel.k > scenario.k:
+        lines.append(
+            f"The table has {channel.k:,} rows, so K is {channel.k:,} here, and the users are of a Zipf distribution "
+            "with s = 1."
+        )
     said = channel_sentences(shown.collected, *_names(shown))
     listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
     st.markdown(f"{' '.join(lines)}\n\n{listed}")

@@ -120,7 +120,8 @@ def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Re
     options, preview = _pick_columns(max(files, key=lambda file: file.size))
     if options["category"] is None:
         return None
-    reports, name = session.reports_of(files, options)
+    # Of N people all may have sent zeros, but a collection has a report.
+    reports, name = session.reports_of(files, options | {"all_zero": counted == "one"})
     show_understood(reports, preview, counted)
     return reports, name
 
