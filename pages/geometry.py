@@ -27,10 +27,10 @@ st.markdown(
     "shares is negative. **InvN**, **InvP** and **MLE\\*** are three ways back in.\n\n"
     "**Try:** click near an edge of the triangle to move the reports. Where is MLE\\* each time?"
 )
-figure, points = triangle.section(page)
+figure, points, theta = triangle.section(page, PARTS.binding.current())
 parts = PARTS.tabs()
 with parts["why"]:
-    triangle.why_section(points, page.work.geometry.three)
+    triangle.why_section(points, theta, page.work.geometry.three)
     downloads.row(page.work, figure, "geometry")
 if parts["line"].open:
     with parts["line"]:

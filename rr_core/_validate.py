@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
+
 Array = NDArray[np.float64]
 
 # Of these NumPy makes floats, or NaN, with no more than a warning.
@@ -28,12 +30,8 @@ def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """``value`` as an int, or ValueError. Booleans, non-integral floats, and what no double can hold are refused."""
     allowed = f"an integer >= {low}" if high is None else f"an integer from {low} to {short(high)}"
     try:
-        number = int(_no_complex(value))
-        whole = (
-            not isinstance(value, (bool, np.bool_, str, bytes))
-            and number == value
-            and np.isfinite(float(number))
-        )
+        number = int(_single(value))
+        whole = number == value and np.isfinite(float(number))
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole or number < low or (high is not None and number > high):
@@ -44,8 +42,8 @@ def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
 def real(name: str, value: Any, allowed: str) -> float:
     """``value`` as a finite float, or ValueError saying what is ``allowed``."""
     try:
-        number = float(_no_complex(value))
-        fine = not isinstance(value, (bool, np.bool_, str, bytes)) and np.isfinite(number)
+        number = float(_single(value))
+        fine = np.isfinite(number)
     except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
@@ -53,9 +51,20 @@ def real(name: str, value: Any, allowed: str) -> float:
     return number
 
 
-def _no_complex(value: Any) -> Any:
-    """The value, or TypeError for a complex one: NumPy only warns, and takes its real part."""
-    if np.iscomplexobj(value):
+def epsilon(value: Any, name: str = "epsilon", low: float = EPSILON_MIN, high: float = EPSILON_MAX) -> float:
+    """A privacy budget that a caller states, as a float from ``low`` to ``high``, or ValueError."""
+    allowed = f"a number from {low:g} to {high:g}"
+    number = real(name, value, allowed)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {allowed}, got {short(value)}")
+    return number
+
+
+def _single(value: Any) -> Any:
+    """The value, or TypeError for what Python or NumPy would make a number although it is not a single real one."""
+    if isinstance(value, (*_NO_NUMBERS, bool, np.bool_, bytearray)) or np.iscomplexobj(value):
+        raise TypeError
+    if isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in "iuf"):
         raise TypeError
     return value
 
@@ -134,19 +143,13 @@ def categories(name: str, values: ArrayLike, k: int) -> NDArray[np.int64]:
 
 def channel_matrix(name: str, values: ArrayLike) -> Array:
     """A matrix of probabilities (one row per truth, one column per report) whose rows sum to one to 1e-9, as float64."""
-    try:
-        matrix = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
-            f"{name} must be a numeric matrix, one row per truth and one column per report"
-        ) from error
+    matrix = numbers(name, values).astype(np.float64)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(
             f"{name} must be a matrix, one row per truth and one column per report, got shape {matrix.shape}"
         )
-    wrong = ~(np.isfinite(matrix) & (matrix >= 0))
-    if wrong.any():
-        raise ValueError(f"{name} must hold probabilities >= 0, got {_first(matrix, wrong)}")
+    if matrix.min() < 0:
+        raise ValueError(f"{name} must hold probabilities >= 0, got {_first(matrix, matrix < 0)}")
     with np.errstate(over="ignore"):
         sums, of_columns = matrix.sum(axis=1), matrix.sum(axis=0)
     if not np.allclose(sums, 1, rtol=0, atol=1e-9):

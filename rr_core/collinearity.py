@@ -142,8 +142,7 @@ def profile_collinearity(levels: Profile, mechanism: RandomizedResponse) -> Coll
     projected = (weight * (m - p) * (n - p)).sum(axis=-1) / safe
     projected[np.abs(projected) < _ROUNDING] = 0.0  # MLE* is InvP
     # (1 + nu) (p - q)/Phi, because InvN rises by 1/((1 + nu) (p - q) N) with every report.
-    with np.errstate(over="ignore"):  # where all that is left is equal
-        exact = 1 / (far.slope * best.kept_total)
+    exact = 1 / (far.slope * best.kept_total)
     position = np.where(apart, np.where(same, exact, projected), np.nan)
     offset = m - p - np.where(apart, position, 0.0)[:, None] * (n - p)
     residual = np.sqrt((weight * offset**2).sum(axis=-1))

@@ -3,8 +3,7 @@
 Each is one affine rule on the histogram: zero below a cut, ``base + slope * (c - cut)`` from the cut
 upwards. The rule is found from the profile (module ``profile``) and then applied in one pass. Written with
 the excess over the cut, all kept entries are sums of non-negative terms, so nothing cancels: the results
-agree with exact rational arithmetic to 2e-12 for every epsilon up to 5000. Inv grows as 1/epsilon, and is refused
-where it could exceed the largest double; the other three have a limit at 0.
+agree with exact rational arithmetic to 2e-12 for every epsilon.
 
 With c the counts, N their total, E = e^eps - 1, and for the kept categories m their number and S their
 total:
@@ -25,13 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import Profile, Rows, as_rows, profile, table_size
 
 # An estimate this small beside the terms it is the difference of is a zero that was rounded.
 EDGE = 8 * np.finfo(np.float64).eps
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,7 @@ class Rule:
         cut = self.cut[:, None]
         out = np.subtract(counts, cut, dtype=np.float64)
         dropped = out < 0
-        with np.errstate(over="ignore"):  # of what is dropped, and of counts beyond the row's own
-            out *= self.slope[:, None]
+        out *= self.slope[:, None]
         out += self.base[:, None]
         out[dropped] = 0.0
         return out
@@ -80,8 +76,7 @@ class _InvRule(Rule):
         out = np.subtract(counts, self.cut[:, None], dtype=np.float64)
         out *= self.support[:, None]
         out -= self.base[:, None]
-        with np.errstate(over="ignore"):  # of counts beyond the row's own
-            out *= self.slope[:, None]
+        out *= self.slope[:, None]
         share = counts / self.kept_total[:, None]
         out += share
         out[np.abs(out) <= EDGE * share] = 0.0
@@ -92,27 +87,15 @@ RuleMaker = Callable[[Profile, RandomizedResponse], Rule]
 
 
 def inv_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
-    """Inv keeps every category. ValueError as in `check_inv_is_finite`."""
-    check_inv_is_finite(mechanism)
+    """Inv keeps every category."""
     k, cut, total = mechanism.k, levels.values[:, -1], levels.totals
     gain = mechanism.blur / mechanism.truth / total
     return _InvRule(cut, levels.excess[:, -1], gain, np.full(len(cut), float(k)), total)
 
 
-def check_inv_is_finite(mechanism: RandomizedResponse) -> None:
-    """ValueError where an entry of Inv, up to (k - 1)/(e^eps - 1), can exceed the largest double."""
-    least = mechanism.k / _LARGEST
-    if mechanism.truth < least:
-        raise ValueError(
-            f"epsilon must be a number with {least:.3g} <= epsilon <= {EPSILON_MAX:g} for Inv with k = "
-            f"{mechanism.k}, got {mechanism.epsilon!r}"
-        )
-
-
 def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvN keeps the categories whose Inv is positive and rescales them to sum one."""
-    k, lift = mechanism.k, _lift(mechanism)
-    truth, blur = lift * mechanism.truth, lift * mechanism.blur
+    k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
     smallest = levels.values[:, -1:]
     scaled = truth * levels.values + blur * (k * (levels.values - smallest) - levels.excess[:, -1:])
     kept = scaled > EDGE * truth * levels.values
@@ -125,19 +108,17 @@ def inv_n_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
 
 def inv_p_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """InvP keeps the largest m with N (p - q) > S - m c at the smallest kept c (simplex projection)."""
-    lift = _lift(mechanism)
-    spread = levels.totals * (lift * mechanism.truth / (mechanism.truth + mechanism.k * mechanism.blur))
-    room = spread[:, None] - lift * levels.excess
+    spread = levels.totals * mechanism.keep
+    room = spread[:, None] - levels.excess
     last = _last(room > EDGE * spread[:, None])
     base = _pick(room, last) / (_pick(levels.sizes, last) * spread)
-    return _rule(levels, last, base, lift, spread)
+    return _rule(levels, last, base, 1.0, spread)
 
 
 def mle_rule(levels: Profile, mechanism: RandomizedResponse) -> Rule:
     """MLE* keeps the largest m with E c > S - m c at the smallest kept c: eq. (7), with the tie rule
     that an entry whose estimate is exactly zero counts as dropped."""
-    lift = _lift(mechanism)
-    truth, blur = lift * mechanism.truth, lift * mechanism.blur
+    truth, blur = mechanism.truth, mechanism.blur
     scaled = truth * levels.values - blur * levels.excess
     last = _last(scaled > EDGE * truth * levels.values)
     size, kept_total = _pick(levels.sizes, last), _kept_total(levels, last)
@@ -156,8 +137,7 @@ def inv(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
         (..., k) estimates that sum to one and may be negative. O(k).
 
     Raises:
-        ValueError: when the histogram has a wrong shape, a negative or non-finite entry or no mass; and when epsilon
-            is so small, below k/1.8e308, that an entry can exceed the largest double.
+        ValueError: when the histogram has a wrong shape, a negative or non-finite entry or no mass.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> inv([6, 3, 2, 1], mechanism).tolist()
@@ -169,8 +149,7 @@ def inv(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 def inv_n(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """Inv with its negative entries set to zero, divided by the remaining sum (*norm-mul* elsewhere).
 
-    Section 2.3, item 1. Arguments and shapes as in `inv`, errors too, but for epsilon: finite for every one. A valid
-    distribution. O(k).
+    Section 2.3, item 1. Arguments, shapes and errors as in `inv`. A valid distribution. O(k).
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> inv_n([6, 3, 2, 1], mechanism).round(6).tolist()
@@ -183,7 +162,7 @@ def inv_p(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """The distribution nearest to Inv in Euclidean distance (simplex projection; *norm-sub* elsewhere).
 
     Section 2.3, item 2: argmin over the simplex of ||theta - Inv||. Arguments, shapes and errors as in
-    `inv_n`. O(k) plus a sort of the distinct values.
+    `inv`. O(k) plus a sort of the distinct values.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> inv_p([6, 3, 2, 1], mechanism).round(6).tolist()
@@ -196,7 +175,7 @@ def mle_star(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
     """The maximum-likelihood distribution in closed form: the unique argmax over the simplex of
     sum_i c_i log(q + (p - q) theta_i), Theorem 1 and eq. (7).
 
-    Arguments, shapes and errors as in `inv_n`. O(k) plus a sort of the distinct values. Its optimality can
+    Arguments, shapes and errors as in `inv`. O(k) plus a sort of the distinct values. Its optimality can
     be checked with `optimality_gap`.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
@@ -219,20 +198,11 @@ def _estimate(histogram: ArrayLike, mechanism: RandomizedResponse, make: RuleMak
     return make(profile(rows, size), mechanism).apply(rows, size).reshape(checked.shape)
 
 
-def _lift(mechanism: RandomizedResponse) -> float:
-    """A power of two by which both weights of the mechanism are multiplied, lest their products with counts underflow: 1
-    but for epsilon below 1e-100. No estimate of a distribution changes, for it depends on their ratio."""
-    return 1.0 if mechanism.truth >= 1e-100 else 2.0**600
-
-
 def _rule(levels: Profile, last: NDArray[np.intp], base: Array, rise: Array | float, run: Array) -> Rule:
-    # A slope beyond the largest double multiplies only zeros: then all entries that are kept are equal.
-    with np.errstate(over="ignore"):
-        slope = np.minimum(rise / run, _LARGEST)
     return Rule(
         _pick(levels.values, last),
         base,
-        slope,
+        rise / run,
         _pick(levels.sizes, last),
         _kept_total(levels, last),
     )

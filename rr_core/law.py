@@ -6,6 +6,7 @@ With t of the N users in a category its reports are Binomial(t, p) + Binomial(N 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -305,7 +306,7 @@ def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Arra
 
 def _binomial(n: int, p: float) -> tuple[int, Array]:
     first, last = (int(end) for end in _window(n, p))
-    return first, stats.binom.pmf(np.arange(first, last + 1), n, p)
+    return first, _binomial_chances(np.arange(first, last + 1), n, p)
 
 
 def _window(n: ArrayLike, p: float) -> tuple[Array, Array]:
@@ -319,7 +320,13 @@ def _binomials(n: Array, p: float) -> tuple[Array, Array, Array]:
     """First and last value that matters of each Binomial(n, p), and a row of their chances."""
     first, last = _window(n, p)
     values = first[:, None] + np.arange((last - first).max() + 1)
-    return first, last, stats.binom.pmf(values, n[:, None], p)
+    return first, last, _binomial_chances(values, n[:, None], p)
+
+
+def _binomial_chances(values: NDArray[Any], n: ArrayLike, p: float) -> Array:
+    """Pr(Binomial(n, p) = value). SciPy's overflows at a p below 1e-300, at which any other value than 0 is as rare."""
+    chances: Array = stats.binom.pmf(values, n, max(p, 1e-290))
+    return chances
 
 
 def _report_distributions(t: Array, n: int, mechanism: RandomizedResponse) -> tuple[Array, Array, Array]:

@@ -1,13 +1,10 @@
 """Every limit of the project, in one place: widgets, links, validators and property tests read it here.
 
-Only the first two are limits of the mathematics (beyond ``EPSILON_MAX`` nothing changes in double precision); the
-others say what the app offers a person.
+Only the first line is of the mathematics; the others say what the app offers a person.
 """
 
-# The mathematics: every 0 < epsilon <= EPSILON_MAX is accepted by rr_core.
-EPSILON_MAX = 5000.0
-# Intervals and comparisons of errors: below it, fourth powers of Inv's errors exceed the largest double.
-EPSILON_OF_ERRORS_MIN = 1e-60
+# The mathematics: every epsilon that a caller of rr_core states. e^700 and e^-700 are doubles.
+EPSILON_MIN, EPSILON_MAX = 1e-6, 700.0
 
 # The app.
 K_MIN, K_MAX = 2, 1_500_000

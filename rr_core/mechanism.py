@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_MAX
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RandomizedResponse:
 
     Args:
         k: number of categories, an integer >= 2.
-        epsilon: privacy budget, 0 < epsilon <= 5000 (natural logarithm; smaller is more private).
+        epsilon: privacy budget, 1e-6 <= epsilon <= 700 (natural logarithm; smaller is more private).
 
     Raises:
         ValueError: naming the argument, its allowed range and what was received.
@@ -36,16 +36,13 @@ class RandomizedResponse:
     p: float = field(init=False, compare=False, repr=False)
     q: float = field(init=False, compare=False, repr=False)
     # The truth weight and the blur weight: (p - q) : q = e^eps - 1 : 1, scaled so that the larger is 1.
-    # Formulas written with these two neither overflow nor cancel, up to epsilon = 5000.
+    # Formulas written with these two neither overflow nor cancel.
     truth: float = field(init=False, compare=False, repr=False)
     blur: float = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        allowed = f"a number with 0 < epsilon <= {EPSILON_MAX:g}"
         k = _validate.integer("k", self.k, 2)
-        epsilon = _validate.real("epsilon", self.epsilon, allowed)
-        if not 0 < epsilon <= EPSILON_MAX:
-            raise ValueError(f"epsilon must be {allowed}, got {epsilon!r}")
+        epsilon = _validate.epsilon(self.epsilon)
         self._set(k=k, epsilon=epsilon)
         if epsilon <= math.log(2):
             self._set(truth=math.expm1(epsilon), blur=1.0)
@@ -60,19 +57,22 @@ class RandomizedResponse:
 
         epsilon = log(p (k - 1)/(1 - p)). The ratio (p - q)/q = (k p - 1)/(1 - p) is taken in exact
         arithmetic, so that p barely above 1/k loses nothing.
+
+        Raises:
+            ValueError: also when p is so close to 1/k or to 1 that epsilon would not be from 1e-6 to 700, that is, below
+                the p (a double) of epsilon = 1e-6 or above the one of epsilon = 700.
         """
         k = _validate.integer("k", k, 2)
         allowed = f"a number with 1/k = {1 / k:.6g} < p < 1"
         p = _validate.real("p", p, allowed)
         if not 1 / k < p < 1:
             raise ValueError(f"p must be {allowed}, got {p!r}")
+        if not cls(k, EPSILON_MIN).p <= p <= cls(k, EPSILON_MAX).p:
+            raise ValueError(_too_close("p", f"1/k = {1 / k:.6g}", p))
         exact = Fraction(p)
         ratio = (k * exact - 1) / (1 - exact)
-        if ratio < 1e300:
-            epsilon = math.log1p(float(ratio))
-        else:  # a ratio of integers that may be beyond the largest double
-            epsilon = math.log(ratio.numerator) - math.log(ratio.denominator)
-        made = cls(k, epsilon)
+        # At the two ends, p as a double may belong to an epsilon that is outside by rounding.
+        made = cls(k, min(max(math.log1p(float(ratio)), EPSILON_MIN), EPSILON_MAX))
         one = Fraction(1)
         made._set(truth=float(min(ratio, one)), blur=float(min(1 / ratio, one)))
         made._set(p=p, q=float((1 - exact) / (k - 1)))
@@ -86,6 +86,9 @@ class RandomizedResponse:
         epsilon = log(1 + k (1 - r)/r). Surveys call it forced
         response; a blog post on k-RR calls r its p.
 
+        Raises:
+            ValueError: also when r is so close to 0 or to 1 that epsilon would not be from 1e-6 to 700.
+
         >>> round(RandomizedResponse.from_redraw(4, 0.5).epsilon, 4)  # log 5
         1.6094
         """
@@ -94,8 +97,10 @@ class RandomizedResponse:
         r = _validate.real("r", r, allowed)
         if not 0 < r < 1:
             raise ValueError(f"r must be {allowed}, got {r!r}")
-        ratio = k * (1 - r) / r
-        return cls(k, math.log1p(ratio) if ratio < math.inf else math.log(k) + math.log1p(-r) - math.log(r))
+        epsilon = math.log1p(k * (1 - r) / r)
+        if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+            raise ValueError(_too_close("r", "0", r))
+        return cls(k, epsilon)
 
     def _set(self, **values: float) -> None:
         for name, value in values.items():
@@ -107,14 +112,8 @@ class RandomizedResponse:
         return self.truth / (self.truth + self.k * self.blur)
 
     @property
-    def positive_blur(self) -> float:
-        """``blur``, at least 1e-300: where it underflows, a category without reports and without probability
-        would give 0/0."""
-        return max(self.blur, 1e-300)
-
-    @property
     def log_q(self) -> float:
-        """log q, finite even where q underflows to zero (epsilon beyond about 745)."""
+        """log q."""
         return -self.epsilon - math.log1p((self.k - 1) * math.exp(-self.epsilon))
 
     def matrix(self) -> Array:
@@ -157,3 +156,10 @@ class RandomizedResponse:
         """
         true_counts = sampling.whole_counts("counts", counts, self.k)
         return sampling.noisy_histogram(true_counts, self.keep, np.random.default_rng(rng))
+
+
+def _too_close(name: str, low: str, value: float) -> str:
+    return (
+        f"{name} must be far enough from {low} and from 1 that epsilon is a number from {EPSILON_MIN:g} to "
+        f"{EPSILON_MAX:g}, got {value!r}"
+    )

@@ -88,12 +88,8 @@ def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: R
 
 def report_loss(counts: Array, theta: Array, mechanism: RandomizedResponse) -> Array:
     """-c log(q + (p - q) theta), entry by entry; infinite where a report of probability <= 0 was seen."""
-    # log q + log(1 + E theta) stays finite where q underflows.
     with np.errstate(divide="ignore", invalid="ignore"):
-        if mechanism.blur >= 1e-290:
-            log_ratio = np.log1p(theta * (mechanism.truth / mechanism.blur))
-        else:
-            log_ratio = np.logaddexp(0.0, mechanism.epsilon + np.log(theta))
+        log_ratio = np.log1p(theta * (mechanism.truth / mechanism.blur))
         terms = np.where(counts > 0, counts * -(mechanism.log_q + log_ratio), 0.0)
     return np.where(np.isnan(terms), np.inf, terms)
 
@@ -121,7 +117,7 @@ def inv_variance(
             population they were drawn from.
 
     Returns:
-        Same shape as ``theta``; infinite beyond the largest double (epsilon below about 1e-150).
+        Same shape as ``theta``; infinite beyond the largest double (of tiny ``n``).
 
     Raises:
         ValueError: naming the argument.

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.estimators import check_inv_is_finite
 from rr_core.mechanism import RandomizedResponse
 from rr_core.profile import as_rows
 
@@ -61,7 +60,6 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
     counts = _validate.histogram(histogram, mechanism.k)
     if counts.ndim != 1:
         raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
-    check_inv_is_finite(mechanism)  # with which the search begins
     counts, k = as_rows(counts)[0], mechanism.k
     order = np.argsort(counts, kind="stable")
     rising, n_reports = counts[order], counts.sum()

@@ -28,7 +28,7 @@ def update_factors(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     estimate = _validate.vector("theta", theta, mechanism.k)
     _validate.check_broadcast(histogram=counts, theta=estimate)
     phi = _validate.shares(as_rows(counts).reshape(counts.shape))
-    blur = mechanism.positive_blur
+    blur = mechanism.blur
     seen = blur + mechanism.truth * estimate
     with np.errstate(divide="ignore", over="ignore"):
         redraw = (phi * (blur / seen)).sum(axis=-1, keepdims=True)
@@ -67,7 +67,7 @@ def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
 
 def level_gap(levels: Profile, theta: Array, mechanism: RandomizedResponse) -> Array:
     """`optimality_gap` of each row of a profile, where ``theta`` (rows, levels) is constant on levels."""
-    blur = mechanism.positive_blur
+    blur = mechanism.blur
     phi, seen = frequencies(levels), blur + mechanism.truth * theta
     with np.errstate(divide="ignore", over="ignore"):
         redraw = (levels.multiplicities * phi * (blur / seen)).sum(axis=-1, keepdims=True)
@@ -99,7 +99,7 @@ def loss_above(
     Returns:
         (...) zero for MLE* itself; infinite where a category that was reported has probability zero.
     """
-    truth, blur = mechanism.truth, mechanism.positive_blur
+    truth, blur = mechanism.truth, mechanism.blur
     n = (multiplicities * counts).sum(axis=-1, keepdims=True)
     size = (multiplicities * (best > 0)).sum(axis=-1, keepdims=True)
     total = (multiplicities * np.where(best > 0, counts, 0)).sum(axis=-1, keepdims=True)

@@ -30,7 +30,7 @@ from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.populations import UPLOAD, Population
 from rr_core.protocols import Channel, UnaryEncoding, summarise_posterior
-from rr_core.protocols.collection import collect_draw, collect_unary, users_in_rows
+from rr_core.protocols.collection import collect, collect_unary, users_in_rows
 from rr_core.protocols.settings import (
     DRAWS,
     ENCODING,
@@ -162,7 +162,8 @@ def _channel(draw: Draw, query: Mapping[str, str], *, matrix: Any | None = None)
         channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
     else:
         channel = Channel(np.array(matrix))
-    found = collect_draw(draw, channel)
+    users, labels = users_in_rows(draw, channel.k, matrix is not None)
+    found = collect(channel, users, draw.scenario.stream(Stream.CHANNEL))
     numbers = {
         "epsilon": channel.epsilon,
         "rank": channel.rank,
@@ -170,7 +171,7 @@ def _channel(draw: Draw, query: Mapping[str, str], *, matrix: Any | None = None)
         "reports": found.counts,
         "certificate of MLE": found.mle.gap,
     }
-    names = settings.names(users_in_rows(draw, channel.k)[1]) or range(1, channel.k + 1)
+    names = settings.names(labels) or range(1, channel.k + 1)
     return Recomputed(numbers, {"category": names, **found.columns()})
 
 

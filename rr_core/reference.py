@@ -1,7 +1,7 @@
 """What can be looked up: symbols, names, formulas, estimators, misprints, glossary, sources.
 
 The texts are in ``rr_core/data/reference/``, one TOML file per part, and are read here. All text is Markdown with LaTeX
-between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is computed when the text is shown.
+between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is filled in when the text is shown.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Misprint:
         title: where it stands, or what it says.
         printed: what is printed.
         right: what is right.
-        check: what a computation shows, with the names of its numbers (`rr_core.misprints.CHECKS`) in double braces.
+        check: what a computation shows, with the names of its numbers ("numbers" of the same file) in double braces.
         tests: names of the tests that hold it.
     """
 

@@ -51,6 +51,11 @@ class Scenario:
             object.__setattr__(self, field.name, field.checked(getattr(self, field.name)))
 
     @property
+    def of_data(self) -> bool:
+        """Whether data fix the number of categories."""
+        return self.dist in TABLES or self.dist == UPLOAD
+
+    @property
     def mechanism(self) -> RandomizedResponse:
         return RandomizedResponse(self.k, self.epsilon)
 
@@ -227,7 +232,7 @@ class Preset:
     why: str
 
 
-# Its users are (8, 1, 1, 0): `rr_core.misprints.paper` counts the exact mean errors out.
+# Its users are (8, 1, 1, 0): the misprints of `rr_core.reference` have the exact mean errors.
 WORST_AVERAGE = Scenario("zipf", 4, 1.5, 2.13, 10, 17)
 
 # What the app opens with: categories with names, few enough to follow every bar, and some negatives.

@@ -29,7 +29,6 @@ class Stream(Enum):
     FIT = (5,)  # collected reports: the test of epsilon (number of the block)
     PLAN = (7,)  # the simulated curves of a plan (number of the point; first collection of the block)
     START = (8,)  # a random start of IBU
-    MISPRINTS = (9,)  # the check of the paper's claim that MLE* is never the worst
     ARRIVALS = (12,)  # the order in which the reports of a collection arrive
     CHANNEL = (13,)  # reports of any channel
     UNARY = (14,)  # reports by unary encoding; then those of one person

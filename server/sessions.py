@@ -308,7 +308,9 @@ class Shared:
         with self._lock:
             at_work = self._at_work.setdefault(key, threading.Lock())
         if not at_work.acquire(blocking=False):
-            _wait_until(lambda: at_work.acquire(blocking=False), math.inf)
+            TURNS.end()  # whoever makes it may need one
+            if not at_work.acquire(timeout=_LOOK):
+                _wait_until(lambda: at_work.acquire(timeout=_LOOK), math.inf)
         try:
             found = self.find(key)
             if found is None:

@@ -54,10 +54,9 @@ def _reports(work: Work, view: Bars) -> ReportsSoFar:
 
 
 def _estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
-    truth = truth_of(work.draw, target)
     return work.once(
         "arriving_estimates",
         (target, view.title),
-        lambda: follow_estimates(work.draw, truth, view.categories),
+        lambda: follow_estimates(work.draw, truth_of(work.draw, target), view.categories),
         wait=_WAIT,
     )

@@ -169,6 +169,7 @@ def _show_repeats(result: Repeats, times: int) -> None:
         default="mse",
         format_func=lambda metric: starred(METRIC_NAMES[metric].title),
         key="repeat_metric",
+        persist_state="page",
     )
     metric = metric or "mse"
     chart.show(error_distribution(result, metric), "error_distribution")

@@ -35,7 +35,12 @@ def how_many(key: str) -> int:
     """Widget for the number of repeated collections; returns it."""
     usual = _COLLECTIONS[1]
     chosen = st.segmented_control(
-        "How many collections", _COLLECTIONS, default=usual, key=key, format_func="{:,}".format
+        "How many collections",
+        _COLLECTIONS,
+        default=usual,
+        key=key,
+        persist_state="page",
+        format_func="{:,}".format,
     )
     return chosen or usual
 

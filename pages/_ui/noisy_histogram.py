@@ -87,6 +87,7 @@ def _pick_category(work: Work) -> int:
             options,
             format_func=lambda category: plain(_raw_name(work, category)),
             key="person_truth",
+            persist_state="page",
             on_change=_start_over,
         )
     )

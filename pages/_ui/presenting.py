@@ -35,7 +35,9 @@ STYLE = f"""<style>
 .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: {_LETTERS}; line-height: 1.35;}}
 body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-index: 3;}}
 .st-key-foot :is(.rr-full, .rr-full.rr-another), .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
-.st-key-foot :is(.rr-dials, .rr-head label, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
+.st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
+body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
+.st-key-foot .rr-why {{white-space: nowrap; overflow: hidden; text-overflow: ellipsis;}}
 @media (min-width: 900px) {{
   .st-key-foot {{flex-direction: row; align-items: center; gap: 1.5rem; min-height: calc({_FOOT} - 1.2rem);}}
   .st-key-foot > :last-child {{flex: none; width: auto;}}
@@ -52,7 +54,7 @@ body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-i
   .st-key-lead [data-testid="stFullScreenFrame"] {{width: 156.25%; height: 156.25%;}}
   .st-key-lead .svg-container {{zoom: 0.64;}}
   .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: 16px;}}
-  .st-key-foot :is(.rr-dials, .rr-head label, button p, a :is(p, span)) {{font-size: 16px !important;}}
+  .st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: 16px !important;}}
   .st-key-foot {{gap: 0.4rem;}}
   .st-key-present {{flex-wrap: nowrap; gap: 0.3rem;}}
   .st-key-present button {{padding: 0.25rem 0.45rem;}}

@@ -22,8 +22,6 @@ from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times
-from rr_core.misprints import all_checks
-from rr_core.misprints.paper import WorstInSingleDraws
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.scenario import PRESETS, WORST_AVERAGE
@@ -261,22 +259,25 @@ def show_estimators() -> None:
 
 @cache  # of the process: a visitor can empty those of Streamlit
 def _misprint_numbers() -> dict[str, Any]:
-    """The numbers that the texts on misprints refer to, by name; computed once for all sessions."""
-    checks = all_checks()
+    """The numbers that the texts on misprints refer to, by name; put together once for all sessions."""
+    stored = reference.read("misprints")["numbers"]
     preset = next(one.name for one in PRESETS if one.scenario == WORST_AVERAGE)
     return {
-        **checks,
-        "worst_rates": [_rate(draws) for draws in checks["worst_in_single_draws"]],
+        **stored,
+        "worst_rates": [
+            _rate(draws["n_worst"], draws["n_with_negatives"]) for draws in stored["worst_in_single_draws"]
+        ],
         "main_grid": _main_grid(),
         "concentrated": _concentrated(),
         "preset": preset.replace("*", "\\*"),
     }
 
 
-def _rate(draws: WorstInSingleDraws) -> str:
-    if draws.one_in is None:
-        return f"in none of {draws.n_with_negatives:,}"
-    return f"**1 in {draws.one_in:,}** ({draws.n_worst:,} of {draws.n_with_negatives:,})"
+def _rate(n_worst: int, n_with_negatives: int) -> str:
+    """How often MLE* was the worst of the three in a single collection with negatives."""
+    if not n_worst:
+        return f"in none of {n_with_negatives:,}"
+    return f"**1 in {round(n_with_negatives / n_worst):,}** ({n_worst:,} of {n_with_negatives:,})"
 
 
 def _concentrated() -> dict[str, int]:
@@ -302,19 +303,18 @@ def misprint_entries() -> tuple[Entry, ...]:
 
 
 def show_misprints() -> None:
-    with st.spinner("Checking the misprints…"):
-        computed = _misprint_numbers()
+    numbers = _misprint_numbers()
     st.caption(reference.read("misprints")["note"])
     for source, misprints in reference.misprints().items():
         st.subheader(source)
         for misprint in misprints:
             with st.expander(misprint.title):
-                st.markdown(_misprint_markdown(misprint, computed))
+                st.markdown(_misprint_markdown(misprint, numbers))
 
 
-def _misprint_markdown(misprint: Misprint, computed: Mapping[str, Any]) -> str:
+def _misprint_markdown(misprint: Misprint, numbers: Mapping[str, Any]) -> str:
     lines = [f"**Printed.** {misprint.printed}", f"**Right.** {misprint.right}"]
-    check = fill(misprint.check, computed)
+    check = fill(misprint.check, numbers)
     if check.endswith("\n"):
         check += "\n"  # a table or a list ends at an empty line
     tests = " ".join(f"`{name}`" for name in misprint.tests)

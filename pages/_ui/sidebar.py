@@ -14,7 +14,7 @@ import streamlit as st
 from pages._ui import dials, link, state, truth
 from rr_core import limits
 from rr_core.figures.style import number, percent
-from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
+from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.scenario import FIRST, PRESETS, Scenario
 from server import sessions
 
@@ -33,7 +33,7 @@ def grey(unused: Mapping[str, str]) -> dict[str, str]:
         unused: reasons of the page.
     """
     scenario, fixed = link.current(), {}
-    if _of_data() and link.page() != "plan":  # of a survey that may have other answers than the data
+    if scenario.of_data and link.page() != "plan":  # of a survey that may have other answers than the data
         whose = "Your data" if scenario.dist == UPLOAD else "These data"
         fixed["k"] = f"{whose} have {scenario.k:,} categories; choose Zipf to set K."
     if scenario.dist != "zipf":
@@ -57,7 +57,7 @@ def draw_population(grey: Mapping[str, str]) -> None:
         limits.K_MAX,
         scenario.k,
         disabled="k" in grey,
-        help=grey.get("k", _OTHER_K if _of_data() else None),
+        help=grey.get("k", _OTHER_K if scenario.of_data else None),
         **_widget_arguments("k", scenario.k, _put_k),
     )
     if "k" in grey:
@@ -169,12 +169,7 @@ def _put_distribution(dist: str) -> None:
 
 
 def _put_k(k: int) -> None:
-    link.change(**({"dist": "zipf"} if _of_data() else {}), k=k)
-
-
-def _of_data() -> bool:
-    """Whether data fix the number of categories."""
-    return link.current().dist in TABLES or link.current().dist == UPLOAD
+    link.change(**({"dist": "zipf"} if link.current().of_data else {}), k=k)
 
 
 def _reset() -> None:

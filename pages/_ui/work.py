@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import streamlit as st
@@ -113,9 +114,7 @@ class Work:
         """
 
         def waited() -> T:
-            if not wait:
-                return make()
-            with st.spinner(wait):
+            with st.spinner(wait) if wait else nullcontext():
                 return make()
 
         population = self.draw.population.key
@@ -170,21 +169,21 @@ def work(scenario: Scenario) -> Work:
     """
     if scenario.dist == UPLOAD:
         return _own(scenario)
-    return sessions.SHARED.get(("work", scenario), lambda: _make(scenario), _held(scenario))
+    return sessions.SHARED.get(
+        ("work", scenario), lambda: _make(scenario), _HELD + _HELD_PER_CATEGORY * scenario.k
+    )
 
 
-def _held(scenario: Scenario) -> int:
-    return _HELD + _HELD_PER_CATEGORY * scenario.k
+def _room(scenario: Scenario) -> AbstractContextManager[None]:
+    """Room for the work on a large scenario."""
+    return sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0)
 
 
 def _make(scenario: Scenario) -> Work:
-    with sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
-        alike = replace(scenario, epsilon=1.0)  # of which the users do not depend
-        users = partial(sessions.SHARED.get, ("users", alike), alike.users)
-        if scenario.k <= LARGE:
-            return Work(scenario.collect(users()))
-        with st.spinner("Drawing the users and their reports…"):
-            return Work(scenario.collect(users()))
+    said = st.spinner("Drawing the users and their reports…") if scenario.k > LARGE else nullcontext()
+    with _room(scenario), said:
+        alike = replace(scenario, epsilon=1.0)  # users do not depend on it
+        return Work(scenario.collect(sessions.SHARED.get(("users", alike), alike.users)))
 
 
 def _own(scenario: Scenario) -> Work:
@@ -194,7 +193,7 @@ def _own(scenario: Scenario) -> Work:
     about = (scenario, upload.population.key)
 
     def make() -> Work:
-        with sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0):
+        with _room(scenario):
             return Work(scenario.draw(upload.population))
 
     return state.cached("work", about, make)

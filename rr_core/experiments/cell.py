@@ -1,4 +1,5 @@
-"""One cell of a sweep: its collections are simulated, estimated, measured and summarised; and what that costs."""
+"""One cell of a sweep: its collections are simulated, and the errors of the estimates are measured and summarised; also
+the expected time of this."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from rr_core.sampling import Counts
 from rr_core.simulate import Block, Collector, Progress, kept_then_poisson, simulate
 from rr_core.streams import Stream
 
-# Collections drawn together: part of what a cell's numbers are, hence fixed by k alone. Divisors of the usual numbers
-# of seeds, since a block is always drawn whole.
+# Number of collections drawn in one block. The numbers of a cell depend on it, so it follows from k alone. It divides the
+# usual numbers of seeds, because a block is always drawn whole.
 _ROWS = (100, 50, 20, 10, 5, 2)
 _CATEGORIES = 100_000
 
-# The metrics that need an estimate of every category; "nll" needs one of every level.
+# Metrics computed from the estimate of every category; "nll" needs only that of every level (distinct count).
 PER_CATEGORY_METRICS = ("mse", "tv", "max")
 
 
@@ -115,7 +116,7 @@ def _fixed_users(cell: Cell, settings: Settings, population: Population) -> Coun
         return population.counts
     if settings.people == "rounded":
         return sampling.whole_users(population.probabilities, cell.n)
-    # Without epsilon: along it the users stay the same.
+    # The key has no epsilon: the users are the same at every epsilon.
     rng = streams.generator(_key_of_text(f"{cell.source} n={cell.n} seed={settings.seed}"), Stream.USERS)
     return sampling.multinomial(cell.n, population.probabilities, rng)
 
@@ -141,7 +142,7 @@ class _Accumulator:
         self._by_category = settings.bias or bool(set(settings.metrics) & set(PER_CATEGORY_METRICS))
 
     def add(self, block: Block) -> None:
-        """Measure a block; what lies beyond the number of seeds is drawn but not counted."""
+        """Measure a block of collections; those beyond the number of seeds are ignored."""
         reports, wanted = block.reports, block.wanted
         levels, size = shared_profile(reports), table_size(reports)
         at = slice(block.first, block.first + wanted)
@@ -168,7 +169,7 @@ class _Accumulator:
         return {"nll": (levels.multiplicities * loss).sum(axis=-1) / self._n}
 
     def _over_categories(self, index: int, off: Array, wanted: int) -> dict[str, Array]:
-        """Errors that need every category; ``off`` holds the estimates, and is used up."""
+        """Errors computed from every category. ``off`` holds the estimates and is overwritten."""
         metrics, measured = self._settings.metrics, {}
         off -= self._truth
         if self._deviation is not None:
@@ -184,7 +185,7 @@ class _Accumulator:
 
 
 def _count_categories(levels: Profile, where: NDArray[np.bool_]) -> Array:
-    """(rows,) categories on the levels where a condition holds."""
+    """(rows,) number of categories on the levels where a condition holds."""
     number: Array = (levels.multiplicities * where).sum(axis=-1)
     return number
 
@@ -204,10 +205,12 @@ class CellResult:
         quantiles: (5, metrics, estimators) at QUANTILES, interpolated linearly.
         difference, difference_error: (metrics, estimators, estimators) mean of the first one's error minus the
             second one's on the same reports, and its standard error.
-        best, worst: (metrics, estimators) in how many collections a valid estimator had the smallest or the largest
-            error; near-equal errors share, and when all tie it counts for nobody. nan for Inv.
-        beaten: (metrics, estimators) in how many another valid estimator's error was smaller, ties aside.
-        tied: (metrics,) in how many the valid ones all tied.
+        best, worst: (metrics, estimators) number of collections in which a valid estimator has the smallest or the
+            largest error. Estimators with equal errors (up to rounding) share the collection; one in which all valid
+            estimators tie is not counted. nan for Inv.
+        beaten: (metrics, estimators) number of collections in which another valid estimator has a smaller error, by
+            more than rounding.
+        tied: (metrics,) number of collections in which all valid estimators tie.
         bias2, variance: (estimators,) summed over categories, each unbiased (so that the squared bias may come out
             slightly negative); they add up to the mean "mse". nan from one collection, or without ``bias``.
         zeros, negatives: (estimators,) mean number of categories estimated as zero, and below zero.
@@ -298,8 +301,8 @@ def _standard_error(errors: Array) -> Array:
 
 
 def _bias_and_variance(drawn: SimulatedErrors, seeds: int) -> tuple[Array, Array]:
-    """Squared bias and variance, summed over categories. The square of a mean over the seeds holds its own
-    variance, which is taken off."""
+    """Squared bias and variance, summed over categories. The square of a mean over the seeds exceeds the squared bias by
+    the variance of this mean, on average; an estimate of it is subtracted."""
     if drawn.deviation is None or drawn.total_squared is None or seeds == 1:
         nothing = np.full(drawn.zeros.shape[0], np.nan)
         return nothing, nothing.copy()
@@ -327,8 +330,8 @@ def _ranking(errors: Array, settings: Settings) -> dict[str, Array]:
     return counts
 
 
-# Seconds on one core of an ordinary machine (measured): per cell, per block, per category and collection, per user
-# thrown one by one. Estimates are within a factor of three; the time left is estimated from work already done.
+# Seconds on one core of an ordinary machine (measured): per cell, per block, per category and collection, per user drawn
+# individually. Correct within a factor of three; the time left of a run is estimated from the work it has done.
 _PER_CELL, _PER_BLOCK, _PER_THROWN = 1.5e-3, 0.7e-3, 6e-9
 _DRAWN, _LEVELS, _ESTIMATED, _SUMMED = 25e-9, 10e-9, 5e-9, 3e-9
 _MOST_THROWN = 5  # per category

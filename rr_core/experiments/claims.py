@@ -30,7 +30,8 @@ from rr_core.experiments.ranking import (
 from rr_core.experiments.run import SweepResult
 from rr_core.registry import VALID
 
-# "not contradicted": true where the seeds settle it, and they do not everywhere; "not settled": they do nowhere.
+# "not contradicted": no cell that the seeds settle speaks against the claim, but some cells are not settled; "not
+# settled": no cell is settled.
 Verdict = Literal[
     "holds", "not contradicted", "mostly holds", "depends", "does not hold", "not settled", "not tested"
 ]
@@ -49,21 +50,22 @@ ClaimKey = Literal[
 Shape = Literal["concentrated", "moderate", "near uniform"]
 SlopeAxis = Literal["n", "k"]
 
-# How concentrated a population is, in the three words of the paper, which gives them no numbers: these are ours. Sum of
-# squared shares from which a population is concentrated, and the number of equally common categories with the
-# same sum, as a share of k, from which it is near uniform. Of the paper's, Zipf s = 2.5 has a sum of 0.58, s = 1.3 one
-# of 0.09 to 0.15, and s = 0.01 is as even as 0.9999 k equally common categories.
+# The paper calls populations concentrated, moderate or near uniform, without numbers; these limits are ours. A
+# population is concentrated if the sum of its squared shares is at least the first. It is near uniform if 1/(k sum) is
+# at least the second: 1/sum is the number of equally common categories with the same sum. Of the paper's populations,
+# Zipf s = 2.5 has a sum of 0.58, s = 1.3 one of 0.09 to 0.15, and s = 0.01 is as even as 0.9999 k equally common
+# categories.
 CONCENTRATED, NEAR_UNIFORM = 0.5, 0.9
-# A mean error of up to this many times the smallest one counts as close to it.
+# A mean error of at most this many times the smallest counts as close to it.
 CLOSE = 1.5
 KOSARAK = 41_270  # categories of the paper's click-stream
-# A slope that is above the one claimed by no more than this agrees with it.
+# A slope agrees with the claimed one if it is larger by at most this.
 SLOPE_TOLERANCE = 0.1
 
-# From this share of the cells a claim with exceptions mostly holds.
+# A claim with exceptions mostly holds if at least this share of the cells agrees with it.
 _MOSTLY = 0.9
-# Whose mean squared error is proved to be of order 1/N: Inv's is exactly a constant over N for fixed users, and InvP,
-# its projection on a convex set that holds the truth, is never farther from the truth.
+# Estimators whose mean squared error is proved to be of order 1/N: that of Inv is exactly a constant over N for fixed
+# users, and InvP, the projection of Inv on a convex set that contains the truth, is never farther from the truth.
 _PROVED = ("inv", "inv_p")
 
 
@@ -73,10 +75,10 @@ class Slopes:
 
     Attributes:
         along: "n" or "k".
-        estimator: whose.
+        estimator: which one.
         groups: per group, the axes that its cells share, as text.
         fitted: (groups,) least squares over all values of the axis.
-        last: (groups,) between the two largest values: nearer to what holds in the limit.
+        last: (groups,) slope between the two largest values, which is nearer to the limit.
         error: (groups,) standard error of ``last``, by that of the two means; nan from one collection.
         seeds: collections behind every mean.
     """
@@ -95,9 +97,10 @@ class Collections:
     """Single collections that speak for or against a claim.
 
     Attributes:
-        total: collections in all cells.
-        against: in how many MLE* was the worst (two that are the worst together count half), or did not fit best.
-        tied: in how many all three tied.
+        total: number of collections in all cells.
+        against: number of collections in which MLE* has the largest error (half, if another's is equal), or does not
+            fit best.
+        tied: number of collections in which all three tie.
     """
 
     total: int
@@ -110,10 +113,10 @@ class BestOfShape:
     """How one estimator does on all populations of one shape.
 
     Attributes:
-        estimator: of whom it is claimed that it is best.
+        estimator: the one that is claimed to be best, InvN or InvP.
         shape: of the populations.
-        rival: of InvN and InvP the other one.
-        against_rival: in which cells the estimator's mean error is smaller than its rival's.
+        rival: the other one of InvN and InvP.
+        against_rival: cells by whether the estimator's mean error is smaller than its rival's.
     """
 
     estimator: str
@@ -159,7 +162,7 @@ class HigherNll:
         n_cells: cells that are done.
         n_higher: cells where its mean negative log-likelihood is surely higher.
         largest: largest mean difference among these, in nats per report; nan where there is none.
-        cell: of that difference.
+        cell: cell of the largest difference.
     """
 
     estimator: str
@@ -197,7 +200,7 @@ class PaperClaim:
 
 
 def claims(result: SweepResult) -> tuple[PaperClaim, ...]:
-    """All claims, in the order of the paper's section 6; "not tested" where the sweep has no part in one."""
+    """All claims, in the order of the paper's section 6; "not tested" where the sweep has no cell that one is about."""
     return (
         mle_never_worst(result),
         mle_lowest_nll(result),
@@ -211,13 +214,13 @@ def claims(result: SweepResult) -> tuple[PaperClaim, ...]:
 def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
     """The paper's statements about a figure of ``metric``, population by population, then about MLE*.
 
-    Whether MLE* is "close" goes by the means (at most CLOSE times the smallest); who is best, worst or lower where the
-    seeds settle it, see `ranking.sign`. A histogram from outside is judged by its shape; that the paper found it alike
-    for a data set with as many categories is beside the point.
+    "Close" is a statement about the means (at most CLOSE times the smallest); "best", "worst" and "lower" are
+    statements about the cells that the seeds settle, see `ranking.sign`. An uploaded histogram is judged by its shape
+    alone, whatever the paper says of its own data set.
 
     Returns:
-        Nothing for a metric that the paper does not speak of, before the first cell, and without the three valid
-        estimators.
+        The statements; none for a metric that the paper does not mention, before the first cell is completed, and
+        without the three valid estimators.
     """
     if not has_errors(result, metric, *VALID):
         return ()
@@ -234,7 +237,7 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
 
 def mle_never_worst(result: SweepResult) -> PaperClaim:
     """MLE* never has the largest mean squared error of the three. Cells that agree prove nothing: the claim is false, see
-    `rr_core.misprints.paper`, and so it does not "hold"."""
+    the misprints of `rr_core.reference`, and so it does not "hold"."""
     if not has_errors(result, "mse", *VALID):
         return PaperClaim("never_worst", "not tested")
     count = never_worst(result, "mse", "mle_star")
@@ -373,7 +376,7 @@ def _shared_axes(cell: CellResult, along: SlopeAxis) -> str:
 
 
 def _all_slopes(result: SweepResult, along: SlopeAxis) -> tuple[Slopes, ...]:
-    """Of every estimator that has some, those with a proof first."""
+    """The slopes of every estimator that has any; estimators with a proof come first."""
     if not has_errors(result, "mse"):
         return ()
     names = sorted(result.sweep.settings.estimators, key=lambda name: name not in _PROVED)
@@ -427,8 +430,8 @@ def _best_of_population(part: SweepResult) -> PaperClaim:
 
 
 def _verdict_on_alternating(count: Count) -> Verdict:
-    """Whether each of the two is better somewhere. One figure that shows only one of them speaks against nothing: the
-    paper says that their ranking can change, and that they alternate over its settings together."""
+    """The verdict on whether InvP is better in some cells and InvN in others. A figure in which only one of them is ever
+    better does not contradict this: the paper says that they alternate over all its settings together."""
     if not count.total:
         return "not tested"
     if count.yes and count.no:
@@ -441,7 +444,8 @@ def _as_kosarak(cell: Cell) -> bool:
 
 
 def _kosarak(part: SweepResult) -> PaperClaim:
-    """Of a histogram with as many categories as the paper's click-stream, which may be it or another."""
+    """The claim about the paper's click-stream, for an uploaded histogram with as many categories (which may be
+    another)."""
     count = always_best(part, "mse", "inv_p")
     first = part.cells[0]
     return PaperClaim(
@@ -499,7 +503,8 @@ def _higher_nll(result: SweepResult, name: str) -> HigherNll:
 
 
 def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
-    """Whether each answer is yes in half of the cells or more; it may be where the seeds do not settle it."""
+    """The verdict on whether every count has at least ``half`` cells that answer yes; an undecided cell may answer
+    either."""
     surely = [count.yes >= half for count in counts]
     maybe = [count.yes + count.undecided >= half for count in counts]
     if all(surely):

@@ -18,18 +18,19 @@ from rr_core.populations import Population
 from rr_core.registry import VALID
 
 CurveAxis = Literal["epsilon", "n"]
-# "category": the sum of squares divided by k, as in the paper; "excess": what the negative log-likelihood lies above
-# MLE*'s on the same reports; "sum" and "level": as measured. The others are not errors: what the squared error is made
-# of, and how many categories are estimated as zero or below.
+# "category": the sum of squares divided by k, as in the paper; "excess": the negative log-likelihood minus that of MLE*
+# on the same reports; "sum" and "level": as measured. Cell statistics are not errors: the two parts of the squared
+# error, and the numbers of categories that are estimated as zero, or below zero.
 CellStatistic = Literal["bias2", "variance", "zeros", "negatives"]
 Measure = Literal["category", "sum", "excess", "level"] | CellStatistic
 CELL_STATISTICS: tuple[CellStatistic, ...] = get_args(CellStatistic)
-PopulationId = tuple[str, float]  # dist and s: a population whatever its k
+PopulationId = tuple[str, float]  # dist and s: a population, apart from its k
 
 _LOW, _HIGH = QUANTILES.index(0.05), QUANTILES.index(0.95)
 _ERRORS = 2.0  # standard errors to either side of an excess
-_RANKS = 200  # of a histogram that are drawn
-# What is shown first where there is a choice: the setting of the paper's Figures 1 and 2, and the middle of its grid.
+_RANKS = 200  # ranks of a histogram that are drawn
+# Values that are drawn first where there is a choice: the setting of the paper's Figures 1 and 2, and the middle of its
+# grid.
 _DEFAULTS = {"epsilon": 4.0, "n": 10**6, "k": 1000}
 _MOST_COLUMNS = 5
 
@@ -41,9 +42,9 @@ class CurveSelection:
     Attributes:
         along: the horizontal axis.
         metric: one of the settings' metrics.
-        measure: what of it, one of `measures`.
-        populations: each with each of ``ks`` is a row of panels, where the sweep has it.
-        ks: numbers of categories; a population that the sweep has at one k only is drawn at that.
+        measure: how the metric is drawn, one of `measures`.
+        populations: each combination of one of these and one of ``ks`` that the sweep has is a row of panels.
+        ks: numbers of categories; a population that the sweep has at a single k is drawn at that k.
         fixed_values: values of the axis that is not drawn; each is a column of panels.
     """
 
@@ -82,8 +83,8 @@ def axis_values(sweep: Sweep, axis: Literal["k", "epsilon", "n"]) -> tuple[float
 
 
 def default_selection(sweep: Sweep, preset: PaperFigure | None = None) -> CurveSelection:
-    """What is shown before a person chooses: a figure of the paper as it is printed, with the exponents of its text;
-    of any other sweep all populations with one k, or one population with all, at one value of the third axis."""
+    """The selection before anybody chooses. A figure of the paper is drawn as printed, with the exponents named in its
+    text; any other sweep with all populations at one k, or one population at all k, at one value of the third axis."""
     settings = sweep.settings
     metric = preset.metric if preset and preset.metric in settings.metrics else settings.metrics[0]
     epsilons, users = axis_values(sweep, "epsilon"), axis_values(sweep, "n")
@@ -93,7 +94,7 @@ def default_selection(sweep: Sweep, preset: PaperFigure | None = None) -> CurveS
     who = named if preset and named else everybody
     fixed = axis_values(sweep, other_axis(along))
     by_who = [sorted({cell.k for cell in sweep.cells if (cell.dist, cell.s) == one}) for one in who]
-    # Of several populations those with a choice of k have it; a table of counts comes with its own.
+    # Of several populations, those that the sweep has at several k set the k; a table of counts has only its own.
     several = [one for one in by_who if len(one) > 1] if len(who) > 1 else []
     ks: tuple[float, ...] = tuple(sorted({k for one in several or by_who for k in one}))
     if len(who) > 1:
@@ -122,7 +123,7 @@ class Panel:
     """Errors of one population at one k and one value of the axis not drawn.
 
     Attributes:
-        x: (points,) values of the horizontal axis that are done, ascending; maybe none.
+        x: (points,) values of the horizontal axis whose cells are completed, ascending; maybe none.
         curves: by estimator.
     """
 
@@ -158,8 +159,9 @@ class Curves:
         seeds: collections behind every mean.
         band: what the bands are: "seeds", from the 5% to the 95% quantile of the collections; "error", two standard
             errors of a paired difference to either side; "none" for CELL_STATISTICS.
-        n_completed: cells chosen that are done.
-        standing: how the three stand in them; None for CELL_STATISTICS, and without the three.
+        n_completed: number of selected cells that are completed.
+        standing: comparison of the three valid estimators over these cells; None for CELL_STATISTICS, and without the
+            three.
     """
 
     selection: CurveSelection
@@ -178,8 +180,8 @@ def select_curves(
     Inv is left out of an "excess": it is no distribution, and may fit better than the best distribution.
 
     Args:
-        result: its cells that are done.
-        choice: which part is drawn, of what the sweep has.
+        result: the sweep, finished or not.
+        choice: which part of it is drawn.
         populations: the uploaded ones, by key.
     """
     groups = _groups(result.sweep, choice)
@@ -203,8 +205,8 @@ def select_curves(
 
 
 def ranked_shares(probabilities: Array) -> tuple[NDArray[np.int64], Array]:
-    """Ranks and the shares of the categories that have them, largest first: all of a few, else a couple of hundred
-    ranks that get sparser down the tail."""
+    """Ranks, and the shares of the categories at these ranks, largest share first: all ranks of a few categories, else
+    about two hundred, sparser and sparser down the tail."""
     k = probabilities.size
     ranks = (
         np.unique(np.rint(np.geomspace(1, k, _RANKS)).astype(np.int64)) if k > _RANKS else np.arange(1, k + 1)
@@ -218,7 +220,7 @@ def _nearest(values: Sequence[float], axis: Literal["k", "epsilon", "n"]) -> flo
 
 
 def _groups(sweep: Sweep, choice: CurveSelection) -> list[list[Cell]]:
-    """The cells of every row. A population that exists at one k only is not asked for another."""
+    """The cells of every row; a population that the sweep has at a single k is drawn at that k."""
     groups = []
     for who in choice.populations:
         by_k: dict[int, list[Cell]] = {}

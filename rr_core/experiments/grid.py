@@ -153,7 +153,7 @@ class Settings:
             names = tuple(chosen) if np.iterable(chosen) else ()
             if not names or not all(isinstance(one, str) and one in known for one in names):
                 raise ValueError(f"{name} must be some of {', '.join(known)}, got {_validate.short(chosen)}")
-            # In the one order there is, so that equal choices are equal settings.
+            # In the order of ``known``, so that equal choices are equal settings.
             object.__setattr__(self, name, tuple(one for one in known if one in names))
 
 
@@ -200,8 +200,8 @@ class PaperFigure:
     Attributes:
         key, title: name in code and on the page.
         cells: what is computed.
-        metric: what the paper draws of it; "mse" there is the mean over categories, ours divided by k.
-        along: what its horizontal axis is.
+        metric: the error that the paper draws; its "mse" is the mean over categories, ours divided by k.
+        along: its horizontal axis.
     """
 
     key: str

@@ -99,7 +99,7 @@ def worse_of_both(row: Errors) -> float:
 
 
 def _level(stored: Stored) -> float:
-    """Of one test, one-sided."""
+    """Level of a single one-sided test."""
     return FAMILY_LEVEL / (2 * len(PAIRS) * sum(len(rows) for rows in stored.values()))
 
 
@@ -112,7 +112,7 @@ def _is_few(row: Errors) -> bool:
 
 
 def _wide(row: Errors, level: float) -> float:
-    """Standard errors beyond which a t test at this level, one-sided, settles a question."""
+    """Critical value of a one-sided t test at this level, in standard errors."""
     return float(-special.stdtrit(row.collections - 1, level))
 
 

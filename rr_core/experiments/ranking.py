@@ -1,6 +1,6 @@
 """Who has the smallest mean error, in one cell, over the cells of a sweep and along its axis; and whether two runs agree.
 
-Everything is said as far as the collections settle it: by a t test of paired differences, see `sign`.
+An order is stated only where the collections settle it, by a t test of paired differences, see `sign`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rr_core.registry import VALID
 Sign = int | None
 Question = Callable[[list[Sign]], bool | None]
 
-# Chance that any of two estimators' order in any cell is called wrongly, over all cells of a sweep together.
+# Probability that the order of any two estimators is wrongly decided in any cell, over all cells of a sweep together.
 FAMILY_LEVEL = 0.05
 
 
@@ -118,7 +118,8 @@ def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
     means = {name: _mean(result, cell, metric, name) for name in VALID}
     first = min(VALID, key=lambda one: means[one])
     best = tuple(name for name in VALID if _difference(result, cell, metric, first, name)[0] == 0)
-    # Who is surely larger than anyone is not the smallest; over a sweep all these calls are right together.
+    # Whose error is settled to be larger than another's cannot be the smallest. FAMILY_LEVEL covers all these tests
+    # together.
     possible = tuple(
         name for name in VALID if all(sign(result, cell, metric, name, other) != 1 for other in _others(name))
     )
@@ -322,7 +323,8 @@ def varying_axis(cells: tuple[Cell, ...]) -> SweepAxis | None:
 
 
 def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple[LeaderInterval, ...]:
-    """Intervals of equal winners of a sweep along ``axis``, from the smallest value up; one not run ends one.
+    """Intervals of equal winners of a sweep along ``axis``, from the smallest value up. A cell that has not been run ends
+    an interval.
 
     Raises:
         ValueError: when the sweep lacks the metric or one of the three valid estimators.

@@ -16,7 +16,7 @@ from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.populations import Population
 from rr_core.simulate import Progress
 
-# Seconds of work handed to an executor at a time, by `cost.seconds`: the smaller, the sooner a stop frees it.
+# Seconds of work handed to an executor at a time, as expected: the fewer, the sooner a stopped run frees the executor.
 _PER_TASK = 0.2
 # Seconds between two looks at whether to stop.
 _EVERY = 0.1
@@ -157,7 +157,7 @@ class _Run:
         self.waiting = _work_order(self.cost)
 
     def tell(self) -> bool:
-        """Tell how far it is; whether to stop."""
+        """Report the progress; returns whether to stop."""
         if self.progress is None:
             return False
         elapsed = time.perf_counter() - self.began
@@ -230,7 +230,7 @@ class _Run:
 
 
 def _work_order(cost: Mapping[Cell, float]) -> list[Cell]:
-    """Long cells first, lest one is left alone at the end; the others shuffled, always in the same way."""
+    """Long cells first, so that none of them is left to run alone at the end; the others in a fixed random order."""
     cells = list(cost)
     random.Random(len(cells)).shuffle(cells)
     return sorted(cells, key=lambda cell: -cost[cell] if cost[cell] > _PER_TASK else 0.0)

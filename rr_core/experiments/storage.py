@@ -23,7 +23,7 @@ from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, Cell, Settings, S
 from rr_core.experiments.run import SweepResult
 from rr_core.registry import VALID
 
-# Raised when the numbers of a cell, or the columns, come to mean something else.
+# Increased whenever the meaning of a cell's numbers, or of a column, changes.
 FORMAT = 1
 
 _AXES = ("dist", "k", "s", "epsilon", "n")
@@ -31,12 +31,13 @@ _WHOLE = ("k", "n", "seeds")
 _LARGEST_WHOLE = 2**53  # beyond it a double is no count
 _LARGEST_ERROR = 1e30
 Columns = dict[str, NDArray[Any]]
-# Of a column: the attribute of a `CellResult`, and where in it; None stands for the row's estimator.
+# Where the numbers of a column are: an attribute of `CellResult`, and an index into it; None stands for the row's
+# estimator.
 _Place = tuple[str, tuple[int | None, ...]]
 
 
 def versions() -> dict[str, str]:
-    """What the numbers depend on besides the settings."""
+    """The versions that the numbers depend on, besides the settings."""
     return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
 
 
@@ -220,7 +221,7 @@ def _check(name: str, attribute: str, rows: Columns) -> None:
     if attribute in ("mean", "standard_error", "quantiles"):
         _must(name, not (values < 0).any(), "0 or more")
     if attribute not in ("best", "worst", "beaten", "tied"):
-        # Only of a likelihood an error can be infinite, and so much off is no estimate.
+        # Only an error by likelihood can be infinite; any other that large belongs to no estimate.
         sizes = np.abs(values[~np.isinf(values)] if name.startswith("nll") else values)
         _must(name, not (sizes > _LARGEST_ERROR).any(), f"{_LARGEST_ERROR:g} or less")
     if attribute in ("zeros", "negatives"):
@@ -245,7 +246,7 @@ STORED_CELLS = tuple(
 
 
 def stored_result(cells: Iterable[Cell]) -> SweepResult:
-    """The sweep over ``cells``, measured as `stored_settings` says, with those of them done that are stored."""
+    """The sweep over ``cells``, measured as `stored_settings` says; its completed cells are those that are stored."""
     sweep, stored = Sweep(tuple(cells), stored_settings()), _stored_cells()
     return SweepResult(sweep, tuple(stored[cell] for cell in sweep.cells if cell in stored))
 

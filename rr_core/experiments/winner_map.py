@@ -23,8 +23,8 @@ from rr_core.registry import VALID
 FixedName = Literal["population", "k", "epsilon", "n"]
 AxisValue = float | str  # a population is meant by a text, see `axis_value`
 
-_FEWEST = 2  # values along an axis that make it one
-_DIGITS = 8  # of the digest that an uploaded population is known by
+_FEWEST = 2  # values that an axis needs
+_DIGITS = 8  # digits of the digest that stand for an uploaded population
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ MAP_KINDS: dict[str, MapKind] = {
     "n-k": MapKind("n", "k", ("population", "epsilon")),
     "n-s": MapKind("n", "s", ("k", "epsilon")),
 }
-# Where no two axes vary together: one row, along any axis; upwards stands an axis with one value.
+# Where no two axes vary together, a map has one row, along any axis; its vertical axis has a single value.
 STRIP_KINDS: dict[str, MapKind] = {
     "eps-n": MAP_KINDS["eps-n"],
     "n-k": MAP_KINDS["n-k"],

@@ -20,8 +20,9 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.registry import ESTIMATORS, VALID
 
 MOST_DRAWN = 60  # categories
-# The range of the axis, which no frame changes: how much higher than the last frame it reaches, how high at most, how
-# far below zero as a part of that, and from what multiple of the reports on the truth counts as too high.
+# The vertical axis is the same in all frames. Its upper end is this multiple of the largest share in the last frame,
+# but at most this; its lower end is this part of it below zero. A truth this many times as high as the reports may
+# leave the picture.
 _HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.6, 1.05, 0.35, 8
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
@@ -32,9 +33,9 @@ def drawn_categories(
     """All categories in their own order where they are few enough for a film, else the first ones of an order.
 
     Args:
-        order: (k,) categories, those to draw first.
+        order: (k,) categories; the first ones are drawn.
         labels: the k category names, or None for numbers.
-        which: what the first ones are, in words.
+        which: what the first ones are, for the title of the axis.
     """
     if order.size <= MOST_DRAWN:
         return bars(natural_order(order.size), labels, "Category")

@@ -26,11 +26,11 @@ from rr_core.rounding import round_down, round_up
 _MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
 _LONGEST_NAME = 14
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
-_FLOOR = 1e-16  # of a logarithmic axis
+_FLOOR = 1e-16  # lowest value on a logarithmic axis
 _ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
 _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
-_NEARLY_ALL = 0.999  # a chance in a cell above it is not told to more digits
+_NEARLY_ALL = 0.999  # a larger chance is not written with more digits in a cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
 
 
@@ -201,7 +201,7 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
 
 
 def _in_cell(chance: float) -> str:
-    """A chance with two digits; what is short of all is not called 100%."""
+    """A chance with two digits; one below 1 is never written as 100%."""
     return percent(chance, 2) if chance <= _NEARLY_ALL or chance == 1 else f">{percent(_NEARLY_ALL)}"
 
 

@@ -24,7 +24,7 @@ _HALF_BAR = 0.41  # of the way from one category to the next
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
 _SAME = 1e-12  # between shares that differ by rounding alone
 _PLACES = 14  # of distances, which are the same up to rounding
-_DIGITS = (3, 4, 5)  # that a distance is told with
+_DIGITS = (3, 4, 5)  # of a distance: as few as it takes to see an order
 _COUNT = {2: "two", 3: "three", 4: "four"}
 # Where Inv is so many times as large as any repair, the picture shows the repairs, with this much room around them.
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0
@@ -100,8 +100,8 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
 
 
 def nearest(off: Mapping[str, float]) -> str:
-    """Which estimate is off by least in this draw, and by how much the others are; distances that read the same to five
-    digits are the same.
+    """Which estimate is nearest to the truth in this draw, and how far the others are; distances that are the same in
+    five digits count as equal.
 
     Args:
         off: distance from the truth by the estimate's name on screen.
@@ -232,7 +232,7 @@ def _dashes(view: Bars, values: Mapping[str, Array], truth: Array | None) -> lis
 
 
 def _extremes(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace of its lowest and its highest mark alone: enough for the legend and the range of the axis."""
+    """The trace with only its lowest and its highest mark: enough for the legend and the range of the axis."""
     ends = [int(np.argmin(trace["y"])), int(np.argmax(trace["y"]))]
     more = {"width": 2 * _HALF_BAR} if trace["type"] == "bar" else {}
     return {**trace, **{key: trace[key][ends] for key in ("x", "y", "customdata")}, **more}
@@ -318,7 +318,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
     least = [QUANTITIES[name].name for name in named]
     if len(least) == 1:
         said = f"{least[0]}'s mean over {over} is the smallest of the three valid estimators"
-    elif metric == "above":  # whose smallest is MLE*'s; another's is no larger than rounding
+    elif metric == "above":  # the smallest is always MLE*'s; one that is equal differs by rounding alone
         said = f"{least[-1]}'s mean over {over} is the smallest of the three valid estimators"
         said += f", and {least[0]}'s agrees to rounding"
     elif len(least) == 2:
@@ -329,8 +329,8 @@ def _mean_reading(result: Repeats, metric: str) -> str:
 
 
 def cost_of_the_advice(result: Repeats, metric: str) -> str:
-    """By how much the mean error of InvP, which the app advises, is larger than the smallest here, and why it is advised
-    all the same; "" where it is not, or these collections cannot tell."""
+    """How many times the smallest mean error that of InvP is, and why the app advises InvP all the same; "" where
+    InvP's is the smallest, or where these collections cannot tell."""
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
     least = min(means[name] for name in VALID)
     if metric == "above" or result.tied[metric] == result.done or not 0 < least < means["inv_p"]:
@@ -450,7 +450,7 @@ def _wins_reading(result: Repeats, metric: str) -> str:
 
 
 def _what_settles(result: Repeats, metric: str) -> str:
-    """The lead over the next that would be beyond chance, where as many collections can have one."""
+    """The smallest lead of the best over the next that chance would hardly give, if so many collections can have it."""
     lead = math.floor(largest_lead_of_chance(sum(sorted(result.best[metric].values())[-2:]))) + 1
     if result.done < FEWEST or lead > result.done:
         return " So few collections cannot settle it."

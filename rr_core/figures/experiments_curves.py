@@ -25,7 +25,7 @@ from rr_core.figures.wording import (
     roughly_times,
 )
 
-# What can be read: more rows and columns are for the pickers above to choose from.
+# Rows and columns that can still be read; if there are more, the widgets above choose among them.
 MOST_ROWS, MOST_COLUMNS = 6, 5
 _ROWS = (330, 230, 162)  # pixels of a row, where there are one, two and more
 _HEAD, _TOP, _BOTTOM = 30, 92, 54  # pixels
@@ -36,9 +36,9 @@ _OF_ZEROS = (-6.0, -3.0)  # ends of a logarithmic axis for errors that are all z
 _MARKED_BY_POWERS, _MOST_TICKS = (
     1.4,
     4,
-)  # decades from which powers of ten are ticks enough, and how many of them
-_ROUNDING = 1e-12  # nats, below which means of losses may differ by rounding alone
-_LEAST_DECADES, _DECADES = 0.7, 12.0  # of error that a row shows
+)  # decades from which only powers of ten are ticks, and how many of these at most
+_ROUNDING = 1e-12  # in nats: means of losses that differ by less may differ by rounding alone
+_LEAST_DECADES, _DECADES = 0.7, 12.0  # decades of error that a row shows, at least and at most
 
 
 class PanelGrid:

@@ -1,6 +1,6 @@
 """What a sweep shows, in sentences: the paper's claims beside it, its answer, and whether two runs agree.
 
-The numbers and verdicts are those of `rr_core.experiments`; they have the last word.
+All numbers and verdicts come from `rr_core.experiments`; here they are only put into words.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ def _name(estimator: str) -> str:
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
-    """Whether MLE* is ever the worst (with ``count``, the cells with such collections), or ever fits less
-    than best (without)."""
+    """In how many single collections MLE* is the worst, and in how many cells (given as ``count``); without ``count``, in
+    how many another estimate fits better."""
     if count is not None:
         return (
             f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
@@ -263,7 +263,7 @@ def _wins(stand: Standing) -> str:
 
 
 def _alternating(count: Count) -> str:
-    """Of InvP against InvN."""
+    """In how many cells InvP has the smaller mean error, and in how many InvN."""
     if not count.total:
         return ""
     more = f" Of the two, InvP is surely better in {count.yes}, InvN in {count.no}."
@@ -454,7 +454,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
 
 
 def _of_nll(result: SweepResult) -> str:
-    """In single collections: there is nothing to settle."""
+    """The answer for the negative log-likelihood, which compares single collections; so there is nothing to test."""
     claim, drawn = mle_lowest_nll(result), sum(cell.seeds for cell in result.cells)
     if claim.verdict != "holds":
         return f"{_head(result)} MLE* does **not always have the lowest** negative log-likelihood. {evidence(claim)}"

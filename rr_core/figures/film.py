@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from rr_core.figures.style import BUTTON, figure
 
-# Labels of the buttons in their order, and what they are called where the label is no word.
+# Labels of the buttons in their order, and their names for readers who do not see the signs.
 CONTROLS = {
     "❚◄◄": "Back to the start",
     "◄❚": "One frame back",
@@ -70,7 +70,7 @@ def film(
         layout: what else the layout has.
     """
     names = [frame.name for frame in frames]
-    # Traces that no frame names would leave the screen for a moment at every frame.
+    # Plotly would take a trace that a frame does not name off the screen for a moment.
     still = [i for i in range(len(traces)) if i not in moving]
     legend = _GAP + _ROW * legend_rows
     top = legend + _SLIDER + _BUTTONS

@@ -61,7 +61,13 @@ class Layers:
 
 
 def triangle(
-    reports: ThreeEstimates, theta: Array | None, names: Sequence[str], view: Frame, layers: Layers
+    reports: ThreeEstimates,
+    theta: Array | None,
+    names: Sequence[str],
+    view: Frame,
+    layers: Layers,
+    *,
+    example: bool = False,
 ) -> go.Figure:
     """The triangle with every estimate in it. A fine lattice of points makes it clickable everywhere.
 
@@ -71,8 +77,9 @@ def triangle(
         names: three category names, as they may stand in a chart.
         view: the rectangle to show; Inv is marked by an arrow when it lies outside.
         layers: what else to draw.
+        example: whether the reports are an example, and not those of the scenario.
     """
-    # In a hover text "%{" would begin a number to be filled in: a joiner keeps a name that holds it as it is.
+    # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
     raw = to_plane(reports.estimates["inv"])
     far = not view.contains(raw)
@@ -97,7 +104,8 @@ def triangle(
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    return figure(traces, x, y, _triangle_reading(reports), annotations=notes, **TRIANGLE_LAYOUT)
+    reading = ("An example, not the scenario's own reports. " if example else "") + _triangle_reading(reports)
+    return figure(traces, x, y, reading, annotations=notes, **TRIANGLE_LAYOUT)
 
 
 TRIANGLE_LAYOUT: dict[str, Any] = {
@@ -133,8 +141,8 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
 def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction.
 
-    In a picture of another aspect than the view's the domain is made smaller: widened ranges would stay when the window
-    changes its size, and the triangle small.
+    Where the picture is wider or higher than the view, Plotly is told to shrink the domain of the axes. If it widened
+    their ranges instead, these would stay when the window changes its size, and the triangle would stay small.
     """
     shared = {
         "showticklabels": False,
@@ -185,7 +193,7 @@ def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict
         "symbol": quantity.symbol,
         "size": _MARKER_SIZES[name],
         "color": quantity.colour,
-        # The truth is a dash, which is all line; the others have a rim that parts markers lying on each other.
+        # The truth is a dash, which has no area; the other markers have a rim that separates them where they overlap.
         "line": {"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
     }
     return {

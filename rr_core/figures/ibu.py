@@ -101,7 +101,7 @@ def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float
 def _order(needed: Array) -> str:
     """Whether the iterations needed decrease with epsilon, in a sentence; ``needed`` is in increasing order
     of epsilon, nan where the run was too short."""
-    # Two runs that did not arrive cannot be told apart.
+    # Of two runs that did not reach the tolerance it is not known which needs more.
     unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
     beyond = np.nan_to_num(needed, nan=np.inf)
     falls, rises = (beyond[1:] < beyond[:-1]), (beyond[1:] > beyond[:-1])
@@ -316,7 +316,7 @@ class _AnimationData:
 def _animation_data(path: IBUPath, view: View) -> _AnimationData:
     last = len(path.iterations) - 1
     wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
-    # The first recorded iteration from each of these on; and the start itself.
+    # The start, and for each of these numbers the first recorded iteration that is at least as large.
     frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
     # In one call: finding the levels of millions of categories is what takes the time.
     on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])

@@ -270,7 +270,8 @@ def belief(
 
 
 def _believed(belief: float, sure: bool) -> str:
-    """A belief as text; only who was sure before is sure after, whatever 1 - 10^-20 is rounded to."""
+    """A belief as text. Only an onlooker who was certain before any report (``sure``) gets 100%; another belief that a
+    double rounds to 1 is written as slightly less."""
     return percent(belief if sure else min(belief, math.nextafter(1, 0)))
 
 

@@ -36,7 +36,7 @@ _IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard 
 # both.
 _PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
-# With the digits that powers of ten far below one per cent need.
+# Enough digits for powers of ten far below one per cent.
 _SMALL_SHARE = ".9~%"
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _INV = QUANTITIES["inv"]
@@ -390,7 +390,7 @@ def _simulated_reading(
     least = min(VALID, key=lambda name: float(mean[name][at]))
     value, raw = float(mean[least][at]), float(mean["inv"][at])
     errors = {name: float(result.standard_error[metric][name][there][at]) for name in VALID}
-    # Not told apart within two standard errors; from one collection nothing is.
+    # Estimators within two standard errors of the smallest mean count as equal; after one collection, all of them.
     near = [
         name
         for name in VALID

@@ -148,7 +148,7 @@ def _shown(target: Target, value: float) -> str:
 
 def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
     """Levels that cross the map, each with the N at which every epsilon reaches it."""
-    # Between a value and none at all there is no place of equal value.
+    # No line runs between a cell with a finite value and one without.
     shade = np.where(np.isfinite(landscape.values), _shade(landscape.values, target), np.nan)
     crossing = []
     for value in levels(landscape.values, target):

@@ -75,8 +75,8 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
 def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict[Key, float]:
     """RMSE per category of Inv, for the shares of the users themselves, by protocol.
 
-    It does not depend on the shares but for Hadamard response whose blocks have different numbers of categories; without
-    them (None) this one is the mean over all ways to deal out the categories.
+    Only that of Hadamard response depends on the shares, if its blocks have different numbers of categories. Without the
+    shares (None) it is the mean over all ways to deal out the categories to the blocks.
     """
     variances = {key: float(support(key, k, epsilon).mean_variance(k, n)) for key in KEYS}
     if truth is not None:

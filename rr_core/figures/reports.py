@@ -35,7 +35,7 @@ def with_intervals(
         estimates: (k,) by estimator name.
         chosen: the estimator that is drawn large.
         interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1].
-        above: (k,) whether the category is told from zero; the others get open markers.
+        above: (k,) whether the share is significantly above zero; the others get open markers.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
@@ -106,7 +106,7 @@ def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
 
 
 def reports_floor(found: Floor) -> go.Figure:
-    """The least reported categories against N q, and what would be too few."""
+    """Reports of the least reported categories, beside the N q that noise alone brings, and the limit of too few."""
     few = found.ranks.size <= 40
     observed, expected = QUANTITIES["observed"], QUANTITIES["expected"]
     traces: list[dict[str, Any]] = [
@@ -192,7 +192,7 @@ def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
 
 
 def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
-    """The intervals, as lines with a mark at both ends: one that is a single point is seen too."""
+    """The intervals, as lines with a mark at both ends, so that an interval of length zero is visible as well."""
     low, high = view.pick(interval.low), view.pick(interval.high)
     gap = np.full(low.size, np.nan)
     colour = QUANTITIES["inv"].colour

@@ -13,7 +13,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Draw
 from rr_core.summaries import Closeness
 
-_GIVEN_AWAY = 0.9  # chance that a report is the truth from which it says nearly all
+_GIVEN_AWAY = 0.9  # chance of a true report from which a report gives nearly all away
 _ROUNDING = 1e-12
 
 

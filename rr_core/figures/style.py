@@ -162,7 +162,7 @@ def _packed(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def hide(chart: go.Figure, names: Collection[str]) -> None:
-    """Leave the traces of these names to the legend alone, and drop the shapes of these names."""
+    """Show the traces with these names in the legend only, and remove the shapes with these names."""
     if names:
         for trace in chart.data:
             if trace.name in names:
@@ -177,7 +177,7 @@ def for_a_room(chart: go.Figure) -> go.Figure:
 
 
 def _enlarged(part: Any, name: str) -> Any:
-    """A part of a chart, which has this name there, enlarged."""
+    """A part of a chart, enlarged; ``name`` is its key in the part above it."""
     if isinstance(part, list | tuple):
         return [_enlarged(one, name) for one in part]
     if not isinstance(part, dict):
@@ -219,8 +219,8 @@ def whole(values: Any) -> Any:
 
 
 def percent(value: float, digits: int = 3) -> str:
-    """A share as text with a few significant digits: 0.0123 -> 1.23%. What is not all is not called 100%:
-    as many nines as it takes, up to twelve digits, or as many zeros."""
+    """A share as text with a few significant digits: 0.0123 -> 1.23%. A share close to 1 gets as many digits as
+    distinguish it from 100%, up to twelve: 99.9996%, 100.0004%."""
     while value != 1 and number(value * 100, digits) in ("100", "1·10²"):
         if value < 1 and digits == 12:
             return "over 99.99999999%"
@@ -233,7 +233,7 @@ def percent(value: float, digits: int = 3) -> str:
 
 
 def share_format(values: ArrayLike) -> str:
-    """d3's format of shares under the mouse: as SHARE, with more digits where a share that is not all would read 100%."""
+    """d3's format of shares under the mouse: SHARE, or with more digits where another share than 1 would read 100%."""
     gaps = np.abs(1 - np.asarray(values, dtype=np.float64))
     nearest = float(gaps.min(initial=1.0, where=gaps > _ROUNDING))
     return f".{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"

@@ -192,7 +192,7 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
         return np.array(list(dict.fromkeys(numbers))[:most], dtype=np.intp)
     if not words:
         return np.array([], dtype=np.intp)
-    # One pass for all words over the names, which may be a million: a name counts for the first of its words.
+    # One pass over the names, perhaps a million, for all words together; a name counts for the first word that is in it.
     any_word = re.compile("|".join(map(re.escape, words)))
     equal: dict[str, list[int]] = {word: [] for word in words}
     partial: dict[str, list[int]] = {word: [] for word in words}
@@ -206,7 +206,8 @@ def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BAR
 
 
 def with_categories(order: Order, wanted: ArrayLike) -> Order:
-    """The order with the wanted categories, fewer than its length; missing ones replace its last entries."""
+    """The order, with every wanted category in it: missing ones replace the last entries that are not wanted. Fewer
+    categories may be wanted than the order has."""
     missing = np.setdiff1d(wanted, order)
     if not missing.size:
         return order

@@ -164,8 +164,8 @@ _SAME = 1e-12  # ends that differ by rounding alone
 
 
 def between(low: float, high: float) -> str:
-    """The ends of an interval of shares as text, with as many digits as tell them apart, and one that is beyond 0 or 100%
-    from that.
+    """The ends of an interval of shares as text, with enough digits to distinguish them, and to distinguish a lower end
+    above 100% from 100%.
 
     >>> between(0.012, 0.3), between(1.00096, 1.00098)
     ('1.2% to 30%', '100.096% to 100.098%')

@@ -151,7 +151,7 @@ def ibu_by_categories(phi: Array, mechanism: RandomizedResponse, n_iterations: i
         mechanism: the randomized response that produced them.
         n_iterations: integer >= 0.
     """
-    keep, q = mechanism.keep, max(mechanism.q, 1e-300)
+    keep, q = mechanism.keep, mechanism.q
     theta = np.full(mechanism.k, 1 / mechanism.k)
     for _ in range(n_iterations):
         ratio = phi / (q + keep * theta)

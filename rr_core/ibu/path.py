@@ -285,14 +285,8 @@ def weighted_sum(values: Array, weights: Array) -> Array:
 
 
 def truth_odds(mechanisms: Sequence[RandomizedResponse]) -> Array:
-    """(rows, 1) e^eps - 1 = (p - q)/q: the truth's weight against the blur's.
-
-    Kept above 1e-30, where 1 + odds theta is 1 anyway, so that odds theta cannot underflow; and at most
-    1e300, as blur is kept positive.
-    """
-    ratios = np.array([mechanism.truth / mechanism.positive_blur for mechanism in mechanisms])
-    odds: Array = np.maximum(ratios, 1e-30)[:, None]
-    return odds
+    """(rows, 1) e^eps - 1 = (p - q)/q: the truth's weight against the blur's."""
+    return np.array([mechanism.truth / mechanism.blur for mechanism in mechanisms])[:, None]
 
 
 def measures_on(levels: BatchLevels, mechanisms: Sequence[RandomizedResponse]) -> ErrorMeasures:

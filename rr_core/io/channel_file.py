@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ _EXACT = 1e-9
 _OF_R = re.compile(r"\[(?:(\d{1,6}),|,(\d{1,6}))\]")  # how R prints the number of a row, or of a column
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+%?")
+_NUMBER = re.compile(r"\d+(,\d+)?%?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,11 @@ def read_matrix(text: str) -> MatrixFile:
     if titles is not None and all(map(_WHOLE.fullmatch, titles)):
         note = f"The numbers of the first line, {', '.join(map(quote, titles[:3]))} …, were read as names of columns."
         read = dataclasses.replace(read, notes=(*read.notes, note))
+    if titles is None and len(rows) > len(rows[0]) and _are_whole(rows[0]):
+        note = (
+            "The first line was read as the chances of a truth. If it holds names, write a word before them."
+        )
+        read = dataclasses.replace(read, notes=(*read.notes, note))
     return read
 
 
@@ -111,16 +118,18 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
     named = shorter or all(_value(row[0]) is None for row in (below if header else rows))
     if header and not below:
         return True, False
-    for line, column in ((header, named), (header, True), (True, named), (True, True)):
+    readings = ((header, named), (header, True), (True, named), (True, True))
+    # Names that happen to make sums of nearly one are told by the sums without them.
+    for within, (line, column) in itertools.product((_EXACT, _ROUNDED), readings):
         body = [row[1:] if column else row for row in (below if line else rows)]
         above = first[1:] if column and len(first) == len(rows[-1]) else first
         beside = [row[0] for row in (below if line else rows)]
         fine = (line == header or _are_whole(above)) and (column == named or _are_whole(beside))
-        if fine and _hold_distributions(body):
+        if fine and _hold_distributions(body, within):
             header, named = line, column
             break
     if not header and len(rows) == len(first) + 1 and [*map(_value, first)] in ([0, 1], [1, 0]):
-        header = _hold_distributions(below)  # 0 and 1 above a square table
+        header = _hold_distributions(below, _ROUNDED)  # 0 and 1 above a square table
     return header, named
 
 
@@ -136,8 +145,8 @@ def _are_whole(cells: Sequence[str]) -> bool:
     return len(cells) > 0 and all(map(_WHOLE.fullmatch, cells)) and len(set(cells)) == len(cells)
 
 
-def _hold_distributions(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the rows of a table sum to one or 100; or its columns, where it is square."""
+def _hold_distributions(rows: Sequence[Sequence[str]], within: float) -> bool:
+    """Whether the rows of a table sum to one or 100, but for the part ``within``; or its columns, where it is square."""
     if len(rows) < 2 or len(set(map(len, rows))) > 1 or not rows[0]:
         return False
     if len(rows) > MOST_ROWS + 1 or len(rows[0]) > MOST_COLUMNS + 1:  # one may be names
@@ -147,7 +156,7 @@ def _hold_distributions(rows: Sequence[Sequence[str]]) -> bool:
         return False
     table = np.array(values, dtype=np.float64)
     tables = (table, table.T) if len(table) == table.shape[1] else (table,)
-    return any(np.abs(one.sum(axis=1) / total - 1).max() <= _ROUNDED for one in tables for total in (1, 100))
+    return any(np.abs(one.sum(axis=1) / total - 1).max() <= within for one in tables for total in (1, 100))
 
 
 def _cells(text: str) -> list[list[str]]:
@@ -160,9 +169,7 @@ def _cells(text: str) -> list[list[str]]:
     together = "\n".join(lines)
     separator = next((one for one in ";\t" if one in together), None)
     if separator is None:
-        pieces = lines[-1].split()
-        decimal = len(pieces) > 1 and all(_DECIMAL_COMMA.fullmatch(piece) for piece in pieces[1:])
-        separator = "," if "," in together and not decimal else None
+        separator = "," if "," in together and not _are_decimal_commas(lines) else None
     if separator is None:
         return [line.split() for line in lines]
     try:
@@ -172,6 +179,15 @@ def _cells(text: str) -> list[list[str]]:
             "A quotation mark is never closed, so the rows cannot be told apart: close it, or leave it out."
         ) from None
     return [[cell.strip() for cell in _without_end(row)] for row in rows if row]
+
+
+def _are_decimal_commas(lines: Sequence[str]) -> bool:
+    """Whether commas stand within numbers, between blanks: "0,8 0,2". The first line may hold names, each line one."""
+    numbers = [line.split()[1:] for line in lines]
+    rows = [row for i, row in enumerate(numbers) if i or all(map(_NUMBER.fullmatch, row))]
+    return all(row and all(map(_NUMBER.fullmatch, row)) for row in rows) and any(
+        _DECIMAL_COMMA.fullmatch(piece) for row in rows for piece in row
+    )
 
 
 def _without_end(row: list[str]) -> list[str]:
@@ -222,15 +238,22 @@ def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     return matrix
 
 
+def _total(sums: Array) -> tuple[float, float]:
+    """100 or 1, whichever these are near to, and by which part they are off at most."""
+    whole = 100.0 if np.abs(sums / 100 - 1).max() <= _ROUNDED else 1.0
+    return whole, float(np.abs(sums / whole - 1).max())
+
+
 def _distributions(
     matrix: Array, truths: tuple[str, ...] | None, reports: tuple[str, ...] | None
 ) -> MatrixFile:
     notes: list[str] = []
     rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
-    whole = 100.0 if np.abs(rows / 100 - 1).max() <= _ROUNDED else 1.0
-    if np.abs(rows / whole - 1).max() > _ROUNDED and matrix.shape[0] == matrix.shape[1]:
-        whole = 100.0 if np.abs(columns / 100 - 1).max() <= _ROUNDED else 1.0
-        if np.abs(columns / whole - 1).max() <= _ROUNDED:
+    whole, off = _total(rows)
+    if off > _EXACT and matrix.shape[0] == matrix.shape[1]:
+        across, off_across = _total(columns)
+        if off_across <= (_ROUNDED if off > _ROUNDED else _EXACT):
+            whole = across
             matrix, rows, truths, reports = matrix.T, columns, reports, truths
             notes.append(
                 "Its columns sum to one, not its rows, so rows and columns were swapped: a row is a truth, a column a "
@@ -245,7 +268,7 @@ def _distributions(
         )
     if whole == 100:
         notes.append("The rows sum to 100, so the numbers were read as percentages.")
-    elif wrong.max() > _EXACT:
+    if wrong.max() > _EXACT:
         low, high = rows.min(), rows.max()
         notes.append(f"The rows sum to {low:.6g} up to {high:.6g}; each was divided by its sum.")
     return MatrixFile(matrix / rows[:, None], truths, reports, tuple(notes))

@@ -179,6 +179,9 @@ class Choice:
     count: int | None
 
 
+ONES, ZEROS = {"1", "true"}, {"0", "false"}  # as programs write bits, in small letters
+
+
 def looks_numeric(cell: str) -> bool:
     """Whether a person would call the cell a number, in any of the usual ways of writing one."""
     return _NUMBER.fullmatch(cell.strip()) is not None
@@ -200,7 +203,7 @@ def detect_header(rows: Sequence[Row]) -> bool:
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     if any(map(looks_numeric, first)):
-        return False
+        return _are_numbers_of_columns(first, body)
     if any(cell.casefold() in _HEADER_WORDS for cell in first):
         return True
     numeric = numeric_columns(body, len(first))
@@ -212,6 +215,25 @@ def detect_header(rows: Sequence[Row]) -> bool:
     if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
         return True
     return len(first) > 1 or any(len(column) >= 4 and 2 * len({*column}) <= len(column) for column in below)
+
+
+def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
+    """Whether numbers in the first row are names that a program gave to columns without any: 0, 1, 2, … or 1, 2, 3, …
+    above bits, with or without an empty cell above the numbers of the rows; or a single 0, behind such a cell or above
+    words, in a column that does not hold it again."""
+    names = first[1:] if first and not first[0] else first
+    cells = [
+        [row[i].strip() for row in body if i < len(row)] for i in range(len(first) - len(names), len(first))
+    ]
+    if not body or not names:
+        return False
+    if len(names) == 1:
+        words = not any(map(looks_numeric, cells[0]))
+        return [*names] == ["0"] and "0" not in cells[0] and (len(first) == 2 or words)
+    above_bits = {cell.casefold() for column in cells for cell in column} <= ONES | ZEROS
+    begins = [[str(i + at) for i in range(len(names))] for at in (0, 1)]
+    # 0 and 1 alone above bits may as well be a report.
+    return above_bits and [*names] in begins and ([*names] != ["0", "1"] or len(first) > len(names))
 
 
 def column_names(header: Row) -> tuple[str, ...]:

@@ -254,7 +254,7 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     labels, counts = labels[kept], counts[kept]
     seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
-    if not counts.any():
+    if reports.total and not counts.any():
         raise WrongDomain("No report is left to be counted. Leave fewer names out.")
     _check_k(k, seen, isinstance(domain, AllSeen))
     labels = np.concatenate([labels, _made_up(labels, k - seen)])

@@ -169,7 +169,7 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
     number = pc.sum(is_long).as_py() or 0
     if not number:
         return names, ()
-    # Only names that end as if they had been cut can be equal to one that is.
+    # A label that was cut ends in "…" or "… (2)": only a name with such an end can be equal to it.
     ends_so = pc.match_substring_regex(names, r"…( \([0-9]+\))?$")
     taken = {name.encode() for name in pc.filter(names, ends_so).to_pylist()}
     repeats: dict[str, int] = {}
@@ -187,7 +187,8 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
-    """A label for a name that begins so and was cut, in UTF-8 none of those taken; it is taken then."""
+    """The label of a cut name: its stem and "…", with a number if that label is taken. ``taken`` has the labels
+    that it could be equal to, in UTF-8, and gets this one; ``repeats`` counts the labels of each stem."""
     label = stem + "…"
     while label.encode() in taken:
         repeats[stem] = repeats.get(stem, 1) + 1

@@ -123,7 +123,7 @@ class Reports:
     counts
         (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
     total
-        Number of reports N, 1 to 2^53.
+        Number of reports N, 0 to 2^53.
     rows
         Rows that were used; the others are in `dropped`.
     files
@@ -173,9 +173,11 @@ class ReadFile:
     first_line: tuple[str, ...]
 
 
-def unite(read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = ()) -> Reports:
+def unite(
+    read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = (), all_zero: bool = False
+) -> Reports:
     """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
-    category in each file."""
+    category in each file. ``all_zero`` as in `read_reports`."""
     tallied = [file.counted.tallied for file in read]
     distinct, codes = _united([one.names for one in tallied])
     written = len(distinct)
@@ -185,10 +187,10 @@ def unite(read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = ()) -> 
     check_size(len(cleaned.names), column, fewest=1)
     people = np.concatenate([one.people for one in tallied])
     check_total(people)
-    if not people.any():
+    if not (people.any() or all_zero):
         raise UnreadableFile(
-            f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero. Upload"
-            " reports of at least one person."
+            f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero: choose another column "
+            "or file."
         )
     counts = add_up(cleaned.codes, people, len(cleaned.names))
     del people
@@ -290,11 +292,14 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
             " table of counts."
         )
     if _are_bit_vectors(names):
-        notes.append(
-            "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from"
-            " unary encoding and not from k-RR: say so where you are asked how the reports were made."
-        )
+        notes.append(OF_BIT_VECTORS)
     return notes
+
+
+OF_BIT_VECTORS = (
+    "All reports are rows of 0 and 1 of the same length. If each is a whole bit vector, they come from unary encoding "
+    "and not from k-RR: say so where you are asked how the reports were made."
+)
 
 
 def _are_bit_vectors(names: Any) -> bool:
@@ -341,6 +346,7 @@ def read_reports(
     category: str | int | None = None,
     count: str | int | None = None,
     has_header: bool | None = None,
+    all_zero: bool = False,
     progress: Callable[[float], bool] | None = None,
     budget: Budget | None = None,
 ) -> Reports:
@@ -357,6 +363,8 @@ def read_reports(
         Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
     has_header
         Overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
+    all_zero
+        Accept a table of counts that are all zero, as the ones of unary encoding may be.
     progress
         Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
         asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
@@ -426,7 +434,7 @@ def read_reports(
         raise UnreadableFile(f"{quote(empty[0][0])}: {empty[0][1]}")
     given = [source.name for source in files]
     read.sort(key=lambda file: given.index(file.name))
-    reports = unite(read, shape, [name for name, _ in empty])
+    reports = unite(read, shape, [name for name, _ in empty], all_zero)
     meter.tell(1.0)
     return reports
 

@@ -11,6 +11,7 @@ from rr_core.io.reports import Reports, Source, read_reports
 from rr_core.limits import TYPED_LETTERS_MAX
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
+_LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 
@@ -45,15 +46,18 @@ def read_typed(text: str) -> Reports:
 
 
 def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, str]:
+    cut, thousands = written, ""
+    if separator == "," and (found := _LAST.search(written)):
+        cut, thousands = f"{written[: found.start()]},", found[1]
     try:
-        cells = next(csv.reader([written], delimiter=separator, skipinitialspace=True))
+        cells = next(csv.reader([cut], delimiter=separator, skipinitialspace=True))
     except csv.Error:
-        cells = [written]
+        cells = [cut]
     answer, *rest = (cell.strip() for cell in cells)
-    number = separator.join(rest)
+    number = thousands or separator.join(rest)
     if _THOUSANDS.fullmatch(number):
         number = number.replace(",", "")
-    if len(rest) == 0 or not answer or separator in number or not number:
+    if not rest or (thousands and rest != [""]) or not answer or separator in number or not number:
         raise UnreadableFile(f"Line {line:,} is {quote(written)}: {_LIKE}")
     if number.endswith("%"):
         raise UnreadableFile(

@@ -22,14 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.metrics import Users, check_users
 from rr_core.protocols.laws import N_MIN, Key, support
 
 BoundKey = Literal["theorem", "equal", "limit", "attainable", "known", "binary"]
 Kind = Literal["lower bound", "attainable", "exact"]
-# (e^eps)^2 has to stay a double, as in `protocols`.
-_EPSILON_MAX = 300.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,8 @@ def theorem(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "sampled") 
     0.000339
     """
     k, budgets, reports = _arguments(k, epsilon, n)
-    bound = k / np.expm1(budgets) ** 2 / reports
+    odds, power = np.frexp(np.expm1(budgets))  # whose square may be beyond the largest double
+    bound: Array = np.ldexp(k / odds**2, -2 * power) / reports
     return bound if _sampled(users) else bound * np.exp(-k / (k - 1) * budgets)
 
 
@@ -144,7 +142,7 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
 
     Args:
         k: categories, >= 2.
-        epsilon: 1e-60 <= epsilon <= 300, one or many.
+        epsilon: 1e-6 <= epsilon <= 700, one or many.
         n: users, > 0; broadcasts against epsilon.
         users: "fixed" or "sampled"; the 1/64 of before is known for sampled users only, Proposition 4.6 is
             for k = 2 only.
@@ -215,7 +213,7 @@ def against_epsilon(
 ) -> BoundCurves:
     """`BoundCurves` over the budgets ``epsilons``, with the current one marked."""
     budgets = _numbers("epsilons", epsilons)
-    epsilon, n = _validate.real("epsilon", epsilon, "a number"), _validate.real("n", n, "a number")
+    epsilon, n = _validate.epsilon(epsilon), _validate.real("n", n, "a number")
     floor = float(equal_shares(k, epsilon, n, users))
     return BoundCurves(
         k=k,
@@ -236,9 +234,9 @@ def _arguments(k: int, epsilon: ArrayLike, n: ArrayLike) -> tuple[int, Array, Ar
     budgets, reports = _numbers("epsilon", epsilon), _numbers("n", n)
     _validate.check_broadcast(epsilon=budgets, n=reports)
     budgets, reports = np.broadcast_arrays(budgets, reports)
-    if not ((budgets >= EPSILON_OF_ERRORS_MIN) & (budgets <= _EPSILON_MAX)).all():
-        allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
-        raise ValueError(f"epsilon must be {allowed}, got {_validate.short(epsilon)}")
+    if budgets.size:
+        for end in (budgets.min(), budgets.max()):
+            _validate.epsilon(end)
     if not (reports >= N_MIN).all():
         raise ValueError(f"n must be a number >= {N_MIN:g}, got {_validate.short(n)}")
     return k, budgets, reports

@@ -11,14 +11,15 @@ from scipy.optimize import brentq
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.limits import EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.protocols.laws import (
     K_MAX,
     KEYS,
+    UNIT,
     Blocks,
     Key,
     Support,
-    checked_epsilon,
     checked_n,
     checked_share,
     support,
@@ -55,7 +56,7 @@ def compare(
 
     Args:
         k: categories, >= 2.
-        epsilon: privacy budget, 1e-60 <= epsilon <= 300, the same for all.
+        epsilon: privacy budget, 1e-6 <= epsilon <= 700, the same for all.
         n: users, > 0.
         theta_share: true share of the category, 0 to 1. With fixed users 1/k gives the mean over all categories.
         users: "fixed" when the truth is these users' own shares, "sampled" when it is the population they were
@@ -98,8 +99,9 @@ def compare(
 def single_k(epsilon: float) -> float:
     """Up to this number of categories (a real number) subset selection is best with single categories, that is, as k-RR:
     where k (k - 3) <= 2 (e^(2 eps) - 1), about k <= 1.41 e^eps + 1.5. Beyond it k-RR has the larger mean variance."""
+    epsilon = _validate.epsilon(epsilon)
     # sqrt(1 + 8 e^(2 eps)), where e^(2 eps) may be large.
-    return (3 + math.exp(checked_epsilon(epsilon)) * math.sqrt(8 + math.exp(-2 * epsilon))) / 2
+    return (3 + math.exp(epsilon) * math.sqrt(8 + math.exp(-2 * epsilon))) / 2
 
 
 def single_epsilon(k: int) -> float:
@@ -118,7 +120,7 @@ def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> fl
     >>> round(flip_k(1.0), 3), round(3 * math.exp(1.0) + 2, 3)
     (10.155, 10.155)
     """
-    theta, odds = checked_share("theta_share", theta_share), math.expm1(checked_epsilon(epsilon))
+    theta, odds = checked_share("theta_share", theta_share), math.expm1(_validate.epsilon(epsilon))
     # In units of 1/(N (e^eps - 1)^2), k-RR has variance e^eps + k - 2 + theta (k - 2)(e^eps - 1).
     other = float(_other(against, epsilon).variance(theta, 1)) * odds * odds
     return 2 + (other - odds - 1) / (1 + theta * odds)
@@ -129,12 +131,12 @@ def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
 
     Against OUE: [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, for large eps about 2.41 e^eps rather than 3.
     """
-    odds, other = math.expm1(checked_epsilon(epsilon)), _other(against, epsilon)
+    odds, other = math.expm1(_validate.epsilon(epsilon)), _other(against, epsilon)
     flat = float(other.variance(0.0, 1)) * odds * odds
-    slope = other.slope * odds * odds
     # k (e^eps + k - 2) + (k - 2)(e^eps - 1) = k flat + slope
-    half, constant = (flat - 2 * odds + 1) / 2, 2 * odds + slope
-    return half + math.sqrt(half * half + constant)
+    half, unit = UNIT * (flat - 2 * odds + 1) / 2, UNIT * odds
+    constant = UNIT * (2 * unit) + other.slope * unit * unit
+    return (half + math.sqrt(half * half + constant)) / UNIT
 
 
 def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> float:
@@ -146,10 +148,12 @@ def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> floa
     k, theta = _validate.integer("k", k, 2, K_MAX), checked_share("theta_share", theta_share)
     if against == "oue":
         return math.log(max(_odds_at_flip(k, theta), 1.0))
-    if flip_k(1e-9, against, theta) >= k:
+    if flip_k(EPSILON_MIN, against, theta) >= k:
         return 0.0
     highest = 2 * math.log(k) + 1
-    return float(brentq(lambda epsilon: flip_k(epsilon, against, theta) - k, 1e-9, highest, xtol=1e-12))
+    return float(
+        brentq(lambda epsilon: flip_k(epsilon, against, theta) - k, EPSILON_MIN, highest, xtol=1e-12)
+    )
 
 
 def _odds_at_flip(k: int, theta: float) -> float:
@@ -194,7 +198,7 @@ def against_epsilon(
 ) -> RmseCurves:
     """`RmseCurves` over the budgets ``epsilons`` at one number of categories."""
     k = _validate.integer("k", k, 2, K_MAX)
-    values = np.array([checked_epsilon(one, "epsilons") for one in _row("epsilons", epsilons)])
+    values = np.array([_validate.epsilon(one, "epsilons") for one in _row("epsilons", epsilons)])
     rows = [compare(k, one, n, 1 / k, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
     return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, "oue", 1 / k)), n, users)

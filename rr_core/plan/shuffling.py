@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 from rr_core import _validate
 from rr_core._validate import Array
 
-# e^eps0 has to stay a double, with room to be multiplied.
-_EPSILON_MAX = 300.0
 _RATIO_OVERFLOWS = 1e-300
 
 
@@ -48,7 +46,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
         epsilon <= ln(1 + (e^eps0 - 1)/(e^eps0 + 1) (8 sqrt(e^eps0 L/n) + 8 e^eps0/n)).
 
     Args:
-        epsilon0: local budget of each report, 0 < epsilon0 <= 300.
+        epsilon0: local budget of each report, 1e-6 <= epsilon0 <= 700.
         n: number of reports shuffled together, an integer >= 1.
         delta: 0 < delta < 1; usually far below 1/n.
 
@@ -59,7 +57,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
     >>> round(result.epsilon, 4), result.holds, result.users_needed
     (0.0726, True, 632)
     """
-    epsilon0, delta = _epsilon("epsilon0", epsilon0), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
     n = _validate.integer("n", n, 1)
     limit, needed = math.log(n / _scale(delta)), users_needed(epsilon0, delta)
     central = float(central_epsilon(epsilon0, n, delta))
@@ -69,7 +67,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
 def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
     """The bound of `shuffled` for many ``n`` at once, same shape: epsilon0 where the condition fails or where
     the bound would be above it."""
-    epsilon0, delta = _epsilon("epsilon0", epsilon0), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
     users = _validate.numbers("n", n).astype(np.float64) + 0.0  # and no -0
     if users.size and users.min() < 0:
         raise ValueError(f"n must be numbers of users >= 0, got {users.min():g}")
@@ -82,7 +80,7 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
 
 def users_needed(epsilon0: float, delta: float) -> int:
     """Smallest n for which the theorem's condition n >= 16 ln(2/delta) e^eps0 holds."""
-    return math.ceil(_scale(_delta(delta)) * math.exp(_epsilon("epsilon0", epsilon0)))
+    return math.ceil(_scale(_delta(delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0")))
 
 
 def users_for(epsilon0: float, target: float, delta: float) -> int:
@@ -90,7 +88,10 @@ def users_for(epsilon0: float, target: float, delta: float) -> int:
 
     The bound is quadratic in sqrt(e^eps0/n), and the condition may ask for more users than its solution.
     """
-    epsilon0, target, delta = _epsilon("epsilon0", epsilon0), _epsilon("target", target), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
+    target = _validate.real("target", target, "a number > 0")
+    if target <= 0:
+        raise ValueError(f"target must be a number > 0, got {target!r}")
     if target >= epsilon0:
         return 1
     length = _log_of_ratio(4, delta)
@@ -135,14 +136,6 @@ def _scale(delta: float) -> float:
 def _log_of_ratio(above: int, delta: float) -> float:
     """log(above/delta), also where the ratio is beyond the largest double."""
     return math.log(above / delta) if delta > _RATIO_OVERFLOWS else math.log(above) - math.log(delta)
-
-
-def _epsilon(name: str, value: float) -> float:
-    allowed = f"a number with 0 < {name} <= {_EPSILON_MAX:g}"
-    number = _validate.real(name, value, allowed)
-    if not 0 < number <= _EPSILON_MAX:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return number
 
 
 def _delta(value: float) -> float:

@@ -214,11 +214,7 @@ def _check_target(target: Target) -> None:
 
 def checked_epsilon(epsilon: float) -> float:
     """``epsilon`` within the range of a plan, or ValueError."""
-    allowed = f"a number from {EPSILON_APP_MIN:g} to {EPSILON_APP_MAX:g}"
-    epsilon = _validate.real("epsilon", epsilon, allowed)
-    if not EPSILON_APP_MIN <= epsilon <= EPSILON_APP_MAX:
-        raise ValueError(f"epsilon must be {allowed}, got {epsilon!r}")
-    return epsilon
+    return _validate.epsilon(epsilon, low=EPSILON_APP_MIN, high=EPSILON_APP_MAX)
 
 
 def checked_n(n: float) -> float:

@@ -336,5 +336,6 @@ def _overtaken_at_tilt(
 
 def _largest_sum(tilt: Array, height: Array, mass: Array) -> Array:
     """Largest sum of e^(-tilt j) p_j over j = 0, 1, … when no p_j is above ``height``, nor their sum above ``mass``."""
-    block: Array = height * np.expm1(-tilt * mass / height) / np.expm1(-tilt)
+    with np.errstate(invalid="ignore"):  # 0/0 without a tilt, which the callers take for no bound
+        block: Array = height * np.expm1(-tilt * mass / height) / np.expm1(-tilt)
     return block

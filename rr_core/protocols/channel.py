@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
+from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
-
-# exp(-700) is above the smallest normal double: beyond, probabilities of a channel become zero by rounding.
-LARGEST_LOG_RATIO = 700.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,17 +109,14 @@ class Channel:
 
         Args:
             k: number of categories, an integer >= 2.
-            epsilon_per_step: above 0, and at most 700/(k - 1), beyond which chances would be rounded to zero.
+            epsilon_per_step: from 1e-6 to 700/(k - 1).
 
         >>> channel = Channel.truncated_geometric(4, 0.5)
         >>> round(channel.epsilon_per_step, 9), round(channel.epsilon, 9)
         (0.5, 1.5)
         """
         k = _validate.integer("k", k, 2)
-        allowed = f"a number with 0 < epsilon_per_step <= 700/(k - 1) = {LARGEST_LOG_RATIO / (k - 1):.6g}"
-        step = _validate.real("epsilon_per_step", epsilon_per_step, allowed)
-        if not 0 < step <= LARGEST_LOG_RATIO / (k - 1):
-            raise ValueError(f"epsilon_per_step must be {allowed}, got {step!r}")
+        step = _validate.epsilon(epsilon_per_step, "epsilon_per_step", high=EPSILON_MAX / (k - 1))
         a = np.exp(-step)
         steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
         matrix = np.exp(-step * steps) / (1 + a)
@@ -149,15 +144,11 @@ class Channel:
 
     @classmethod
     def k_rr(cls, mechanism: RandomizedResponse) -> Channel:
-        """k-ary randomized response as a matrix, for epsilon up to 700 (q would be rounded to zero beyond).
+        """k-ary randomized response as a matrix.
 
         >>> round(Channel.k_rr(RandomizedResponse(5, 1.5)).epsilon, 12)
         1.5
         """
-        if mechanism.epsilon > LARGEST_LOG_RATIO:
-            raise ValueError(
-                f"mechanism must have epsilon <= {LARGEST_LOG_RATIO:g} to be a matrix, got {mechanism.epsilon:g}"
-            )
         return cls(mechanism.matrix())
 
     @property

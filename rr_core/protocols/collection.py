@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import (
     MaximumLikelihood,
@@ -123,19 +122,16 @@ def collect(
     return ChannelCollection(channel, users, channel.randomize_histogram(users, rng))
 
 
-def users_in_rows(draw: Draw, k: int) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """(k,) users of the draw, the last categories merged; where the draw has fewer, a Zipf population of k categories.
-    With their names, None for numbers."""
+def users_in_rows(
+    draw: Draw, k: int, fixed: bool = False
+) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+    """(k,) users of the draw, the last categories merged; where data have fewer, or the channel has a ``fixed`` number of
+    categories, a population of k categories. With their names, None for numbers."""
     scenario = draw.scenario
-    if k <= scenario.k:
+    if k <= scenario.k and (scenario.of_data or not fixed):
         return merge_last(draw.true_counts, draw.population.labels, k)
-    dist = "zipf" if scenario.dist == UPLOAD or scenario.dist in TABLES else scenario.dist
-    return replace(scenario, dist=dist, k=k).users().counts, None
-
-
-def collect_draw(draw: Draw, channel: Channel) -> ChannelCollection:
-    """A collection of the reports of `users_in_rows` through a channel, by the seed of the scenario."""
-    return collect(channel, users_in_rows(draw, channel.k)[0], draw.scenario.stream(Stream.CHANNEL))
+    shape = replace(scenario, dist="zipf", s=1.0) if scenario.of_data else scenario
+    return replace(shape, k=k).users().counts, None
 
 
 def merge_last(

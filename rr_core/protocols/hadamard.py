@@ -41,7 +41,7 @@ class HadamardResponse:
 
     Args:
         k: number of categories, an integer >= 2.
-        epsilon: privacy budget, 1e-60 <= epsilon <= 300.
+        epsilon: privacy budget, 1e-6 <= epsilon <= 700.
 
     Raises:
         ValueError: naming the argument, its allowed range and what was received.
@@ -55,9 +55,8 @@ class HadamardResponse:
     epsilon: float
 
     def __post_init__(self) -> None:
-        k = _validate.integer("k", self.k, 2)
-        laws.hadamard_blocks(k, self.epsilon)  # checks epsilon
-        for name, value in (("k", k), ("epsilon", float(self.epsilon))):
+        k = _validate.integer("k", self.k, 2, laws.K_MAX)
+        for name, value in (("k", k), ("epsilon", _validate.epsilon(self.epsilon))):
             object.__setattr__(self, name, value)
 
     @cached_property

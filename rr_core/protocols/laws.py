@@ -20,15 +20,14 @@ from scipy.special import betaln, entr
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users
 
 Key = Literal["rr", "subset", "sue", "oue", "olh", "hr"]
 KEYS: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "olh", "hr")
 N_MIN = 1e-60  # users; errors of fewer may exceed the largest double
-# (e^eps)^2 has to stay a double; nothing is left to compare long before.
-_EPSILON_MAX = 300.0
+# Multiplied by it, numbers up to e^700 have squares that are doubles; a power of two, by which no digit changes.
+UNIT = 2.0**-500
 K_MAX = 2**53  # categories; of larger numbers a double does not tell k from k - 1
 
 
@@ -144,7 +143,7 @@ class Support:
 
 
 def support(key: Key, k: int, epsilon: float) -> Support:
-    """p* and q* of one protocol with ``k`` >= 2 categories at 0 < ``epsilon`` <= 300.
+    """p* and q* of one protocol with ``k`` >= 2 categories at 1e-6 <= ``epsilon`` <= 700.
 
     Only k-RR, subset selection and Hadamard response depend on k. Raises ValueError naming the argument.
 
@@ -152,7 +151,7 @@ def support(key: Key, k: int, epsilon: float) -> Support:
     >>> round(grr.p_star, 4), round(grr.q_star, 4)
     (0.232, 0.0853)
     """
-    k, epsilon = _validate.integer("k", k, 2, K_MAX), checked_epsilon(epsilon)
+    k, epsilon = _validate.integer("k", k, 2, K_MAX), _validate.epsilon(epsilon)
     _validate.one_of("key", key, KEYS)
     if key == "rr":
         mechanism = RandomizedResponse(k, epsilon)
@@ -179,10 +178,10 @@ def support(key: Key, k: int, epsilon: float) -> Support:
 def local_hashing(epsilon: float, g: int) -> Support:
     """Local hashing to ``g`` >= 2 values: the hash of one's category goes through k-RR on g values. Another
     category shares it with probability q* = 1/g, since everybody draws a hash function of their own."""
-    g, odds = _validate.integer("g", g, 2), math.expm1(checked_epsilon(epsilon))
+    g, odds = _validate.integer("g", g, 2), math.expm1(_validate.epsilon(epsilon))
     total = odds + g
     # 1 - p* - q* = ((g - 1)^2 - e^eps)/(g (e^eps + g - 1)).
-    rest = ((g - 1) ** 2 - 1 - odds) / g / total
+    rest = ((UNIT * g) * (UNIT * (g - 2)) - UNIT * UNIT * odds) / (UNIT * g) / (UNIT * total)
     return Support("olh", (odds + 1) / total, 1 / g, (g - 1) / g * (odds / total), rest, g)
 
 
@@ -192,15 +191,15 @@ def subsets(k: int, epsilon: float, d: int) -> Support:
 
     p* = d e^eps/(d e^eps + k - d), and q* = [p* (d - 1) + (1 - p*) d]/(k - 1), as all others are alike.
     """
-    k, odds = _validate.integer("k", k, 2, K_MAX), math.expm1(checked_epsilon(epsilon))
+    k, odds = _validate.integer("k", k, 2, K_MAX), UNIT * math.expm1(_validate.epsilon(epsilon))
     d = _validate.integer("d", d, 1, k - 1)
-    total = d * odds + k
+    total = d * odds + UNIT * k
     return Support(
         "subset",
-        d * (odds + 1) / total,
-        d * ((d - 1) * odds + k - 1) / (k - 1) / total,
+        d * (odds + UNIT) / total,
+        d * ((d - 1) * odds + UNIT * k - UNIT) / (k - 1) / total,
         d * (k - d) / (k - 1) * (odds / total),
-        ((k - 1) * (k - 2 * d) - d * (d - 1) * odds) / (k - 1) / total,
+        (UNIT * ((k - 1) * (k - 2 * d)) - d * (d - 1) * odds) / (k - 1) / total,
         subset_size=d,
     )
 
@@ -244,7 +243,7 @@ def hadamard_blocks(k: int, epsilon: float) -> tuple[int, int]:
     >>> hadamard_blocks(10, 1.0), hadamard_blocks(10, 20.0)
     ((2, 8), (10, 2))
     """
-    k, power = _validate.integer("k", k, 2, K_MAX), math.exp(checked_epsilon(epsilon))
+    k, power = _validate.integer("k", k, 2, K_MAX), math.exp(_validate.epsilon(epsilon))
     fraction, exponent = math.frexp(min(power, 2 * k))
     most = 1 << max(exponent - 1 - (fraction == 0.5), 0)
     size = 1 << (-(-k // most)).bit_length()
@@ -260,7 +259,7 @@ def subset_size(k: int, epsilon: float) -> int:
     3
     """
     k = _validate.integer("k", k, 2, K_MAX)
-    below = max(math.floor(k / (math.exp(checked_epsilon(epsilon)) + 1)), 1)
+    below = max(math.floor(k / (math.exp(_validate.epsilon(epsilon)) + 1)), 1)
     sizes = (below, min(below + 1, k - 1))
     return min(sizes, key=lambda d: float(subsets(k, epsilon, d).mean_variance(k, 1)))
 
@@ -272,7 +271,7 @@ def hash_range(epsilon: float) -> int:
     >>> hash_range(1.0)
     4
     """
-    below = math.floor(math.exp(checked_epsilon(epsilon))) + 1
+    below = math.floor(math.exp(_validate.epsilon(epsilon))) + 1
     return min((below, below + 1), key=lambda g: float(local_hashing(epsilon, g).variance(0.0, 1)))
 
 
@@ -307,19 +306,9 @@ def _hadamard_entropy(k: int, blocks: Blocks) -> float:
             sums += [sign * height for sign in signs]
             numbers += [each // len(signs)] * len(signs)
         held = (m - 1 + np.array(sums, np.float64)) / 2
-        # Divided by e^eps and k one after the other: their product may be beyond the largest double.
         chances = (1 + odds * (held / k)) / (odds + 2 * count) / (size // 2)
         total += times * float(np.array(numbers, np.float64) @ entr(chances))
     return total / math.log(2)
-
-
-def checked_epsilon(epsilon: float, name: str = "epsilon") -> float:
-    """``epsilon`` as a float, or ValueError."""
-    allowed = f"a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {_EPSILON_MAX:g}"
-    value = _validate.real(name, epsilon, allowed)
-    if not EPSILON_OF_ERRORS_MIN <= value <= _EPSILON_MAX:
-        raise ValueError(f"{name} must be {allowed}, got {epsilon!r}")
-    return value
 
 
 def checked_n(n: float) -> float:

@@ -40,7 +40,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.protocols.laws import Support, hash_range, local_hashing
+from rr_core.limits import EPSILON_MIN
+from rr_core.protocols.laws import K_MAX, Support, hash_range, local_hashing
 from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
@@ -74,9 +75,9 @@ class Longitudinal:
     Args:
         scheme: one of `SCHEMES`.
         k: number of categories, an integer >= 2.
-        epsilon: budget in nats of every report (fresh), or of the remembered answer (all others), 1e-60 to 300.
-        epsilon_first: budget of one report in a scheme of two steps, above 0 and below ``epsilon``; None for half of it.
-            The schemes of one step have none: there it is ``epsilon``.
+        epsilon: budget in nats of every report (fresh), or of the remembered answer (all others), 1e-6 to 700.
+        epsilon_first: budget of one report in a scheme of two steps, from 1e-6 and below ``epsilon``; None for half
+            of it (``epsilon`` is at least 2e-6 then). The schemes of one step have none: there it is ``epsilon``.
         g: number of hash values of LOLOHA, an integer >= 2; None for the best one at ``epsilon_first``, at most k.
 
     Raises:
@@ -95,9 +96,8 @@ class Longitudinal:
 
     def __post_init__(self) -> None:
         _validate.one_of("scheme", self.scheme, SCHEMES)
-        support_of("rr", self.k, self.epsilon)  # checks both
-        object.__setattr__(self, "k", int(self.k))
-        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "k", _validate.integer("k", self.k, 2, K_MAX))
+        object.__setattr__(self, "epsilon", _validate.epsilon(self.epsilon))
         object.__setattr__(self, "epsilon_first", self._first())
         if self.scheme != "loloha":
             if self.g is not None:
@@ -114,12 +114,12 @@ class Longitudinal:
                 if first != self.epsilon:
                     raise ValueError(f"epsilon_first must be {allowed}, got {first!r}")
             return self.epsilon
-        if self.epsilon_first is None:
-            return self.epsilon / 2
-        allowed = f"a number above 0 and below epsilon = {self.epsilon:g}"
-        first = _validate.real("epsilon_first", self.epsilon_first, allowed)
-        if not 1e-60 <= first < self.epsilon:
-            raise ValueError(f"epsilon_first must be {allowed}, got {first!r}")
+        first = self.epsilon / 2 if self.epsilon_first is None else self.epsilon_first
+        first = _validate.epsilon(first, "epsilon_first")
+        if not first < self.epsilon:
+            raise ValueError(
+                f"epsilon_first must be a number from {EPSILON_MIN:g} and below epsilon = {self.epsilon:g}, got {first!r}"
+            )
         return first
 
     @property

@@ -214,11 +214,11 @@ class _Problem:
 def _prior(prior: ArrayLike, k: int) -> Array:
     allowed = f"one number or k = {k} numbers from {PRIOR_MIN:g} to {PRIOR_MAX:g}"
     try:
-        alpha = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        alpha = _validate.numbers("prior", prior)
+    except ValueError:
         alpha = np.full(1, np.nan)
     fine = alpha.shape in ((), (k,)) and ((alpha >= PRIOR_MIN) & (alpha <= PRIOR_MAX)).all()
-    if not fine or isinstance(prior, (bool, str, bytes)):
+    if not fine or isinstance(prior, bool):
         raise ValueError(f"prior must be {allowed}, got {_validate.short(prior)}")
     return np.broadcast_to(alpha, (k,)).astype(np.float64)
 
@@ -257,7 +257,7 @@ def _range(count: int, prior: float, log_odds: float) -> tuple[int, int]:
         )
 
     # Chances rise where (count - z)(prior + z) odds > z + 1: up to the larger root, or nowhere.
-    inverse = math.exp(min(-log_odds, 700.0))
+    inverse = math.exp(-log_odds)
     half = (count - prior - inverse) / 2
     under = half * half + count * prior - inverse
     mode = min(max(math.ceil(half + math.sqrt(under)), 0), count) if under > 0 else 0

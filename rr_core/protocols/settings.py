@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from rr_core import parameters
 from rr_core._validate import Array
 from rr_core.ibu import log_spaced
+from rr_core.limits import EPSILON_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter, Several
-from rr_core.protocols.channel import LARGEST_LOG_RATIO, Channel
+from rr_core.protocols.channel import Channel
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses
 from rr_core.protocols.prior_choice import PRIORS
 from rr_core.scenario import Scenario
@@ -119,7 +120,7 @@ class ChannelSettings:
         if self.design == "warner":
             most = 2
         if self.design == "geometric":
-            most = min(most, int(LARGEST_LOG_RATIO / scenario.epsilon) + 1)
+            most = min(most, int(EPSILON_MAX / scenario.epsilon) + 1)
         return min(most, scenario.k)
 
 

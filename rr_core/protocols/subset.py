@@ -34,7 +34,7 @@ class SubsetSelection:
 
     Args:
         k: number of categories, an integer >= 2.
-        epsilon: privacy budget, 1e-60 <= epsilon <= 300.
+        epsilon: privacy budget, 1e-6 <= epsilon <= 700.
         d: categories in a report, an integer from 1 to k - 1; None for the best size over all categories
             (`rr_core.protocols.laws.subset_size`), which the object then has as its ``d``.
 
@@ -50,10 +50,9 @@ class SubsetSelection:
     d: int | None = None
 
     def __post_init__(self) -> None:
-        k = _validate.integer("k", self.k, 2)
-        best = laws.subset_size(k, self.epsilon)  # checks epsilon, also where d is given
-        d = best if self.d is None else _validate.integer("d", self.d, 1, k - 1)
-        for name, value in (("k", k), ("epsilon", float(self.epsilon)), ("d", d)):
+        k, epsilon = _validate.integer("k", self.k, 2, laws.K_MAX), _validate.epsilon(self.epsilon)
+        d = laws.subset_size(k, epsilon) if self.d is None else _validate.integer("d", self.d, 1, k - 1)
+        for name, value in (("k", k), ("epsilon", epsilon), ("d", d)):
             object.__setattr__(self, name, value)
 
     @property

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.metrics import Users
-from rr_core.protocols.laws import Support
+from rr_core.protocols.laws import K_MAX, Support
 from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
@@ -36,7 +36,7 @@ class UnaryEncoding:
 
     Args:
         k: number of categories, an integer >= 2.
-        epsilon: privacy budget in nats, 1e-60 <= epsilon <= 300.
+        epsilon: privacy budget in nats, 1e-6 <= epsilon <= 700.
         optimized: False for the symmetric encoding, p = e^(epsilon/2)/(e^(epsilon/2) + 1) and q = 1 - p; True for the
             optimised one, p = 1/2 and q = 1/(e^epsilon + 1), which has the smaller variance at share zero.
 
@@ -55,9 +55,8 @@ class UnaryEncoding:
     def __post_init__(self) -> None:
         if not isinstance(self.optimized, (bool, np.bool_)):
             raise ValueError(f"optimized must be True or False, got {_validate.short(self.optimized)}")
-        support_of("sue", self.k, self.epsilon)  # checks both
-        object.__setattr__(self, "k", int(self.k))
-        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "k", _validate.integer("k", self.k, 2, K_MAX))
+        object.__setattr__(self, "epsilon", _validate.epsilon(self.epsilon))
         object.__setattr__(self, "optimized", bool(self.optimized))
 
     @cached_property

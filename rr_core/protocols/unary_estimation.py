@@ -295,7 +295,8 @@ def _nonnegative_quadratic(h: Array, slope: Array, theta: Array) -> Array:
     """The x >= 0 that maximises slope . (x - theta) - (x - theta) H (x - theta)/2, by block principal pivoting
     (L. F. Portugal, J. J. Judice and L. N. Vicente, Math. Comput. 63 (1994) 625-643,
     https://doi.org/10.1090/S0025-5718-1994-1250776-4), from the categories that are positive in ``theta``."""
-    scale = 1 / np.sqrt(np.diagonal(h))
+    # Of a category in no report H is near b^2, which may underflow.
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(h), 1e-250))
     h = h * scale * scale[:, None]
     h[np.diag_indices_from(h)] += _RIDGE
     linear = scale * slope + h @ (theta / scale)

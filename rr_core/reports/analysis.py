@@ -34,7 +34,6 @@ from rr_core.reports.intervals import (
     Counts,
     Interval,
     above_zero,
-    check_epsilon,
     checked_counts,
     inv_interval,
 )
@@ -94,14 +93,13 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
         users: whether the truth is the shares of these users ("fixed") or of their population ("sampled").
 
     Raises:
-        ValueError: naming the argument; epsilon too, where it is below 1e-60.
+        ValueError: naming the argument.
 
     >>> found = nearest([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> found.preferred, found.tied
     ('inv_p', ('inv_n', 'inv_p', 'mle_star'))
     """
     checked = checked_counts(counts, mechanism)
-    check_epsilon(mechanism)
     estimates = _EstimatesByCount.of(checked[None], mechanism, users)
     beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}
     best = min(VALID, key=beyond_inv.__getitem__)
@@ -284,14 +282,13 @@ def analyse(
         users: "fixed" or "sampled", as in `metrics.inv_variance`.
 
     Raises:
-        ValueError: naming the argument; epsilon too, where it is below 1e-60.
+        ValueError: naming the argument.
 
     >>> result = analyse([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> result.estimates["mle_star"].round(3).tolist(), result.above.above.tolist()
     ([0.774, 0.226, 0.0], [True, True, False])
     """
     checked = checked_counts(counts, mechanism)
-    check_epsilon(mechanism)
     rows = checked[None]
     size = table_size(rows)
     levels = profile(rows, size)

@@ -42,8 +42,7 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 _EQUAL = 1e-9  # relative; scores that differ by no more are equal but for rounding
 _NOTHING = -6.0  # the score where MLE* drops no category: below every other value that matters
 _SPARSE = 1.0  # N q, below which the likelihood ratio serves as its own score
-_STEP = 1.002  # the smallest plausible epsilon is found to this factor,
-_SMALLEST = float(np.finfo(np.float64).tiny)  # from here on, for smaller doubles are farther apart
+_STEP = 1.002  # the smallest plausible epsilon is found to this factor
 
 _LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
 _CATEGORIES_DRAWN = 10**8 + 10**7  # in all collections: some ten seconds
@@ -294,7 +293,7 @@ def plausible_epsilon(
         counts: (k,) reports per category, whole numbers with a total of at least 1.
         k: number of categories.
         level: of the test, between 0 and 1.
-        above: an epsilon known to be rejected, up to 5000; only larger ones are looked at then.
+        above: an epsilon known to be rejected, from 1e-6 to 700; only larger ones are looked at then.
         seed: of the random streams, an integer >= 0.
         replicates: simulated collections for each epsilon, an integer >= 1; None: 300, or fewer for many categories
             (`collections_for`).
@@ -310,10 +309,7 @@ def plausible_epsilon(
     level = checked_level(level)
     high = EPSILON_APP_MAX
     if above is not None:
-        allowed = f"a number with 0 < above <= {EPSILON_MAX:g}"
-        above = _validate.real("above", above, allowed)
-        if not 0 < above <= EPSILON_MAX:
-            raise ValueError(f"above must be {allowed}, got {above!r}")
+        above = _validate.epsilon(above, "above")
         high = EPSILON_APP_MAX if above < EPSILON_APP_MAX else EPSILON_MAX
     counts = checked_counts(counts, RandomizedResponse(k, high))
     replicates = collections_for(_TESTS * k, 300) if replicates is None else replicates
@@ -330,13 +326,13 @@ def plausible_epsilon(
         spent += test.done
         return not test.rejects(level)
 
-    low = EPSILON_APP_MIN if above is None else max(above, _SMALLEST)
+    low = EPSILON_APP_MIN if above is None else above
     if low >= high or not fits(high):
         return PlausibleEpsilon(high, math.inf, level, True, not stopped)
     if above is None and not stopped and fits(low):
         return PlausibleEpsilon(low, math.inf, level, False, not stopped)
     while high / low > _STEP and not stopped:
-        middle = math.sqrt(low) * math.sqrt(high)  # whose product may underflow
+        middle = math.sqrt(low) * math.sqrt(high)
         fine = fits(middle)
         if not stopped:
             low, high = (low, middle) if fine else (middle, high)

@@ -16,7 +16,6 @@ from scipy import special
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_MAX, EPSILON_OF_ERRORS_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users
 from rr_core.profile import Profile, profile, table_size
@@ -35,15 +34,6 @@ def checked_level(level: float) -> float:
     if not 0 < number < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
     return number
-
-
-def check_epsilon(mechanism: RandomizedResponse) -> None:
-    """ValueError where epsilon is too small for Inv's errors to be computed with doubles."""
-    if mechanism.epsilon < EPSILON_OF_ERRORS_MIN:
-        raise ValueError(
-            f"epsilon must be a number with {EPSILON_OF_ERRORS_MIN:g} <= epsilon <= {EPSILON_MAX:g} for the errors of "
-            f"estimates, got {mechanism.epsilon!r}"
-        )
 
 
 def counts_profile(counts: Counts) -> tuple[Profile, NDArray[np.intp]]:
@@ -139,7 +129,7 @@ def inv_interval(
         (k,) ends; not cut to [0, 1], like Inv. `too_few_reports` says when they cannot keep their level.
 
     Raises:
-        ValueError: naming the argument; epsilon too, where it is below 1e-60.
+        ValueError: naming the argument.
 
     >>> interval = inv_interval([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> interval.low.round(3).tolist(), interval.high.round(3).tolist()
@@ -147,7 +137,6 @@ def inv_interval(
     """
     checked = checked_counts(counts, mechanism)
     level = checked_level(level)
-    check_epsilon(mechanism)
     levels, level_of = counts_profile(checked)
     n = float(checked.sum())
     make = _exact if simultaneous else _score

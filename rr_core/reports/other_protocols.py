@@ -114,8 +114,8 @@ def analyse_channel(
         if exact and channel.k == 2:
             intervals = _intervals_of_two(reports, channel, level, users)
         else:
-            variance = np.diag(inv_covariance_channel(best.theta, n, channel, users=users))
-            intervals = _intervals(estimates["inv"], np.maximum(variance, 0.0), level)
+            variance = _variance(best.theta, n, channel, users)
+            intervals = _intervals(estimates["inv"], variance, level)
     fit, simulated = _fit_of_channel(reports, channel, expected)
     return OtherAnalysis(
         n,
@@ -131,6 +131,17 @@ def analyse_channel(
     )
 
 
+def _variance(theta: Array, n: int, channel: Channel, users: Users) -> Array:
+    """(k,) variances of Inv at the estimate. Where that leaves none, because everybody would report alike, those with two
+    more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been seen."""
+    variance = np.diag(inv_covariance_channel(theta, n, channel, users=users))
+    if variance.min() <= _ROUNDING**2:
+        more = (n * theta + 2 / channel.k) / (n + 2)
+        with_more = np.diag(inv_covariance_channel(more, n, channel, users=users))
+        variance = np.where(variance <= _ROUNDING**2, with_more, variance)
+    return np.maximum(variance, 0.0)
+
+
 def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> tuple[float, int]:
     """The p-value, and of how many simulated collections it is the share."""
     kinds = np.flatnonzero(channel.possible)
@@ -140,8 +151,8 @@ def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array)
         low, high = float(channel.matrix[:, kinds[1]].min()), float(channel.matrix[:, kinds[1]].max())
         return fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), 0
     order = channel.matrix.argmax(axis=1)  # the report that each truth has most often, its own in k-RR
-    if (p := _p_of_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
-        test = fit_test(reports[order], RandomizedResponse.from_p(channel.k, p))
+    if (mechanism := _as_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
+        test = fit_test(reports[order], mechanism)
         if test.p_value <= REJECTION_LEVEL or not test.rejects():
             return test.p_value, test.done
         return min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), 0  # on either side
@@ -155,14 +166,18 @@ def _fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array)
     return (fit, 0) if fit >= share else (share, _DRAWN)
 
 
-def _p_of_k_rr(matrix: Array) -> float | None:
-    """The chance of the truth where a matrix is that of k-RR; None where it is another."""
+def _as_k_rr(matrix: Array) -> RandomizedResponse | None:
+    """The k-RR of which this is the matrix; None where there is none, or its epsilon is out of range."""
     p, q = matrix[0, 0], matrix[0, -1]
     if not p > q > 0:
         return None
     other = np.full_like(matrix, q)
     np.fill_diagonal(other, p)
-    return float(p) if np.allclose(matrix, other, rtol=1e-9, atol=0) else None
+    try:
+        same = np.allclose(matrix, other, rtol=1e-9, atol=0)
+        return RandomizedResponse.from_p(len(matrix), float(p)) if same else None
+    except ValueError:
+        return None
 
 
 def _intervals_of_two(

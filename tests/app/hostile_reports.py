@@ -104,7 +104,7 @@ CASES: dict[str, Hostile] = {
     "fractional count": one(GOOD + "d,0.5\n", refused="Line 5: the count “0.5” is not a whole number."),
     "shares": one("category,share\na,1\nb,3\n", refused="The column “share” holds shares"),
     "counts all zero": one(
-        "category,count\na,0\nb,0\n", refused="All counts in the column “count” are zero."
+        "category,count\na,0\nb,0\n", refused="All counts in the column “count” are zero:"
     ),
     "two shapes": Hostile(
         (Source("monday.csv", GOOD.encode()), Source("tuesday.csv", b"day,category,count\n2,a,5\n")),

@@ -71,6 +71,12 @@ def views() -> Iterator[tuple[str, str]]:
         if LENGTHY or i % 4 in (0, 3):
             yield "plan", f"target={kind}&whose={users}&guess={guess}"
     yield from (("experiments", f"sweep={sweep}") for sweep in CELLS)
+    # A table with fewer rows than K, as many, and more.
+    for rows in (2, 12, 13):
+        chances = [".9", ".1", *["0"] * (rows - 2)]
+        matrix = ";".join(" ".join(chances[j - i] for j in range(rows)) for i in range(rows))
+        yield "protocols", f"channel=own&matrix={matrix}"
+        yield "protocols", f"channel=own&dist=exam&matrix={matrix}"
     yield "protocols", "part=compare&truth=hidden"
     yield from (("protocols", f"part=compare&k={k}&eps={epsilon}") for k, epsilon in ((4000, 0.5), (4001, 3)))
     yield "protocols", "part=time&truth=hidden"
@@ -158,6 +164,15 @@ def test_the_number_of_categories_that_data_have_is_told(monkeypatch):
         scenario = Scenario(dist, len(table.rows))
         monkeypatch.setattr(sidebar.link, "current", lambda scenario=scenario: scenario)
         tells(sidebar.grey({})["k"], len(table.rows))
+
+
+@recomputes(channel._unused)
+@pytest.mark.parametrize("rows", [2, 3, 13])
+def test_ones_own_table_fixes_the_number_of_categories(rows):
+    matrix = ";".join(" ".join(str(int(i == j)) for j in range(rows)) for i in range(rows))
+    page = opened("protocols", f"dist=zipf&k=3&channel=own&matrix={matrix}")
+    assert grey(page)["k"] == f"Your table has {rows} rows."
+    assert f"so K is {rows} here." in " ".join(one.value for one in page.main.markdown)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name not in ("", "plan")])

@@ -13,6 +13,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from tests import LENGTHY
 from tests.app.opening import FILES, ROOT, charts, dials, opened
+from tests.documents import ADDRESSES
 
 # A verb and the name of what to do it with, in bold; one more may follow.
 _TOLD = re.compile(
@@ -22,7 +23,7 @@ _TOLD = re.compile(
 _ESCAPED = re.compile(r"\\(.)")
 # Blocks whose contents are out of sight until they are opened.
 _FOLDED = ("popover", "dialog")
-PAGES = {**FILES, "your_reports": "pages/your_reports.py", "reference": "pages/reference.py"}
+PAGES = {name: FILES.get(name, f"pages/{name}.py") for name in ADDRESSES}
 SETTINGS = {
     "first": "",
     "nothing to repair": "dist=uniform&k=3&eps=8&n=100000&seed=1",

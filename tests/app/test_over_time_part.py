@@ -12,8 +12,10 @@ from pages._ui.protocols.over_time import SETTINGS, TimeSettings
 from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.figures.over_time import NAMES
+from rr_core.protocols.over_time import Longitudinal
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_protocols_page import said
+from tests.sentences import holds
 
 ALL = ",".join(NAMES)
 SCENARIOS = [
@@ -115,3 +117,18 @@ def test_the_file_has_a_row_for_each_day_on_the_axis():
     head, *rows = over_time._data_csv(settings, work.draw.scenario, shown).decode().splitlines()
     assert head == '"days","fresh_guessed_right","fresh_epsilon","fresh_rmse"'
     assert len(rows) == shown.days.size
+
+
+@holds(
+    "For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε, and twice this $\\varepsilon_t$)."
+)
+@pytest.mark.parametrize(("scheme", "bits"), [("rappor", 2), ("l_osue", 1)])
+def test_the_printed_formula_gives_the_budget_on_screen(scheme, bits):
+    for epsilon, first in ((1.0, 0.5), (3.0, 0.4), (0.2, 0.1)):
+        e, b = np.exp(epsilon / bits), np.exp(first / bits)
+        f = 1 + (b - 1) * (e + 1) / (e - b)
+        for t in (1, 2, 9):
+            of_one = np.log((e * f**t + 1) / (f**t + e))
+            assert Longitudinal(scheme, 5, epsilon, first).epsilon_after([t])[0] == pytest.approx(
+                bits * of_one
+            )

@@ -36,6 +36,8 @@ from tests.app.opening import (
     points,
     widget,
 )
+from tests.browser import lab
+from tests.documents import ADDRESSES
 from tests.sentences import holds
 from tests.sentences.spoken import numbers, percents
 
@@ -53,8 +55,14 @@ LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
 
 
+def test_every_page_about_the_scenario_is_tried_here_and_in_a_browser():
+    code = {name: (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8") for name in ADDRESSES if name}
+    assert list(FILES) == ["", *(name for name in code if "open_page(" in code[name])]
+    assert [lab.PAGES[label] for label in lab.LEAD] == list(FILES)
+
+
 @pytest.mark.parametrize("parameter", ["k", "n", "seed"])
-@pytest.mark.parametrize("name", [*FILES, "your_reports", "reference"])
+@pytest.mark.parametrize("name", ADDRESSES)
 def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence(name, parameter):
     """Python refuses to read more than 4,300 digits."""
     page = opened(name, f"{parameter}={'9' * 4402}")

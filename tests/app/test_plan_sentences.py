@@ -240,7 +240,10 @@ def test_the_price_of_privacy_is_the_ratio_of_variances(many):
         said = sentences.price_sentence(found)
         if found.price is None:
             assert bool(found.problem) or found.value > 1
-            assert said == "There is no goal reached here that could be kept with more privacy."
+            assert (
+                said
+                == "No goal that can be asked for is reached here: there is none to keep with more privacy."
+            )
             continue
         shares = guess_of(k, False).shares
 

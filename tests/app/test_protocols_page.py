@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,7 +113,7 @@ def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
     ],
 )
 def test_merged_categories_have_the_name_that_stands_in_the_table(channel, last, others):
-    page = opened("protocols", f"k=12&dist=zipf&channel={channel}")
+    page = opened("protocols", f"dist=exam&channel={channel}")
     assert f"the last, “{last}”, stands for {others} of them" in said(page)
     assert last in str(charts(page)[1]["layout"]["yaxis"]["ticktext"])
 
@@ -218,3 +220,19 @@ def test_a_prior_is_in_the_link_and_the_default_is_not():
     settings, notes = posterior.PRIOR.read({"prior": "own", "alpha": "1e9"})
     assert settings.own == 1000
     assert len(notes) == 1
+
+
+def test_long_names_stay_apart_in_the_data_and_a_link_is_read_whole():
+    names = tuple("a" * 45 + ending for ending in "xyz")
+    draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
+    shown = replace(channel._shown(Work(draw), ChannelSettings("warner", p=50), None), labels=names[:2])
+    assert names[0] in channel._data_csv(shown).decode()
+    assert names[1] in channel._data_csv(shown).decode()
+    named = replace(draw, population=replace(draw.population, labels=names))
+    found = SimpleNamespace(mean=[0.2] * 3, low=[0.1] * 3, high=[0.3] * 3)
+    assert all(name in posterior._data_csv(named, found).decode() for name in names)
+    long = "1 0; 0 1" + " " * 430
+    assert channel._Matrix.parse(None, long, "usual") == (
+        "usual",
+        "The link's matrix was left out. It has more than 400 characters.",
+    )

@@ -310,6 +310,20 @@ def test_nothing_is_computed_of_a_table_or_a_number_that_nobody_stated():
     assert "Say how many reports there are" in page.info[0].value
 
 
+def test_all_people_may_have_sent_zeros_of_unary_encoding_but_no_collection_is_without_reports():
+    zeros = "category,ones\na,0\nb,0\nc,0\n"
+    page = typed(given(opened("unary"), zeros), epsilon="20")
+    page.segmented_control(key="other_encoding").set_value("oue")
+    page = checked(one(page.number_input, "Reports N").set_value(5).run())
+    assert not page.error
+    assert "Understood: 3 rows, 3 names, 0 ones" in said(page)
+    assert "Most frequent: **a** and 2 more alike" in said(page)
+    assert len(charts(page)) == 1
+    for made in ("warner", "forced", "own"):
+        page = given(opened(made), "category,count\nyes,0\nno,0\n")
+        assert "All counts in the column “count” are zero" in page.error[0].value
+
+
 def test_an_interval_outside_0_to_100_percent_is_said_to_be_and_the_reports_are_doubted():
     page = typed(opened("warner"), typed="yes, 783\nno, 217", p="0.75")
     assert "101% to 112% with 95% confidence, lies wholly above 100%, where no share can be" in said(page)
@@ -536,8 +550,10 @@ def test_of_typed_numbers_no_column_is_named_that_is_not_on_screen(text, sentenc
 
 
 def test_an_epsilon_beyond_all_is_told_plainly():
-    page = typed(given(opened("unary"), CSV), epsilon="700")
-    assert "ε = 700 cannot be computed with: write one between 10⁻⁶⁰ and 300." in said(page).replace("\\", "")
+    page = typed(given(opened("unary"), CSV), epsilon="701")
+    assert "ε = 701 cannot be computed with: write one between 1·10⁻⁶ and 700." in said(page).replace(
+        "\\", ""
+    )
 
 
 def test_nothing_is_computed_while_no_encoding_is_chosen():
@@ -547,3 +563,86 @@ def test_nothing_is_computed_while_no_encoding_is_chosen():
     checked(page.run())
     assert "Say which encoding" in page.info[0].value
     assert not charts(page)
+
+
+@pytest.mark.parametrize("order", ["yes, 640\nno, 360", "no, 360\nyes, 640"])
+def test_columns_without_names_are_those_of_the_rows_whatever_order_the_reports_come_in(order):
+    page = typed(opened("own"), typed=order, matrix="no 0.8 0.2\nyes 0.3 0.7")
+    assert dict(zip(shown(page)["Category"], shown(page)["MLE %"], strict=True))["yes"] == pytest.approx(88)
+
+
+def test_the_same_answers_counted_in_a_file_or_row_by_row_are_in_one_order():
+    """A file of counts may come by frequency, which is nobody's order."""
+    rows, counts = "answer\n" + "2\n" * 500 + "1\n" * 300 + "3\n" * 200, "answer,n\n2,500\n1,300\n3,200\n"
+    tables = [
+        shown(typed(given(opened("own"), text), matrix="0.8 0.1 0.1\n0.1 0.8 0.1\n0.05 0.15 0.8"))
+        for text in (rows, counts)
+    ]
+    assert tables[0] == tables[1]
+
+
+def test_another_choice_among_the_odd_names_is_another_analysis():
+    page = given(opened("unary"), "category,ones\nbus,640\ncar,400\nNA,333\n-,210\n")
+    page = typed(page, epsilon="1")
+    one(page.number_input, "Reports N").set_value(1000)
+    checked(page.run())
+    (box,) = page.multiselect
+    for chosen in (["NA"], ["-"]):
+        (box,) = page.multiselect
+        box.set_value([name for name in box.options if chosen[0] in name])
+        checked(page.run())
+        found = page.session_state["_held"].get("other_reports")[1]
+        protocol = UnaryEncoding(3, 1.0)
+        exact = (found.counts / 1000 - protocol.q) / (protocol.p - protocol.q)
+        np.testing.assert_allclose(found.result.estimates["inv"], exact, rtol=1e-9)
+
+
+def test_what_stays_in_use_is_told_of_those_it_was_worked_out_for():
+    page = typed(opened("warner"), typed="yes, 60\nno, 40", p="0.9")
+    assert "of these people" in said(page)
+    page = typed(page, p="2")
+    (whose,) = [box for box in page.button_group if box.key == "reports_target"]
+    whose.set_value(whose.options[1])
+    checked(page.run())
+    assert "stays in use" in said(page).replace("\\", "")
+    assert "of these people" in said(page)
+
+
+def test_which_answer_means_yes_is_asked_where_it_is_not_known():
+    page = typed(opened("warner"), typed="a, 360\nb, 640", p="0.9")
+    assert not page.dataframe
+    one(page.selectbox, "Which answer means yes?").set_value("a")
+    checked(page.run())
+    assert shown(page)["Category"]
+    page = typed(opened("warner"), typed="n, 640\ny, 360", p="0.9")
+    assert one(page.selectbox, "Which answer means yes?").value == "y"
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "0,00", "0 %", "0/6"])
+def test_never_asked_for_may_be_written_in_any_way(zero):
+    page = typed(opened("forced"), typed=YES_NO, forced_yes="1/6", forced_no=zero)
+    assert not page.error
+
+
+def test_where_everybody_reports_alike_the_interval_still_has_a_width():
+    """19 of "a" and one of "b" would report like this in one collection of five: 95% has to be in it."""
+    found = analyse_channel([20, 0, 0], Channel.forced_response([0.2, 0.0, 0.0]))
+    low, high = found.intervals[0].low, found.intervals[0].high
+    assert low[0] < 0.95 < high[0]
+    assert (high - low > 0.01).all()
+    sure = analyse_channel([20, 0, 0], Channel(np.eye(3)))  # without noise there is nothing to be unsure of
+    np.testing.assert_allclose(sure.intervals[0].high, sure.intervals[0].low, atol=1e-9)
+
+
+def test_a_chance_that_is_no_bound_is_told_as_about():
+    found = analyse_unary([273, 20], UnaryEncoding(2, 8.0), 278)
+    assert "come in about" in other_results.fit_sentence(found)
+    two = analyse_channel([783, 217], Channel.warner(0.75))
+    assert "come in at most" in other_results.fit_sentence(two)
+
+
+def test_bit_strings_with_their_numbers_are_reports():
+    page = given(opened("unary"), "bits,n\n110,30\n010,20\n")
+    text = said(page) + "".join(box.value for box in page.success)
+    assert "50 reports" in text
+    assert "say so where you are asked" not in text

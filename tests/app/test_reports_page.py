@@ -12,6 +12,7 @@ from pages._ui.reports import session
 from pages._ui.reports.other_protocols import DESIGNS
 from rr_core import RandomizedResponse
 from rr_core.io import Listed, Size
+from rr_core.io.report_results import ReportSettings
 from rr_core.reports.analysis import analyse
 from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import ROOT, charts, checked
@@ -433,3 +434,28 @@ def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gon
     assert session.LOST not in said(after)
     checked(after.run())
     assert after.query_params["reports"] == "here"
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "k", "sentence"),
+    [
+        ("epsilon", "700.5", 3, "ε = 700.5 is too large: it can be up to 700."),
+        ("epsilon", "1e-7", 3, "ε = 1·10⁻⁷ is too small: it can be from 1·10⁻⁶ up."),
+        (
+            "p",
+            "0.2500001",
+            4,
+            "This p is too close to an end of its range: ε would not lie between 1·10⁻⁶ and 700.",
+        ),
+        (
+            "redraw",
+            "0.99999999",
+            4,
+            "This r is too close to an end of its range: ε would not lie between 1·10⁻⁶ and 700.",
+        ),
+    ],
+)
+def test_privacy_beyond_the_range_of_epsilon_is_told(kind, typed, k, sentence):
+    with pytest.raises(session.UnclearSettings) as told:
+        session.mechanism_of(ReportSettings(typed, privacy_kind=kind), k)
+    assert str(told.value) == sentence

@@ -120,10 +120,11 @@ def link_to(page: str, scenario: Scenario, **own: str) -> str:
 
 EXAM = Scenario("exam", epsilon=1.0, n=2000, seed=3)
 LARGE = Scenario("zipf", 300, 1.0, 1.0, 500, 3)
+SMALL = Scenario("uniform", 2, n=500)
 
 
-def channel_csv(settings: ChannelSettings, own: str | None = None) -> bytes:
-    return channel._data_csv(channel._shown(Work(EXAM.draw()), settings, own and read_matrix(own)))
+def channel_csv(settings: ChannelSettings, scenario: Scenario = EXAM, own: str | None = None) -> bytes:
+    return channel._data_csv(channel._shown(Work(scenario.draw()), settings, own and read_matrix(own)))
 
 
 def unary_csv() -> bytes:
@@ -144,6 +145,7 @@ def ibu_csv(start: Start) -> bytes:
 
 
 OWN = "0.5 0.5; 0.1 0.9; 0.3 0.7"
+LONGER = "; ".join(["0.5 0.5", "0.1 0.9"] * 7)  # than EXAM's categories
 TIMES = TimeSettings(SCHEMES_IN_ORDER, 10, every=3)
 # A page that has a script, its link, what the script is told beside, and the page's own file of the same numbers.
 SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], bytes]]] = [
@@ -160,12 +162,15 @@ SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], 
         for one in map(ChannelSettings, DESIGNS)
         if one.design != "own"
     ),
-    (
-        "protocols/channel",
-        EXAM,
-        {"channel": "own"},
-        {"matrix": [[0.5, 0.5], [0.1, 0.9], [0.3, 0.7]]},
-        partial(channel_csv, ChannelSettings("own"), OWN),
+    *(
+        (
+            "protocols/channel",
+            scenario,
+            {"channel": "own", "matrix": own},
+            {"matrix": read_matrix(own).matrix.tolist()},
+            partial(channel_csv, ChannelSettings("own"), scenario, own),
+        )
+        for scenario, own in ((EXAM, OWN), (EXAM, LONGER), (LARGE, OWN), (SMALL, OWN))
     ),
     ("protocols/unary", EXAM, {"bits": "oue"}, {}, unary_csv),
     ("protocols/posterior", EXAM, {}, {}, partial(posterior_csv, 0.5)),

@@ -11,8 +11,9 @@ from pages._ui.reports.other_protocols import DESIGNS
 from pages._ui.upload import EXAMPLE
 from rr_core.io import read_distribution
 from server.middleware import TEMPORARY
-from tests.app.opening import LEAD, OF_A_DRAW, ROOT, charts, checked, opened, widget
+from tests.app.opening import LEAD, OF_A_DRAW, charts, checked, opened, widget
 from tests.browser.files import BROKEN
+from tests.documents import documents_with
 
 FRUIT = b"fruit,count\napple,500\nplum,300\nfig,200\n"
 
@@ -54,12 +55,9 @@ def test_where_it_says_not_kept_the_temporary_file_is_told(name, query):
     assert {one.help for one in page.file_uploader} == {TEMPORARY}
 
 
-def test_of_the_temporary_file_readme_and_docs_say_the_same():
+def test_of_the_temporary_file_all_documents_say_the_same():
     assert MultiPartParser.spool_max_size == 2**20
-    for text in (
-        TEMPORARY,
-        *((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/behind_a_proxy.md")),
-    ):
+    for text in (TEMPORARY, *documents_with("temporary file").values()):
         assert "1 MB" in text
         assert re.search(r"temporary file (?:without a|that has no) name", " ".join(text.split()))
 

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests import documents
+
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
 
@@ -47,15 +49,8 @@ COUNT_FRAMES = """() => { let last = null, count = {pictures: 0, frames: 0, blan
 FRAMES_COUNTED = """() => { const count = window.count; window.count = null;
   return {...count, seconds: (performance.now() - count.since) / 1000} }"""
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
-PAGES = {"Home": "", "Noisy histogram": "noisy_histogram", "Inv and its negatives": "inv_negatives"}
-PAGES |= {
-    "Estimators": "estimators",
-    "Geometry": "geometry",
-    "IBU → MLE*": "ibu",
-    "Experiments": "experiments",
-}
-PAGES |= {"Protocols": "protocols", "Plan": "plan", "Your reports": "your_reports", "Reference": "reference"}
-SCENARIO_PAGES = tuple(label for label in PAGES if label not in ("Your reports", "Reference"))
+PAGES = {label: address for label, address, _ in documents.PAGES}
+QUESTIONS = {label: question for label, _, question in documents.PAGES}
 LEAD = {
     "Home": "story",
     "Noisy histogram": "noisy_histogram",
@@ -66,7 +61,8 @@ LEAD = {
     "Experiments": "exp_map",
     "Protocols": "protocols",
     "Plan": "plan",
-}  # the key of each page's first figure
+}  # the key of the first figure of each page about the scenario
+SCENARIO_PAGES = tuple(LEAD)
 
 
 def profile(browser: Browser, **options: Any) -> BrowserContext:

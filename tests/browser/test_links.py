@@ -12,22 +12,7 @@ import pytest
 import rr_core
 from tests.browser import expected
 from tests.browser.expected import LINK, ORDER, QUERY, SIDEBAR
-from tests.browser.lab import LEAD, PAGES
-
-ADDRESSES = {label: f"/{page}" for label, page in PAGES.items()}
-QUESTIONS = {
-    "Home": "How can a survey learn the truth from answers that lie?",
-    "Noisy histogram": "What does the noise do to a histogram?",
-    "Inv and its negatives": "Why can the unbiased estimate give negative shares?",
-    "Estimators": "Which repair of the negatives comes closest to the truth?",
-    "Geometry": "Where do the three repairs lie, and why is MLE* in the middle?",
-    "IBU → MLE*": "How many iterations does IBU need, and when may it stop?",
-    "Experiments": "Do the paper's claims hold, and which estimate wins where?",
-    "Protocols": "What if people report in another way?",
-    "Plan": "How many people, and how much privacy, does my survey need?",
-    "Your reports": "What do my collected reports say, and how sure is it?",
-    "Reference": "What does this symbol, name or formula mean?",
-}
+from tests.browser.lab import LEAD, PAGES, QUESTIONS
 
 
 def title(lab):
@@ -84,7 +69,7 @@ def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_se
     targets = dict(zip(PAGES, [link.evaluate("a => a.href") for link in navigation(lab)], strict=True))
     # Streamlit 1.67 writes Home's link as "?...", which a new tab opens as the current page.
     assert targets.pop("Home").endswith(LINK)
-    assert targets == {label: f"{lab.server}{ADDRESSES[label]}?{LINK}" for label in targets}
+    assert targets == {label: f"{lab.server}/{PAGES[label]}?{LINK}" for label in targets}
 
 
 def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_browser(open_lab):

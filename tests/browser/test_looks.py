@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PAGES, SCENARIO_PAGES
-from tests.browser.test_links import ADDRESSES, QUESTIONS, title
+from tests.browser.lab import PAGES, QUESTIONS, SCENARIO_PAGES
+from tests.browser.test_links import title
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
   return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
@@ -85,7 +85,7 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
     for label, page in PAGES.items():
         if label != "Home":
             lab.go(label)
-        assert (title(lab), lab.path) == (QUESTIONS[label], ADDRESSES[label])
+        assert (title(lab), lab.path) == (QUESTIONS[label], f"/{page}")
         assert {name: lab.query.get(name) for name in query} == query  # a page may have more of its own
         if label in SCENARIO_PAGES:
             grey = lab.greyed()

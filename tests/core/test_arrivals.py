@@ -45,6 +45,7 @@ def test_every_possible_order_of_a_small_collection_is_as_likely_as_any():
 
 
 @pytest.mark.parametrize("n", [1, 7, 50, 99])
+@pytest.mark.slow
 def test_one_count_is_hypergeometric(n):
     counts = np.array([40, 0, 25, 35])
     sizes = [1, 7, 50, 99]

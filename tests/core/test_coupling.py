@@ -71,6 +71,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize(("weights", "epsilon", "n"), SMALL)
+@pytest.mark.slow
 def test_users_and_reports_have_their_exact_laws(weights, epsilon, n):
     """Every histogram of few users in a few categories; the reports of sampled users are multinomial, too."""
     shares = np.array(weights) / sum(weights)

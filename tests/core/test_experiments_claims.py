@@ -25,7 +25,7 @@ from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import always_best, below, leading, never_worst, sign
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, paper_says
-from rr_core.misprints import squared_error_of_inv
+from rr_core.plan.bounds import protocol_error
 from rr_core.populations import Population
 from tests.core.sweeps import THREE, cell_result
 from tests.sentences import holds
@@ -301,7 +301,7 @@ def test_the_errors_of_a_sweep_keep_the_theorem(real):
     settings = Settings(200, estimators=("inv", "inv_p"), metrics=("mse",), bias=False)
     result = run(Sweep(over(s=(0.01, 2.5), k=(5, 50), epsilon=(0.5, 3.0), n=(10, 1000)), settings))
     for cell in result.cells:
-        constant = squared_error_of_inv(cell.cell.k, cell.cell.epsilon) / cell.cell.n
+        constant = float(protocol_error("rr", cell.cell.k, cell.cell.epsilon, cell.cell.n))
         assert abs(cell.mean[0, 0] - constant) < 5 * cell.standard_error[0, 0]
         assert cell.mean[0, 1] <= cell.mean[0, 0]
 

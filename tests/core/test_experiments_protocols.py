@@ -31,6 +31,7 @@ ROWS = [row for rows in stored().values() for row in rows]
 
 @pytest.mark.parametrize("protocol", KEYS)
 @pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 0.3, 40), (12, 1.0, 500), (40, 3.0, 200)])
+@pytest.mark.slow
 def test_the_error_of_inv_is_its_variance(protocol, k, epsilon, n):
     """For the users themselves whatever they are, for their population (1 - E sum of squares)/n more."""
     fixed, sampled = measure(Setting(protocol, JEFFREYS, k, epsilon, n), 400, 3)

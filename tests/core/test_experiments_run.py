@@ -17,8 +17,8 @@ from rr_core.experiments.cell import expected_cell_seconds
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, expected_seconds, run
 from rr_core.io import experiments as files
+from tests.documents import DOCUMENTS
 
-README = Path(__file__).resolve().parents[2] / "README.md"
 UPLOAD = Population.from_weights(np.arange(30)[::-1] ** 2)
 GIVEN = {UPLOAD.key: UPLOAD}
 CELLS = (
@@ -96,9 +96,9 @@ def test_over_dask(whole, cluster, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_readmes_way_onto_a_cluster(cluster, tmp_path, monkeypatch):
+def test_the_documented_way_onto_a_cluster(cluster, tmp_path, monkeypatch):
     """Its code as it stands, with fewer cells and another address."""
-    (code,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.S)
+    (code,) = re.findall(r"```py\n(.*?)```", DOCUMENTS["docs/cluster.md"], flags=re.S)
     small = "cells = over(s=1.0, k=(5, 6), epsilon=2, n=100)\n"
     for old, new in (
         (r"cells = over\((?s:.*?)\n\)\n", small),

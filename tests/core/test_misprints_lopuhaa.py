@@ -1,4 +1,5 @@
-"""Misprints of Lopuhaä-Zwakenberg et al.: the corrected statement holds, the printed one fails. The page cites these."""
+"""Misprints of Lopuhaä-Zwakenberg et al.: the corrected statement holds, the printed one fails. Every number that
+the page tells is computed anew; the page cites these tests."""
 
 import itertools
 import math
@@ -6,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from rr_core import RandomizedResponse, inv, mle_star
 from rr_core.law import report_variance
-from rr_core.misprints import EXAMPLE_COUNTS, lopuhaa
 from tests.core import exact as rational
+from tests.core.misprints import STORED, stored
 from tests.sentences import holds
 
 
@@ -38,13 +39,11 @@ def test_lopuhaa_algorithm_1_needs_the_number_of_categories():
         np.testing.assert_allclose(lopuhaa_algorithm_1(counts, epsilon, True), theta, atol=1e-12)
         if sum(counts) != k:
             assert abs(lopuhaa_algorithm_1(counts, epsilon, False).sum() - 1) > 1e-6
-    check = lopuhaa.algorithm_1()
-    best = rational.mle(EXAMPLE_COUNTS, rational.channel_from_p(4, Fraction(1, 2)))
-    np.testing.assert_allclose(check.corrected, np.array(best, float), atol=1e-15)
-    np.testing.assert_allclose(
-        check.printed, lopuhaa_algorithm_1(EXAMPLE_COUNTS, math.log(3), False), rtol=1e-12
-    )
-    assert check.printed.sum() == pytest.approx(6)  # no distribution
+    told, counts = stored("lopuhaa_algorithm_1"), (6, 3, 2, 1)
+    best = rational.mle(counts, rational.channel_from_p(4, Fraction(1, 2)))
+    np.testing.assert_allclose(told.corrected, np.array(best, float), rtol=STORED)
+    np.testing.assert_allclose(told.printed, lopuhaa_algorithm_1(counts, math.log(3), False), rtol=STORED)
+    assert sum(told.printed) == pytest.approx(6)  # no distribution
 
 
 def test_lopuhaa_eq_64_subtracts_n():
@@ -57,33 +56,43 @@ def test_lopuhaa_eq_64_subtracts_n():
     np.testing.assert_allclose(corrected, inv(reports, mechanism), atol=1e-13)
     np.testing.assert_allclose(corrected.sum(axis=1), 1, rtol=1e-12)
     assert (np.abs(printed.sum(axis=1) - 1) > 1).all()
-    check = lopuhaa.equation_64()
-    np.testing.assert_allclose(check.corrected, [0.7, 0.3], atol=1e-12)
+    told = stored("lopuhaa_equation_64")
+    # Both are linear in the counts: the mean of the formula is the formula of the mean.
     mean = 28 * mechanism.p + 12 * mechanism.q  # of the reports of the first category
-    at_the_mean = ((power + 1) * np.array([mean, n - mean]) - 1) / (n * (power - 1))
-    np.testing.assert_allclose(check.printed, at_the_mean, rtol=1e-12)
-    assert (check.printed - check.corrected > 0.6).all()
+    for shares, subtracted in ((told.printed, 1), (told.corrected, n)):
+        at_the_mean = ((power + 1) * np.array([mean, n - mean]) - subtracted) / (n * (power - 1))
+        np.testing.assert_allclose(shares, at_the_mean, rtol=STORED)
+    assert told.corrected == [0.7, 0.3]
+    assert (np.subtract(told.printed, told.corrected) > 0.6).all()
 
 
 def test_lopuhaa_eqs_72_to_75_lack_one_over_n_squared():
     """The variance of the estimate of eq. (64) is that of the count, over n^2 (p - q)^2."""
-    n, mechanism, value = 40, RandomizedResponse(2, 0.9), lopuhaa.equations_72_to_75()
+    n, mechanism, told = 40, RandomizedResponse(2, 0.9), stored("lopuhaa_equations_72_to_75")
     exact = report_variance(28, n, mechanism) / (n * mechanism.keep) ** 2
-    assert value.corrected == pytest.approx(exact, rel=1e-12)
-    assert value.printed == pytest.approx(46.2, abs=0.05)
-    assert value.actual == pytest.approx(exact, rel=6 * math.sqrt(2 / 40_000))
+    assert told.corrected == pytest.approx(exact, rel=STORED)
+    assert told.printed == pytest.approx(n * math.exp(0.9) / math.expm1(0.9) ** 2, rel=STORED)
+    reports = mechanism.randomize_histogram(np.broadcast_to([28, 12], (40_000, 2)), 3)
+    assert told.actual == pytest.approx(inv(reports, mechanism)[:, 0].var(), rel=STORED)
+    assert told.actual == pytest.approx(exact, rel=6 * math.sqrt(2 / 40_000))
 
 
 def test_lopuhaa_eq_60_lacks_n_and_half_of_its_exponent():
-    bound = lopuhaa.equation_60()
-    assert bound.corrected == pytest.approx(bound.corollary, rel=1e-12)
-    assert bound.printed == pytest.approx(bound.corollary * math.exp(3 / 4), rel=1e-12)
+    told, a, b, odds = stored("lopuhaa_equation_60"), 3, 3, math.expm1(1.0)
+    delta = (a - 1) * math.log(math.sqrt(2 * math.pi * math.e) / odds) - b / 2
+    corollary = a / (2 * math.pi * math.e) * math.exp(2 / (a - 1) * delta)  # eqs. (52) and (55)
+    assert told.corollary == pytest.approx(corollary, rel=STORED)
+    assert told.corrected == pytest.approx(a * math.exp(-b / (a - 1)) / odds**2, rel=STORED)
+    assert told.corrected == told.corollary
+    assert told.printed == pytest.approx(a * math.exp(-b / (2 * (a - 1))) / odds**2, rel=STORED)
+    assert told.error == pytest.approx(2 * math.e / (told.n * odds**2), rel=STORED)  # eq. (66)
+    assert told.printed_error == pytest.approx(2 / math.e / odds**2, rel=STORED)  # a = b = 2
     # Without n on its left side it would forbid an error that RR has by their own eq. (66).
-    assert bound.error < 0.01 * bound.printed_error
+    assert told.error < 0.01 * told.printed_error
     simulated = RandomizedResponse(2, 1.0)
     reports = simulated.randomize_histogram(np.broadcast_to([700, 300], (20_000, 2)), 5)
     errors = ((inv(reports, simulated) - [0.7, 0.3]) ** 2).sum(axis=1)
-    assert errors.mean() == pytest.approx(bound.error, rel=6 * math.sqrt(2 / 20_000))
+    assert errors.mean() == pytest.approx(told.error, rel=6 * math.sqrt(2 / 20_000))
 
 
 @holds(
@@ -91,11 +100,11 @@ def test_lopuhaa_eq_60_lacks_n_and_half_of_its_exponent():
 )
 def test_lopuhaa_bound_is_an_average_over_a_prior():
     """Below the bound at one distribution; over the uniform prior, as it is meant, the same answer is far above it."""
-    check = lopuhaa.any_case()
-    assert check.error == 0 < check.bound == pytest.approx(10 / (math.e - 1) ** 2)
+    told = stored("lopuhaa_any_case")
+    assert told.error == 0 < told.bound == pytest.approx(10 / (math.e - 1) ** 2, rel=STORED)
     shares = np.random.default_rng(1).dirichlet(np.ones(10), 5000)
     n = 10_000
-    assert n * ((shares - 0.1) ** 2).sum(axis=1).mean() > 100 * check.bound
+    assert n * ((shares - 0.1) ** 2).sum(axis=1).mean() > 100 * told.bound
 
 
 def test_lopuhaa_eq_88_divides_by_c_twice():
@@ -107,20 +116,29 @@ def test_lopuhaa_eq_88_divides_by_c_twice():
         return first**2 * (1 - first)
 
     chance, _ = integrate.quad(likelihood, 0, 1)
-    value = lopuhaa.equation_88()
-    assert value.printed == pytest.approx(1 / chance, rel=1e-9)
-    assert value.actual == pytest.approx(1, rel=1e-8)
-    assert value.corrected == pytest.approx(1)
+    told, channel = stored("lopuhaa_equation_88"), mechanism.matrix()
+    # Their eq. (83): all ways in which the three reports may have come about, each with its chance under the prior.
+    weights = [
+        special.beta(1 + 3 - sum(truth), 1 + sum(truth))
+        * math.prod(channel[x, y] for x, y in zip(truth, (0, 0, 1), strict=True))
+        for truth in itertools.product(range(2), repeat=3)
+    ]
+    assert sum(weights) == pytest.approx(chance, rel=1e-9)
+    assert told.printed == pytest.approx(1 / chance, rel=STORED)
+    assert told.corrected == pytest.approx(sum(weights) / chance, rel=STORED)
 
 
 def test_lopuhaa_jeffreys_prior_has_parameter_one_half():
     """The density of the Jeffreys prior is the root of Fisher's information: for two categories the arcsine law."""
-    value = lopuhaa.jeffreys_prior()
-    assert value.printed < 0 < value.corrected == pytest.approx(0.09 / 6)
+    told = stored("lopuhaa_jeffreys_prior")
+    assert told.printed == pytest.approx(0.09 / (1 + 10 * -0.5), rel=STORED)
+    assert told.printed < 0 < told.corrected == pytest.approx(0.09 / 6)
     spread = stats.beta(0.5, 4.5)  # of one share of ten
-    assert spread.var() == pytest.approx(value.corrected)
+    assert spread.var() == pytest.approx(told.corrected)
     excess = float(spread.stats(moments="k"))
-    assert value.actual == pytest.approx(value.corrected, rel=5 * math.sqrt((excess + 2) / 20_000))
+    drawn = np.random.default_rng((7, 9)).dirichlet(np.full(10, 0.5), 20_000)
+    assert told.actual == pytest.approx(drawn[:, 0].var(), rel=STORED)
+    assert told.actual == pytest.approx(told.corrected, rel=5 * math.sqrt((excess + 2) / 20_000))
     share = np.linspace(0.1, 0.9, 9)
     information = 1 / (share * (1 - share))
     ratio = stats.beta(0.5, 0.5).pdf(share) / np.sqrt(information)
@@ -136,7 +154,7 @@ def test_lopuhaa_cost_is_that_of_proposition_3_2():
     ):  # of three possible reports; two categories: how many of each report are of the first
         counted = sum(1 for _ in itertools.product(range(each + 1), repeat=3))
         assert counted == math.comb(each + 1, 1) ** 3
-    value = lopuhaa.summands()
-    assert value.corrected == 2 ** (3 * (2 - 1))
-    assert value.printed == 2 ** (2 * (3 - 1))
-    assert value.actual == pytest.approx(float(Fraction(2001, 1001) ** 3))
+    told = stored("lopuhaa_summands")
+    assert told.corrected == 2 ** (3 * (2 - 1))
+    assert told.printed == 2 ** (2 * (3 - 1))
+    assert told.actual == pytest.approx(float(Fraction(2001, 1001) ** 3), rel=STORED)

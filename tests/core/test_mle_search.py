@@ -42,7 +42,7 @@ def test_steps_are_those_of_the_paper(counts, twentieths):
 
 @given(
     st.lists(st.integers(0, 10**6), min_size=2, max_size=50).filter(any),
-    st.one_of(st.floats(0.01, 20), st.sampled_from([1e-200, 700.0, 5000.0])),
+    st.one_of(st.floats(0.01, 20), st.sampled_from([1e-6, 700.0])),
 )
 def test_the_last_step_is_mle_star(counts, epsilon):
     mechanism = RandomizedResponse(len(counts), epsilon)

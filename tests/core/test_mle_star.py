@@ -78,7 +78,7 @@ def test_optimality_conditions_hold_on_any_counts(histogram, epsilon):
     check_optimality_conditions(histogram, RandomizedResponse(len(histogram), epsilon))
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 8.0, 5000.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 8.0, 700.0])
 def test_optimality_conditions_hold_at_the_industrial_size(epsilon):
     k = 1_423_000
     mechanism = RandomizedResponse(k, epsilon)

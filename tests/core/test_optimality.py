@@ -68,9 +68,9 @@ def test_the_certificate_is_positive_away_from_the_maximum():
     assert optimality_gap(histogram, np.full(4, 0.25), mechanism) > 0.01
 
 
-def test_a_category_that_cannot_be_reported_but_was_makes_the_certificate_infinite():
-    assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 5000)) > 1e200
-    assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 5000)))
+def test_a_category_that_is_hardly_reported_but_was_makes_the_certificate_huge():
+    assert optimality_gap([1, 1], [1, 0], RandomizedResponse(2, 700)) > 1e200
+    assert math.isfinite(optimality_gap([1, 0], [1, 0], RandomizedResponse(2, 700)))
 
 
 @holds(

@@ -212,8 +212,8 @@ def test_curves_mark_the_place():
     ("call", "named"),
     [
         (lambda: bounds.theorem(1, 1.0, 10), "k must be an integer >= 2, got 1"),
-        (lambda: bounds.theorem(3, [1.0, 0.0], 10), "epsilon must be a number with 1e-60 <= epsilon <= 300"),
-        (lambda: bounds.limit(3, 301, 10), "epsilon must be a number with 1e-60 <= epsilon <= 300, got 301"),
+        (lambda: bounds.theorem(3, [1.0, 0.0], 10), "epsilon must be a number from 1e-06 to 700"),
+        (lambda: bounds.limit(3, 701, 10), "epsilon must be a number from 1e-06 to 700, got 701"),
         (lambda: bounds.limit(3, "much", 10), "epsilon must be a numeric array, got dtype <U4"),
         (lambda: bounds.known(3, 1.0, [5, 0]), "n must be a number >= 1e-60"),
         (lambda: bounds.theorem(3, 1.0, 10, "all"), "users must be 'fixed' or 'sampled', got 'all'"),

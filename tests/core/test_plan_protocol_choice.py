@@ -17,6 +17,7 @@ from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocol_choice import compare, flip_epsilon, flip_k, flip_k_of_mean
 from rr_core.protocols import HadamardResponse, inv, laws
 from rr_core.protocols.laws import KEYS, support
+from tests.core import exact
 from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
@@ -327,7 +328,7 @@ def test_subset_selection_with_single_categories_is_randomized_response():
     [
         (lambda: compare(1, 1.0, 10), "k must be an integer from 2 to 9007199254740992, got 1"),
         (lambda: compare(3, 0.0, 10), "epsilon must be .*, got 0.0"),
-        (lambda: compare(3, 301.0, 10), "epsilon must be .*300, got 301.0"),
+        (lambda: compare(3, 701.0, 10), "epsilon must be .*700, got 701.0"),
         (lambda: compare(3, 1.0, 0), "n must be a number >= 1e-60, got 0"),
         (lambda: compare(3, 1.0, 1e-320), "n must be a number >= 1e-60, got 1e-320"),
         (lambda: compare(3, 1.0, 10, 1.5), "theta_share must be a number from 0 to 1, got 1.5"),
@@ -337,7 +338,7 @@ def test_subset_selection_with_single_categories_is_randomized_response():
         (lambda: flip_k(1.0, "subset"), "against must be one of sue, oue, olh, got 'subset'"),
         (lambda: flip_k(1.0, "hr"), "against must be one of sue, oue, olh, got 'hr'"),
         (lambda: laws.hadamard_blocks(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (lambda: laws.hadamard(3, 301), "epsilon must be .*300, got 301"),
+        (lambda: laws.hadamard(3, 701), "epsilon must be .*700, got 701"),
         (lambda: laws.subsets(5, 1.0, 5), "d must be an integer from 1 to 4, got 5"),
         (lambda: laws.local_hashing(1.0, 1), "g must be an integer >= 2, got 1"),
         (lambda: support("rr", 3, 1.0).mean_variance(3, 1, "x"), "users must be"),
@@ -346,3 +347,44 @@ def test_subset_selection_with_single_categories_is_randomized_response():
 def test_errors_name_the_argument(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+@pytest.mark.parametrize("key", PURE)
+@pytest.mark.parametrize("k", [2, 3, 1000, 1_500_000])
+@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 300.0, 700.0])
+def test_laws_are_exact_at_both_ends_of_epsilon(key, k, epsilon):
+    """Against fractions, whose e^epsilon has 120 digits; also where its square is beyond the largest double."""
+    made = support(key, k, epsilon)
+    odds, root = (exact.channel_from_epsilon(2, part).odds for part in (epsilon, epsilon / 2))
+    d, g = Fraction(made.subset_size or 1), Fraction(made.hash_range or 2)
+    p = {
+        "rr": (odds + 1) / (odds + k),
+        "subset": d * (odds + 1) / (d * odds + k),
+        "sue": (root + 1) / (root + 2),
+        "oue": Fraction(1, 2),
+        "olh": (odds + 1) / (odds + g),
+    }[key]
+    q = {
+        "rr": 1 / (odds + k),
+        "subset": (p * (d - 1) + (1 - p) * d) / (k - 1),
+        "sue": 1 / (root + 2),
+        "oue": 1 / (odds + 2),
+        "olh": 1 / g,
+    }[key]
+    given = (made.p_star, made.q_star, made.keep)
+    np.testing.assert_allclose(given, [float(x) for x in (p, q, p - q)], rtol=2e-12)
+    for theta in (Fraction(0), Fraction(1, k), Fraction(1, 2)):
+        variance = float(exact_variance(p, q, theta, "fixed"))
+        assert float(made.variance(float(theta), 1)) == pytest.approx(variance, rel=2e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 300.0, 700.0])
+def test_borders_are_exact_at_both_ends_of_epsilon(epsilon):
+    x = exact.channel_from_epsilon(2, epsilon).odds + 1
+    assert flip_k(epsilon) == pytest.approx(float(3 * x + 2), rel=2e-12)
+    assert flip_k_of_mean(epsilon) == pytest.approx(
+        float(2 * x + 3) / 2 + math.sqrt(float(8 + 12 / x + 5 / x**2)) * float(x) / 2, rel=2e-12
+    )
+    assert protocol_choice.single_k(epsilon) == pytest.approx(
+        1.5 + math.sqrt(float(8 + 1 / x**2)) * float(x) / 2, rel=2e-12
+    )

@@ -252,8 +252,9 @@ def test_fewer_kinds_of_reports_than_categories_and_the_other_way_round(k, seen)
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("tolerance", [1e-9, 1e-15, 1e-300])
 def test_nearly_singular_channels_and_tolerances_below_rounding_have_an_honest_gap(epsilon, tolerance):
-    mechanism = RandomizedResponse(10, epsilon)
-    made = Channel.k_rr(mechanism)
+    matrix = np.full((10, 10), 0.1)  # nearly that of k-RR, also below its smallest epsilon
+    matrix += epsilon * (np.eye(10) - 0.1) / 10
+    made = Channel(matrix)
     reports = np.random.default_rng(3).integers(0, 10**8, 10)
     found = mle(reports, made, tolerance)
     assert found.gap == pytest.approx(max(optimality_gap_channel(reports, found.theta, made), 0), abs=1e-14)

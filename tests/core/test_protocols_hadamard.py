@@ -125,7 +125,7 @@ def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power
 
 
 @pytest.mark.parametrize("k", [2, 3, 10, 1000, 1023, 65_537, 1_500_000])
-@pytest.mark.parametrize("epsilon", [1e-60, 0.01, 0.3, 0.7, 1.0, 4.0, 8.0, 12.0, 20.0, 300.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 0.7, 1.0, 4.0, 8.0, 12.0, 20.0, 700.0])
 def test_no_digits_are_lost_at_either_end(k, epsilon):
     """Variances in fractions: the second moment of one report is the chance of the block over the square of the gain."""
     made = laws.support("hr", k, epsilon)
@@ -288,7 +288,7 @@ def test_maximum_likelihood_by_way_of_the_channel():
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(0, 3000), min_size=2, max_size=40),
-    st.sampled_from([1e-60, 0.01, 0.7, 1.0, 5.0, 20.0, 300.0]),
+    st.sampled_from([1e-6, 0.01, 0.7, 1.0, 5.0, 20.0, 700.0]),
 )
 def test_histograms_and_estimates_at_any_epsilon(counts, epsilon):
     protocol, n = HadamardResponse(len(counts), epsilon), sum(counts)
@@ -299,7 +299,7 @@ def test_histograms_and_estimates_at_any_epsilon(counts, epsilon):
     if n:
         estimate = inv(histogram, protocol)
         assert np.isfinite(estimate).all()
-        if epsilon == 300.0:
+        if epsilon == 700.0:
             np.testing.assert_allclose(estimate, np.array(counts) / n, atol=1e-12)
         assert np.isfinite(protocol.variance(np.array(counts) / n, n)).all()
 
@@ -324,12 +324,12 @@ def test_it_is_frozen_and_keeps_shapes():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: HadamardResponse(1, 1.0), "k must be an integer >= 2, got 1"),
+        (lambda: HadamardResponse(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
         (
             lambda: HadamardResponse(4, -1.0),
-            "epsilon must be a number with 1e-60 <= epsilon <= 300, got -1.0",
+            "epsilon must be a number from 1e-06 to 700, got -1.0",
         ),
-        (lambda: HadamardResponse(4, 301), "epsilon must be .*, got 301"),
+        (lambda: HadamardResponse(4, 701), "epsilon must be .*, got 701"),
         (lambda: HadamardResponse(4, 1.0).randomize([4]), "values must be integers from 0 to k - 1 = 3"),
         (
             lambda: HadamardResponse(4, 1.0).randomize_histogram([1, 2]),

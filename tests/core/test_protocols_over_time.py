@@ -198,7 +198,7 @@ def test_rappor_with_a_value_that_changes_spends_far_more_than_its_values():
 @given(
     st.sampled_from(SCHEMES),
     st.integers(2, 10**6),
-    st.floats(0.01, 300.0),
+    st.floats(0.01, 700.0),
     st.floats(0.01, 0.99),
     st.integers(1, 60),
 )
@@ -423,7 +423,7 @@ def test_the_budget_of_changing_values_is_the_sum_over_what_is_remembered(key, e
 @given(
     st.sampled_from(SCHEMES),
     st.integers(2, 10**7),
-    st.floats(0.01, 300.0),
+    st.floats(0.01, 700.0),
     st.floats(0.01, 0.99),
     st.integers(0, 10**6),
 )

@@ -27,8 +27,8 @@ CASES = [
     ([5000, 3000, 2000], 0.1, 0.5),
     ([3361, 3406, 3464], 0.044, 0.5),
     ([400, 300, 200, 50, 50], 3.0, 1.0),
-    ([7, 1, 0, 0, 0, 0], 5000.0, 0.5),
-    ([7, 1, 2], 1e-300, 0.5),
+    ([7, 1, 0, 0, 0, 0], 700.0, 0.5),
+    ([7, 1, 2], 1e-6, 0.5),
 ]
 
 
@@ -72,10 +72,10 @@ def test_without_noise_and_without_information():
     """Nothing is redrawn: a Dirichlet posterior. Everything is: the prior."""
     alpha = np.array([0.5, 1.0, 2.0])
     counts = np.array([7, 0, 3])
-    sure, blind = RandomizedResponse(3, 5000.0), RandomizedResponse(3, 1e-300)
+    sure, blind = RandomizedResponse(3, 700.0), RandomizedResponse(3, 1e-6)
     np.testing.assert_allclose(posterior_mean(counts, sure, alpha), (alpha + counts) / 13.5, rtol=1e-12)
     np.testing.assert_allclose(posterior_mean(counts, sure, alpha, users="fixed"), counts / 10, atol=1e-14)
-    np.testing.assert_allclose(posterior_mean(counts, blind, alpha), alpha / 3.5, rtol=1e-12)
+    np.testing.assert_allclose(posterior_mean(counts, blind, alpha), alpha / 3.5, rtol=1e-5)
 
 
 def test_two_categories_by_quadrature():
@@ -110,7 +110,7 @@ def gibbs(counts, mechanism, prior, rng, chains=4000, sweeps=400):
     theta = np.tile(posterior_mean(counts, mechanism, prior), (chains, 1))
     for _ in range(sweeps):
         odds = mechanism.truth * theta
-        kept = rng.binomial(counts, odds / (odds + mechanism.positive_blur))
+        kept = rng.binomial(counts, odds / (odds + mechanism.blur))
         gammas = np.maximum(rng.standard_gamma(prior + kept), np.finfo(float).tiny)
         theta = gammas / gammas.sum(axis=1, keepdims=True)
     return theta
@@ -211,6 +211,7 @@ MECHANISM = RandomizedResponse(3, 1.0)
         (lambda: posterior([1, 2, 3], MECHANISM, 0), "prior must be one number or k = 3 numbers from 0.01"),
         (lambda: posterior([1, 2, 3], MECHANISM, [1, 2]), "prior must be one number or k = 3 numbers"),
         (lambda: posterior([1, 2, 3], MECHANISM, "a"), "prior must be .* got 'a'"),
+        (lambda: posterior([1, 2, 3], MECHANISM, ["1", "2", "3"]), "prior must be .* got"),
         (lambda: posterior([1, 2, 3], MECHANISM, math.nan), "prior must be .* got nan"),
         (lambda: posterior([1, 2, 3], MECHANISM, draws=0), "draws must be an integer >= 1, got 0"),
         (

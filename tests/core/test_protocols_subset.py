@@ -169,7 +169,7 @@ def test_moments_of_supports_of_many_users():
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(0, 10**9), min_size=2, max_size=30),
-    st.sampled_from([1e-60, 0.01, 1.0, 5.0, 20.0, 300.0]),
+    st.sampled_from([1e-6, 0.01, 1.0, 5.0, 20.0, 700.0]),
     st.data(),
 )
 def test_every_support_is_possible(counts, epsilon, data):
@@ -182,7 +182,7 @@ def test_every_support_is_possible(counts, epsilon, data):
     assert support.max() <= n
     if n:
         assert np.isfinite(inv(support, protocol, n)).all()
-        if epsilon == 300.0:
+        if epsilon == 700.0:
             assert (support >= counts).all()
 
 
@@ -219,8 +219,8 @@ def test_it_is_frozen_and_a_seed_gives_the_same():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: SubsetSelection(1, 1.0), "k must be an integer >= 2, got 1"),
-        (lambda: SubsetSelection(4, 0.0), "epsilon must be a number with 1e-60 <= epsilon <= 300, got 0.0"),
+        (lambda: SubsetSelection(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
+        (lambda: SubsetSelection(4, 0.0), "epsilon must be a number from 1e-06 to 700, got 0.0"),
         (lambda: SubsetSelection(4, math.nan, 2), "epsilon must be .*, got nan"),
         (lambda: SubsetSelection(4, 1.0, 4), "d must be an integer from 1 to 3, got 4"),
         (lambda: SubsetSelection(4, 1.0, 0), "d must be an integer from 1 to 3, got 0"),

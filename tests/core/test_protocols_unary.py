@@ -78,11 +78,11 @@ def test_epsilon_is_granted_exactly(k, root, optimized):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("epsilon", [1e-60, 1e-17, 1e-8, 0.01, 1.0, 5.0, 40.0, 300.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 5.0, 40.0, 700.0])
 def test_chances_keep_their_digits_at_every_epsilon(epsilon, optimized):
     made = UnaryEncoding(5, epsilon, optimized)
     with localcontext() as context:
-        context.prec = 150
+        context.prec = 350
         p, q = decimal_chances(epsilon, optimized)
         for value, exact in ((made.p, p), (made.q, q), (made.keep, p - q)):
             assert abs(Decimal(value) / exact - 1) < Decimal("1e-14")
@@ -160,7 +160,7 @@ def test_inv_is_unbiased_and_has_its_variance(people, optimized):
 def supports(draw: st.DrawFn) -> tuple[UnaryEncoding, list[int], int]:
     k = draw(st.integers(2, 6))
     n = draw(st.one_of(st.integers(1, 20), st.integers(1, 10**12)))
-    epsilon = draw(st.sampled_from([1e-9, 1e-3, 0.5, 1.0, 2.0, 2.2, 5.0, 40.0, 300.0]))
+    epsilon = draw(st.sampled_from([1e-6, 1e-3, 0.5, 1.0, 2.0, 2.2, 5.0, 40.0, 700.0]))
     entry = st.one_of(st.integers(0, n), st.sampled_from([0, n, n // 2]))
     return (
         UnaryEncoding(k, epsilon, draw(st.booleans())),
@@ -172,7 +172,7 @@ def supports(draw: st.DrawFn) -> tuple[UnaryEncoding, list[int], int]:
 def exact_inv(made: UnaryEncoding, ones: list[int], n: int) -> list[Fraction]:
     """With p and q to 150 digits."""
     with localcontext() as context:
-        context.prec = 150
+        context.prec = 350
         p, q = (Fraction(value) for value in decimal_chances(made.epsilon, made.optimized))
         return [(Fraction(c, n) - q) / (p - q) for c in ones]
 
@@ -253,8 +253,8 @@ def test_support_counts_ones_of_any_kind_of_number():
     ("call", "message"),
     [
         (lambda made: UnaryEncoding(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (lambda made: UnaryEncoding(3, 0), r"epsilon must be a number with 1e-60 <= epsilon <= 300, got 0"),
-        (lambda made: UnaryEncoding(3, 301), "epsilon must be a number with 1e-60 <= epsilon <= 300, got 301"),
+        (lambda made: UnaryEncoding(3, 0), r"epsilon must be a number from 1e-06 to 700, got 0"),
+        (lambda made: UnaryEncoding(3, 701), "epsilon must be a number from 1e-06 to 700, got 701"),
         (lambda made: UnaryEncoding(3, 1.0, 2), "optimized must be True or False, got 2"),
         (lambda made: made.randomize([0, 3], 1), "values must be integers from 0 to k - 1 = 2, got 0 to 3"),
         (lambda made: made.randomize([[0]], 1), r"values must have shape \(n,\), got \(1, 1\)"),

@@ -179,7 +179,7 @@ def test_scipy_finds_nothing_better(drawn):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("epsilon", [1e-8, 0.1, 1.0, 6.0, 20.0, 300.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 6.0, 20.0, 700.0])
 def test_many_reports_of_many_categories(epsilon, optimized):
     """The method of passes to 1e-10 from bits that are too many for one matrix."""
     k, n = 120, 20_000
@@ -225,7 +225,7 @@ def test_steps_of_em_climb_to_the_same_maximum():
 
 
 def test_reports_that_say_nothing_leave_the_uniform_distribution():
-    for epsilon in (1e-60, 1.0, 300.0):
+    for epsilon in (1e-6, 1.0, 700.0):
         made = UnaryEncoding(4, epsilon)
         for bit in (0, 1):
             found = mle(np.full((7, 4), bit), made)
@@ -234,10 +234,10 @@ def test_reports_that_say_nothing_leave_the_uniform_distribution():
 
 
 def test_at_a_huge_epsilon_it_is_the_shares_of_the_ones():
-    made = UnaryEncoding(3, 300.0)
+    made = UnaryEncoding(3, 700.0)
     bits = made.randomize([0, 0, 0, 1], 1)
     np.testing.assert_allclose(mle(bits, made).theta, [0.75, 0.25, 0.0], atol=1e-9)
-    optimised = UnaryEncoding(3, 300.0, optimized=True)
+    optimised = UnaryEncoding(3, 700.0, optimized=True)
     # Half of the reports have no one and say nothing.
     np.testing.assert_allclose(mle([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]], optimised).theta, [2 / 3, 1 / 3, 0],
                                atol=1e-9)  # fmt: skip

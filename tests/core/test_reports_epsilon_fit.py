@@ -202,18 +202,18 @@ def test_above_the_largest_epsilon_of_the_app_the_counts_decide(n, above):
     assert plausible_epsilon([n, 0], 2, replicates=50).none
 
 
-@pytest.mark.parametrize("above", [5e-324, 1e-300, 0.003, 20.0, 50.0, 740.0, 4990.0])
+@pytest.mark.parametrize("above", [1e-6, 0.003, 20.0, 50.0, 690.0])
 def test_above_any_epsilon_equal_counts_are_plausible(above):
     found = plausible_epsilon([7, 7, 7], 3, above=above, replicates=20)
-    assert above < found.low <= max(above * 1.0021, 3e-308)
+    assert above < found.low <= above * 1.0021
     assert not found.none
 
 
 def test_no_epsilon_is_above_the_largest():
-    found = plausible_epsilon([7, 1, 2], 3, above=5000, replicates=20)
-    assert (found.low, found.none) == (5000, True)
+    found = plausible_epsilon([7, 1, 2], 3, above=700, replicates=20)
+    assert (found.low, found.none) == (700, True)
     with pytest.raises(ValueError, match="counts must have a total >= 1"):
-        plausible_epsilon([0, 0, 0], 3, above=5000)
+        plausible_epsilon([0, 0, 0], 3, above=700)
 
 
 @settings(max_examples=12)
@@ -265,8 +265,8 @@ def test_wrong_arguments():
         fit_test([1, 2], mechanism, seed=-1)
     with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 2"):
         plausible_epsilon([1, 2], 2, 2)
-    for above in (0, -1.0, 5000.1, 1e308, math.inf, "1"):
-        with pytest.raises(ValueError, match="above must be a number with 0 < above <= 5000, got "):
+    for above in (0, -1.0, 700.1, 1e308, math.inf, "1"):
+        with pytest.raises(ValueError, match="above must be a number from 1e-06 to 700, got "):
             plausible_epsilon([1, 2], 2, above=above)
 
 

@@ -154,7 +154,7 @@ def test_the_ends_are_as_many_deviations_away_as_the_level_asks(k, epsilon, n, p
         ([10**9, 0, 0], 0.01),
         ([10**9, 5, 0], 20.0),
         ([3] * 100, 3.0),
-        ([1, 0], 800.0),
+        ([1, 0], 700.0),
     ],
 )
 def test_extremes_are_finite_and_ordered(counts, epsilon, users, simultaneous):
@@ -269,7 +269,7 @@ def test_large_shares_are_found_and_no_reports_never_are():
 
 
 @pytest.mark.parametrize(
-    ("counts", "epsilon"), [([1, 0], 1.0), ([5, 0, 0], 5000.0), ([10**9, 0], 20.0), ([2, 1], 0.01)]
+    ("counts", "epsilon"), [([1, 0], 1.0), ([5, 0, 0], 700.0), ([10**9, 0], 20.0), ([2, 1], 0.01)]
 )
 def test_extremes_stay_between_zero_and_one(counts, epsilon):
     result = above_zero(counts, RandomizedResponse(len(counts), epsilon))
@@ -354,7 +354,7 @@ def test_right_epsilons_are_hardly_ever_rejected(k, n, epsilon):
 
 
 def test_what_fits_exactly_is_not_rejected():
-    for counts, epsilon in (([1, 0], 0.01), ([10**9, 0, 0], 40.0), ([5] * 12, 5000.0), ([0, 1, 0], 20.0)):
+    for counts, epsilon in (([1, 0], 0.01), ([10**9, 0, 0], 40.0), ([5] * 12, 700.0), ([0, 1, 0], 20.0)):
         found = extremes(counts, RandomizedResponse(len(counts), epsilon))
         assert not found.too_many
         assert not found.too_few

@@ -87,6 +87,7 @@ def test_mean_and_variance_of_inv_by_enumeration(name, users):
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
     channel, n, times = CHANNELS[name], 2000, 400
     theta = np.array([0.7, 0.3]) if channel.k == 2 else np.array([0.6, 0.3, 0.1])

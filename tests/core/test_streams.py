@@ -31,7 +31,6 @@ FOLLOW = {
     Stream.FIT: (1, 0),
     Stream.PLAN: (2, 0),
     Stream.START: (0, 0),
-    Stream.MISPRINTS: (0, 0),
     Stream.ARRIVALS: (0, 0),
     Stream.CHANNEL: (0, 0),
     Stream.UNARY: (1, 0),

@@ -1,6 +1,7 @@
 """Every bad input is a ValueError that names the argument, the allowed range and what was received."""
 
 import decimal
+import fractions
 import re
 from functools import partial
 
@@ -11,7 +12,11 @@ import rr_core
 from rr_core import RandomizedResponse, collinearity, coupling, ibu, ibu_path, inv_variance, zipf
 from rr_core.experiments.grid import Cell
 from rr_core.geometry.push_down import push_down_candidates
+from rr_core.plan import bounds, shuffling
+from rr_core.plan.protocol_choice import compare, flip_k, flip_k_of_mean, single_k
 from rr_core.populations import Population
+from rr_core.protocols import HadamardResponse, SubsetSelection, UnaryEncoding, laws
+from rr_core.protocols.over_time import Longitudinal
 from rr_core.reports.epsilon_fit import plausible_epsilon
 from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.low_counts import floor
@@ -33,6 +38,18 @@ ON_HISTOGRAMS = {
     ),
 }
 NOT_NUMBERS = [True, False, np.True_, "4", b"4", None, [3], (), {}, 1 + 2j, float("nan"), float("inf")]
+
+
+# Whatever takes a stated epsilon.
+BY_EPSILON = [
+    partial(RandomizedResponse, 3), partial(UnaryEncoding, 3), partial(UnaryEncoding, 3, optimized=True),
+    partial(SubsetSelection, 40), partial(HadamardResponse, 40), partial(Longitudinal, "fresh", 3),
+    *(partial(laws.support, key, 1000) for key in laws.KEYS), laws.hash_range, partial(laws.subset_size, 40),
+    lambda epsilon: laws.local_hashing(epsilon, 3), partial(laws.hadamard_blocks, 40),
+    single_k, flip_k, flip_k_of_mean, partial(compare, 40, n=10),
+    lambda epsilon0: shuffling.shuffled(epsilon0, 10, 1e-6),
+    lambda epsilon0: shuffling.users_needed(epsilon0, 1e-6),
+]  # fmt: skip
 
 
 def refusal(call, *args, **kwargs) -> str:
@@ -62,22 +79,71 @@ def test_any_whole_number_is_a_k(k):
 
 @pytest.mark.parametrize(
     "epsilon",
-    [*NOT_NUMBERS, 0, -0.0, -1.0, 5000.0001, 1e9, float("-inf"), 10**400],
+    [
+        *NOT_NUMBERS,
+        0,
+        -0.0,
+        -1.0,
+        np.nextafter(1e-6, 0),
+        np.nextafter(700, 701),
+        5e-324,
+        1e9,
+        float("-inf"),
+        10**400,
+    ],
     ids=lambda value: repr(value)[:12],
 )
 def test_wrong_epsilon(epsilon):
     message = refusal(RandomizedResponse, 3, epsilon)
-    assert message.startswith("epsilon must be a number with 0 < epsilon <= 5000, got ")
+    assert message.startswith("epsilon must be a number from 1e-06 to 700, got ")
     assert repr(epsilon)[:50].rstrip(")").split("(")[-1] in message
 
 
-@pytest.mark.parametrize("epsilon", [5e-324, 1e-12, 5000, np.float32(1), decimal.Decimal("0.5")], ids=repr)
-def test_the_whole_range_of_epsilon_is_accepted_and_finite(epsilon):
-    for k in (2, 3, 10**6):
-        made = RandomizedResponse(k, epsilon)
-        assert np.isfinite([made.p, made.q, made.keep, made.log_q]).all()
-        assert 0 <= made.q < made.p or float(epsilon) < 1e-15
-        assert made.p <= 1
+@pytest.mark.parametrize(
+    "value",
+    [bytearray(b"4"), np.array([3]), np.array(True), np.timedelta64(3), np.datetime64(3, "s"), np.str_("4"),
+     np.complex64(3), np.array("4"), np.array(3j)],
+    ids=repr,
+)  # fmt: skip
+def test_what_python_or_numpy_would_make_a_number_is_refused(value):
+    assert refusal(RandomizedResponse, 3, value).startswith("epsilon must be a number from ")
+    assert refusal(RandomizedResponse, value, 1.0).startswith("k must be an integer >= 2, got ")
+    assert refusal(RandomizedResponse.from_p, 4, value).startswith("p must be a number with ")
+
+
+@pytest.mark.parametrize(
+    "epsilon",
+    [1e-6, 700, 700.0, np.float32(1), np.float16(0.1), np.longdouble("0.3"), np.int8(2), np.uint8(255), np.array(2.5),
+     decimal.Decimal("0.5"), fractions.Fraction(1, 3)],
+    ids=repr,
+)  # fmt: skip
+def test_epsilon_is_a_float_whatever_it_was_stored_as(epsilon):
+    """As a float it makes the same objects, to the last bit: everywhere an epsilon is stated."""
+    for make in BY_EPSILON:
+        made, same = make(epsilon), make(float(epsilon))
+        assert made == same
+        if hasattr(made, "epsilon"):
+            assert type(made.epsilon) is float
+
+
+@pytest.mark.parametrize("make", BY_EPSILON)
+def test_every_public_function_has_the_same_range_of_epsilon(make):
+    for value in (5e-324, np.nextafter(1e-6, 0), np.nextafter(700, 701), "4", True, np.array([1.0])):
+        assert re.match("epsilon0? must be a number from 1e-06 to 700, got ", refusal(make, value))
+    make(1e-6)
+    make(700)
+
+
+@pytest.mark.parametrize(
+    "bound", [bounds.theorem, bounds.equal_shares, partial(bounds.protocol_error, "olh")]
+)
+def test_arrays_of_epsilons_have_the_same_range(bound):
+    for end in (np.nextafter(1e-6, 0), np.nextafter(700, 701)):
+        assert refusal(bound, 3, [1.0, end], 10).startswith(
+            "epsilon must be a number from 1e-06 to 700, got "
+        )
+    assert np.isfinite(bound(3, [1e-6, 700], 10)).all()
+    np.testing.assert_array_equal(bound(3, np.array([1, 200], np.uint8), 10), bound(3, [1.0, 200.0], 10))
 
 
 @pytest.mark.parametrize("p", [*NOT_NUMBERS, 0, 1, 1.0, 0.25, 0.2, -0.5, 2, float("-inf")], ids=repr)
@@ -205,7 +271,7 @@ def test_a_start_of_the_wrong_batch_shape(start):
         ([1, 2, 3], "got shape"),
         ([[0.5, 0.6], [0.5, 0.5]], "rows that sum to 1"),
         ([[1.5, -0.5], [0.5, 0.5]], ">= 0"),
-        ([[float("nan"), 1], [0, 1]], ">= 0"),
+        ([[float("nan"), 1], [0, 1]], "finite, got nan"),
         ([["a", "b"], ["c", "d"]], "numeric"),
         ([[0.5, 0.5], [1]], "numeric"),
     ],
@@ -300,7 +366,7 @@ def refused_types():
             f"plausible above {above}",
             call,
             ([9, 1, 1, 1], 4),
-            "above must be a number with 0 < above <= 5000, got ",
+            "above must be a number from 1e-06 to 700, got ",
         )
     for dist in ([], {}, None, 3):
         yield f"scenario {dist}", Scenario, (dist,), "dist must be one of "

@@ -25,8 +25,8 @@ from rr_core.figures.experiments_curves import curves_reading
 from rr_core.figures.experiments_map import is_unsettled, map_figure
 from rr_core.figures.experiments_sentences import agreement_in_words, evidence, paper_says
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.misprints import histogram_law
 from rr_core.registry import VALID
+from tests.core import exact
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named
 from tests.sentences import holds
@@ -413,7 +413,8 @@ def test_the_map_and_its_cells_say_what_the_numbers_mean(error):
 
 def exact_means(people, mechanism):
     """Mean squared errors of the three over all noisy histograms of these users."""
-    reports, chance = histogram_law(people, mechanism)
+    law = exact.histogram_law(people.tolist(), mechanism.matrix().tolist())
+    reports, chance = np.array([*law]), np.array([*law.values()])
     theta = people / people.sum()
     return [
         float(chance @ ((make(reports, mechanism) - theta) ** 2).sum(axis=1))

@@ -62,6 +62,7 @@ def films(scenario):
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=ids)
+@pytest.mark.slow
 def test_without_the_truth_a_film_shows_the_same_reports_and_estimates_and_nothing_else(scenario):
     (draw, view, reports, seen), *whole = films(scenario)
     alone = (

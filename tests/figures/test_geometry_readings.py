@@ -497,7 +497,7 @@ def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkey
         if mechanism.k != 3:
             continue
         found = estimate_three(counts, mechanism)
-        text = written(triangle_page.why_section, found, Scenario("zipf", 3, 1.0, 1.0, 30, 1).draw())
+        text = written(triangle_page.why_section, found, None, Scenario("zipf", 3, 1.0, 1.0, 30, 1).draw())
         for words in (triangle_page._CIRCLES, triangle_page._CURVES):
             assert f"**{words}**" in text
         raw, nearest, likeliest = (found.estimates[name] for name in ("inv", "inv_p", "mle_star"))

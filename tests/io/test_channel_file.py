@@ -156,3 +156,38 @@ def test_a_first_row_with_a_misprint_is_no_line_of_names(text, where):
     with pytest.raises(UnreadableFile, match=where):
         read_matrix(text)
     assert read_matrix("18 25 65+; 0.2 0.3 0.5; 0.1 0.1 0.8").reports == ("18", "25", "65+")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",yes,no\n0,70,30\n1,20,80",
+        "truth;yes;no\n0;70;30\n1;20;80",
+        '"","yes","no"\n"0","70","30"\n"1","20","80"',
+    ],
+)
+def test_names_that_nearly_make_a_sum_are_names(text):
+    read = read_matrix(text)
+    assert read.truths == ("0", "1")
+    assert read.matrix.tolist() == [[0.7, 0.3], [0.2, 0.8]]
+
+
+def test_columns_that_sum_exactly_go_before_rows_that_nearly_do():
+    read = read_matrix("no yes\n0.9 0.085\n0.1 0.915")
+    np.testing.assert_allclose(read.matrix, [[0.9, 0.1], [0.085, 0.915]])
+    assert any("swapped" in note for note in read.notes)
+
+
+def test_percentages_that_were_divided_are_told():
+    assert sum("divided" in note for note in read_matrix("70.5 30\n20 80").notes) == 1
+
+
+@pytest.mark.parametrize("text", ["0,8 0,2\n0 1", "1 0\n0,2 0,8", "0,8\t0,2\n0\t1"])
+def test_decimal_commas_in_any_line(text):
+    assert 0.8 in read_matrix(text).matrix
+
+
+def test_whole_numbers_above_more_rows_than_columns_are_told_to_be_chances():
+    assert any(
+        "as the chances of a truth" in note for note in read_matrix("0 1\n0.5 0.5\n0.2 0.8\n0.1 0.9").notes
+    )

@@ -116,6 +116,7 @@ def very_much_takes_at_most_a_gigabyte(name: str, folder: Path, readers: str) ->
 
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz"])
+@pytest.mark.slow
 def test_a_small_file_of_very_much_is_read_as_a_distribution(name: str, tmp_path: Path) -> None:
     very_much_takes_at_most_a_gigabyte(name, tmp_path, "distribution.read_distribution")
 

@@ -297,3 +297,15 @@ def test_parquet_types() -> None:
         2,
         1,
     ]
+
+
+@pytest.mark.parametrize("text", [",0\n0,yes\n1,no\n2,yes\n", "0\nyes\nno\nyes\n"])
+def test_the_zero_that_a_program_writes_above_a_series_is_no_answer(text):
+    read = read_reports([Source("series.csv", text.encode())])
+    assert read.total == 3
+    assert "0" not in read.labels.tolist()
+
+
+def test_a_zero_among_codes_is_an_answer():
+    read = read_reports([Source("codes.csv", b"0\n1\n2\n1\n")])
+    assert read.total == 4

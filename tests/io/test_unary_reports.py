@@ -61,6 +61,7 @@ def test_a_column_of_other_things_is_left_out_and_told():
 def test_bit_strings_with_their_number():
     read = read_unary(Source("counted.csv", b"report,count\n010,30\n110,12\n000,5\n"))
     assert (read.n, read.support.tolist()) == (47, [12, 42, 0])
+    assert read.notes == ("Each name is a bit string, with how many reports were so.",)
 
 
 def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
@@ -113,3 +114,43 @@ def test_any_text_is_reports_or_one_sentence(text, separator):
     if read.bits is not None:
         np.testing.assert_array_equal(read.times @ read.bits.astype(int), read.support)
         assert read.n == read.times.sum()
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "k"),
+    [
+        ("0,1,2,3\n" + "1,0,0,1\n0,1,1,0\n" * 3, 6, 4),
+        (",0,1,2\n0,1,0,0\n1,0,1,1\n2,1,1,1\n", 3, 3),
+        ("1,2,3,4\n1,0,0,1\n0,1,1,0\n", 2, 4),
+        (",0,1\n0,1,0\n1,0,1\n2,1,1\n", 3, 2),
+        ("0,1\n1,0\n1,1\n", 3, 2),  # as may be a report, too
+        ("1,0,0\n0,1,1\n", 2, 3),
+    ],
+)
+def test_numbers_that_a_program_gave_to_columns_are_names(text, n, k):
+    read = read_unary(Source("bits.csv", text.encode()))
+    assert (read.n, len(read.labels)) == (n, k)
+
+
+def test_a_missing_bit_is_told_and_drops_no_category():
+    with pytest.raises(UnreadableFile, match="“NA” in the column “c”"):
+        read_unary(Source("bits.csv", b"a,b,c\n1,0,NA\n0,1,0\n1,1,1\n"))
+
+
+def test_patterns_with_how_often_each_occurred():
+    read = read_unary(Source("bits.csv", b"bus,car,train,count\n1,0,1,30\n0,1,0,20\n1,1,0,9\n"))
+    assert (read.n, read.support.tolist(), read.times.tolist()) == (59, [39, 29, 30], [30, 20, 9])
+    assert any("as often as its column “count” says" in note for note in read.notes)
+    people = read_unary(Source("bits.csv", b"bus,car,number\n1,0,3\n0,1,2\n1,0,9\n"))  # rows come again
+    assert people.n == 3
+    assert any("Not read" in note for note in people.notes)
+
+
+def test_true_and_false_are_bits():
+    read = read_unary(Source("bits.csv", b"bus,car\nTrue,False\nFALSE,TRUE\n"))
+    assert read.support.tolist() == [1, 1]
+
+
+def test_names_of_zeros_and_ones_in_a_table_of_ones_are_names():
+    read = read_unary(Source("ones.csv", b"age,ones\n10,640\n11,400\n"))
+    assert (read.labels, read.n) == (("10", "11"), None)

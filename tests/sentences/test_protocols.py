@@ -612,7 +612,7 @@ def test_what_stands_around_the_figures():
     assert "The table has 3 rows, so K is 3 here." in the(texts, "A table of my own.")
     rows = ";".join(" ".join("1" if i == j else "0" for j in range(13)) for i in range(13))
     texts, _ = said(f"channel=own&matrix={rows}&dist=exam&s=2")
-    assert "so K is 13 here, and the users are of a Zipf distribution with s = 2." in the(
+    assert "so K is 13 here, and the users are of a Zipf distribution with s = 1." in the(
         texts, "A table of my own."
     )
     page = checked(page.text_area[0].set_value("0.9 0.1; 0.5").run())

@@ -30,6 +30,7 @@ from server import sessions
 from server.middleware import Gate
 from server.priority import NICENESS
 from tests.app.opening import ROOT, checked, opened, widget
+from tests.documents import documents_with
 
 MEGABYTE = 2**20
 
@@ -656,11 +657,8 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
 
 
 def test_the_documents_name_the_setting_and_its_bounds():
-    for path in ("README.md", "docs/behind_a_proxy.md"):
-        text = (ROOT / path).read_text(encoding="utf-8")
-        assert all(word in text for word in (sessions.SETTING, str(sessions._USUAL), str(sessions._LEAST))), (
-            path
-        )
+    for name, text in documents_with(sessions.SETTING).items():
+        assert all(word in text for word in (str(sessions._USUAL), str(sessions._LEAST))), name
 
 
 def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
@@ -670,6 +668,30 @@ def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
         pass
     with sessions.room(460 * MEGABYTE):
         pass
+
+
+def test_a_class_that_asks_for_the_same_at_once_is_told_of_no_wait(monkeypatch):
+    """Of what is made in a moment: all have it then, and none reads that the server is busy."""
+    monkeypatch.setattr(sessions, "_LOOK", 20.0)
+    monkeypatch.setattr(sessions, "_wait_until", lambda *_: pytest.fail("told to wait"))
+    begun, done, found = threading.Event(), threading.Event(), []
+
+    def make() -> str:
+        begun.set()
+        assert done.wait(20)
+        return "work"
+
+    def ask() -> None:
+        found.append(sessions.SHARED.get("scenario", make))
+
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for one in threads:
+        one.start()
+    assert begun.wait(5)
+    threading.Timer(0.2, done.set).start()
+    for one in threads:
+        one.join(10)
+    assert found == ["work"] * 5
 
 
 def test_who_waits_for_what_another_makes_has_it_when_it_is_made(monkeypatch):

@@ -13,6 +13,7 @@ from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
 from pages._ui.safe_text import markdown, starred
+from rr_core import reference
 from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
 from rr_core.experiments.curves import (
     CurveAxis,
@@ -43,7 +44,6 @@ from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
-from rr_core.misprints import worst_average
 from rr_core.scenario import WORST_AVERAGE, Scenario
 
 _INTRODUCTION = (
@@ -147,14 +147,15 @@ def _meaning_of_words(result: SweepResult) -> str:
 
 def _counterexample() -> None:
     """Explain that the first claim is false whatever this sweep finds, by a counterexample."""
-    worst = worst_average()
-    users, shares = sum(worst.true_counts), ", ".join(map(str, worst.true_counts))
-    errors = ", ".join(f"{QUANTITIES[name].name} {number(error, 4)}" for name, error in worst.errors.items())
+    worst = reference.read("misprints")["numbers"]["worst_average"]
+    users, counts = worst["n"], worst["true_counts"]
+    shares = ", ".join(map(str, counts))
+    errors = ", ".join(f"{QUANTITIES[key].name} {number(error, 4)}" for key, error in worst["errors"].items())
     st.markdown(
         starred(
             f"**“Never the worst” is false, though no cell of the paper's grid contradicts it.** With {users} users in "
-            f"{len(worst.true_counts)} categories ({shares}) and ε = {worst.epsilon:g}, the exact mean squared errors "
-            f"over all {worst.histograms} possible noisy histograms are {errors}. So far such settings are known only "
+            f"{len(counts)} categories ({shares}) and ε = {worst['epsilon']:g}, the exact mean squared errors "
+            f"over all {worst['histograms']} possible noisy histograms are {errors}. So far such settings are known only "
             "with few users."
         )
     )
@@ -270,7 +271,9 @@ class _Pickers:
         if len(options) < 2:
             return default
         key = self._key(label, options, default)
-        picked = st.segmented_control(label, options, format_func=words, key=key, help=help)
+        picked = st.segmented_control(
+            label, options, format_func=words, key=key, persist_state="page", help=help
+        )
         return self._remember(key, default if picked is None else picked)
 
     def some(
@@ -283,7 +286,9 @@ class _Pickers:
         if len(options) < 2:
             return tuple(options)
         key = self._key(label, options, list(default))
-        picked = st.pills(label, options, selection_mode="multi", format_func=words, key=key)
+        picked = st.pills(
+            label, options, selection_mode="multi", format_func=words, key=key, persist_state="page"
+        )
         return tuple(self._remember(key, [one for one in options if one in picked] or list(default)))
 
     def one_or_all(
@@ -411,7 +416,13 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
         st.caption("Run or open another sweep, and it can be compared with the one on screen here.")
         return
     name = st.selectbox(
-        "Compare with", list(there), index=None, placeholder="Choose a run", key="exp_beside", width=420
+        "Compare with",
+        list(there),
+        index=None,
+        placeholder="Choose a run",
+        key="exp_beside",
+        persist_state="page",
+        width=420,
     )
     if name is None:
         return

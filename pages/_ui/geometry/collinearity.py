@@ -191,12 +191,15 @@ def _push_down(work: Work) -> None:
 
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        category = st.selectbox("Category", candidates, format_func=label, key="push_category")
+        category = st.selectbox(
+            "Category", candidates, format_func=label, key="push_category", persist_state="page"
+        )
         # With equal supports the toggle would change nothing: only the sum of what all three drop matters.
         equalize = not work.geometry.collinearity.same_support and st.toggle(
             "Begin with equal supports",
             True,
             key="push_level",
+            persist_state="page",
             help="Spreads the reports of the categories that InvP drops evenly among them. Then all of them are below "
             "q, every repair drops them, and InvP stays where it is. Off: the reports as they are.",
         )
@@ -216,6 +219,7 @@ def _pick_count(pushed: PushDown, category: int) -> int:
         value=counts[-1],
         format_func="{:,}".format,
         key=f"push_count_{category}_{counts[-1]}",
+        persist_state="page",
     )
     index: int = counts.index(chosen)
     return index

@@ -20,6 +20,7 @@ from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
+from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import display
@@ -120,11 +121,11 @@ def _format_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
-    """The lead figure with the widgets that move the reports.
+def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | None]:
+    """The lead figure with the widgets that move the reports; ``part``: the part of the page that is open.
 
     Returns:
-        The figure, for the download row, and the points in it, for `why_section`.
+        The figure, for the download row, and the points in it with the truth, where that is drawn, for `why_section`.
     """
     draw, three = page.work.draw, page.work.geometry.three
     picked = PICKED.current()
@@ -143,28 +144,39 @@ def section(page: Page) -> tuple[go.Figure, ThreeEstimates]:
     view, layers = _pick_view(result)
     # Reports that a person moved, or an example, come from no truth.
     theta = truth.unless_hidden(three.theta) if reports is None else None
-    figure = triangle(result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers)
-    page.lead(figure, "geometry", _pick_at, place)
+    figure = triangle(
+        result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers, example=example
+    )
+    page.lead(figure, "geometry", _pick_at, place, _unused(part) if example else None)
     why.markdown(_explanation(result))
     with right:
         _numbers(result)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
-    return figure, result
+    return figure, result, theta
 
 
-def why_section(result: ThreeEstimates, three: Draw) -> None:
+def _unused(part: str) -> dict[str, str]:
+    """What nothing on screen depends on while the triangle shows an example."""
+    if link.presenting() or part == "why" or (part == "bias" and truth.hidden()):
+        fields: tuple[str, ...] = ("s", "n", "seed")
+    else:
+        fields = ("s",) if part == "bias" and st.session_state.get(_CLOUDS) != "own" else ()
+    return dict.fromkeys(fields, "The triangle shows an example.")
+
+
+def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
         f"Switch on **{_CIRCLES}** below the picture: the smallest circle around Inv that reaches the triangle touches "
         f"it at InvP. With **{_CURVES}**, the first curve of equal likelihood to reach it touches it at MLE\\*."
     )
     with st.expander("The shares of these points"):
-        st.markdown(_shares(result, three))
+        st.markdown(_shares(result, theta, three))
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
-    """Whether the page would open on three shares that are one point: those of a scenario with three categories
-    are its own and shown whatever they are."""
+    """Whether to show an example, because the repairs of the scenario's three shares would all be one point. A scenario
+    of three categories, or one whose own shares were asked for, is shown as it is."""
     own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
     return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
@@ -177,12 +189,14 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
             (_CLOSE, _CIRCLES, _CURVES),
             selection_mode="multi",
             key="triangle_shown",
+            persist_state="page",
         )
         zeros_of = st.segmented_control(
             "Colour by zeros of",
             _ZEROS,
             format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
             key="triangle_zeros",
+            persist_state="page",
         )
         guidance.words(
             "Simplex",
@@ -272,13 +286,15 @@ def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
     _pick(set_share(result.phi, category, percents))
 
 
-def _shares(result: ThreeEstimates, three: Draw) -> str:
+def _shares(result: ThreeEstimates, theta: Array | None, three: Draw) -> str:
     """The drawn points as a table of shares."""
-    values = {"observed": result.phi, "truth": three.theta, **result.estimates}
+    values = {"observed": result.phi, **result.estimates}
+    if theta is not None:
+        values["truth"] = theta
     heads = " | ".join(markdown(plain(name)) for name in category_names(three))
     lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
     for row in _ROWS:
-        if row == "truth" and truth.hidden():
+        if row not in values:
             continue
         name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
         lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
@@ -321,6 +337,7 @@ _PLACE_LABELS: dict[TruthPlace, str] = {
     "corner": "Everybody alike: a corner",
 }
 _LONGEST_AXIS_NAME = 16
+_CLOUDS = "clouds_where"  # key of a widget
 
 
 def bias_section(work: Work) -> None:
@@ -334,7 +351,8 @@ def bias_section(work: Work) -> None:
         TRUTH_PLACES,
         default="edge",
         format_func=_PLACE_LABELS.__getitem__,
-        key="clouds_where",
+        key=_CLOUDS,
+        persist_state="page",
     )
     clouds = work.geometry.clouds(where or "edge")
     names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(work.geometry.three)]

@@ -115,6 +115,7 @@ def pick_nearness() -> float:
         _NEARNESS,
         value=_NEARNESS[1],
         key="ibu_nearness",
+        persist_state="page",
         format_func=percent,
         width=320,
     )

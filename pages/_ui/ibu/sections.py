@@ -135,7 +135,12 @@ _TABLE_DISTANCES = (1e-2, 1e-3, 1e-4)  # squared
 def comparison_section(work: Work, length: int, tolerance: float) -> None:
     """Choose what to compare, run it in one batch with progress and a stop, and show the curves."""
     st.markdown("### Does more privacy make it slower?")
-    what = st.segmented_control("What to compare", (_HERE, _PAPER), default=_HERE, key="ibu_compare") or _HERE
+    what = (
+        st.segmented_control(
+            "What to compare", (_HERE, _PAPER), default=_HERE, key="ibu_compare", persist_state="page"
+        )
+        or _HERE
+    )
     if what == _HERE:
         _these_users(work, length, tolerance)
     else:
@@ -151,6 +156,7 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
             default=_EPSILONS[1:4],
             format_func="{:g}".format,
             key="ibu_epsilons",
+            persist_state="page",
         )
         epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
         about = (work.draw.scenario, work.draw.population.key, epsilons, length)
@@ -178,7 +184,7 @@ def _paper_figure(seed: int, tolerance: float) -> None:
     about = (_PAPER, seed)
     with st.container(horizontal=True, vertical_alignment="center"):
         start = long_run.start_button(_NAME, "Run the twelve curves", about)
-        linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear")
+        linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear", persist_state="page")
     if start:
         run = partial(figure4.compare, seed)
         long_run.run_with_progress(

@@ -43,7 +43,7 @@ _FACTORS: dict[Along, tuple[float, float]] = {"epsilon": (0.25, 4.0), "n": (0.01
 _CELLS, _FEWEST, _MOST = 1_000_000, 4, 400
 _METRIC_OF_TARGET = {"rmse": "rmse", "max": "max"}
 _PROTOCOL_POINTS = 41
-_DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+_DELTAS = tuple(float(f"1e-{digits}") for digits in range(5, 16))
 _SHUFFLING_POINTS = 81
 
 
@@ -99,6 +99,7 @@ def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.F
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
     found = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
+    simulates = simulates and not link.presenting()  # which shows this figure alone
     unused = {} if simulates else {"seed": "The plan is computed, not drawn."}
     if not (simulates or plan.settings.needs_shares):
         unused["s"] = "This plan holds for all shares."
@@ -126,7 +127,8 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     n = min(plan.n, N_MAX)
     times = replicates(k)
     place = f"ε = {budget(plan.epsilon)}, N = {number_of_users(n)}"
-    around = f"the plan ({place})" if n == plan.n else f"{place}, the most users that the app has"
+    around = f"the plan ({place})" if n == plan.n and not plan.problem else place
+    around += "" if n == plan.n else ", the most users that the app has"
     st.markdown(
         "For the errors of **InvN**, **InvP** and **MLE\\*** there is no simple formula: they are "
         f"simulated with the sidebar's population, {times:,} collections at each of {_SIMULATED_POINTS} points around "
@@ -134,7 +136,12 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         along = st.segmented_control(
-            "Error against", list(_ALONG), default="epsilon", format_func=_ALONG.__getitem__, key="plan_along"
+            "Error against",
+            list(_ALONG),
+            default="epsilon",
+            format_func=_ALONG.__getitem__,
+            key="plan_along",
+            persist_state="page",
         )
         along = along or "epsilon"
         points = simulated_points(along, plan.epsilon, n)
@@ -148,6 +155,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
             default="rmse",
             format_func=lambda metric: METRIC_NAMES[metric].button,
             key="plan_metric",
+            persist_state="page",
         )
         wanted = long_run.start_button(_SIMULATION, "Simulate", about)
     total = times * points.size
@@ -271,6 +279,7 @@ def shuffled_reports(plan: Plan) -> float:
         value=1e-6,
         format_func=number,
         key="plan_delta",
+        persist_state="page",
         width=260,
         help="The chance that is left for the guarantee to fail; it should be far below 1/N.",
     )

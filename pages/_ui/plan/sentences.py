@@ -88,7 +88,7 @@ def price_sentence(plan: Plan) -> str:
     """The price of one step in a sentence, as markdown."""
     price = plan.price
     if price is None:
-        return "There is no goal reached here that could be kept with more privacy."
+        return "No goal that can be asked for is reached here: there is none to keep with more privacy."
     if price.bits.size < 2:
         return f"Half of this ε is less than {EPSILON_APP_MIN:g}, the smallest that a plan can have."
     whole = np.flatnonzero(price.bits == 1)
@@ -224,7 +224,7 @@ def protocol_notes(plan: Plan) -> str:
     )
     equal = "" if plan.settings.users == "fixed" else ", when all shares are equal"
     return (
-        f"At the plan's ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
+        f"At ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
         "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn. "
         f"{_hadamard_note(rows['hr'].blocks)}"
     )

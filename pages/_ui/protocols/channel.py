@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, film, guidance, state, truth
+from pages._ui import chart, dials, downloads, figure_controls, film, guidance, link, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -28,12 +28,10 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.csv_files import by_category
 from rr_core.parameters import Number
-from rr_core.plain_text import csv_cell
-from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import Channel, ChannelCollection
-from rr_core.protocols.collection import collect_draw, users_in_rows
+from rr_core.protocols.collection import collect, users_in_rows
 from rr_core.protocols.settings import (
     CHANNEL_NUMBERS,
     DESIGNS,
@@ -43,6 +41,7 @@ from rr_core.protocols.settings import (
     write_channel,
 )
 from rr_core.scenario import Draw
+from rr_core.streams import Stream
 from server import sessions
 
 _TOLERANCE = 1e-9  # nats per report
@@ -76,7 +75,9 @@ class _Matrix:
 
     def parse(self, text: str, default: str) -> tuple[str, str]:
         try:
-            read_matrix(text[: _LONGEST_TEXT + 1])
+            if len(text) > _LONGEST_TEXT:
+                raise UnreadableFile(f"It has more than {_LONGEST_TEXT} characters.")
+            read_matrix(text)
         except UnreadableFile as error:
             return default, f"The link's matrix was left out. {error}"
         return text, ""
@@ -151,7 +152,7 @@ def section(page: Page) -> None:
         collected.mle,
         shown.labels,
     )
-    page.lead(figure, "protocols", place=place, unused=_unused(settings.design))
+    page.lead(figure, "protocols", place=place, unused=_unused(settings.design, collected.channel.k))
     _explain(settings, draw, shown)
     if not dials.moving():
         _details(shown)
@@ -161,8 +162,11 @@ def section(page: Page) -> None:
     downloads.row(page.work, figure, "channel", partial(_data_csv, shown), matrix=matrix)
 
 
-def _unused(design: str) -> dict[str, str]:
-    return {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
+def _unused(design: str, k: int) -> dict[str, str]:
+    unused = {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
+    if design == "own" and not link.current().of_data:
+        unused["k"] = f"Your table has {k:,} rows."
+    return unused
 
 
 def _slider(settings: ChannelSettings, number: Number) -> None:
@@ -240,29 +244,35 @@ def _noted(read: MatrixFile) -> MatrixFile:
 
 def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
     """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
-    draw = work.draw
+    draw, rng = work.draw, work.draw.scenario.stream(Stream.CHANNEL)
     if own is not None:
         channel = Channel(own.matrix)
+        users, labels = users_in_rows(draw, channel.k, fixed=True)
         about = (draw.scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
-        made = state.cached("channel_own", about, lambda: collect_draw(draw, channel))
+        made = state.cached("channel_own", about, lambda: collect(channel, users, rng))
         square = own.reports is None and channel.m == channel.k
         reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(channel.m))
-        return _Shown(made, own.truths or users_in_rows(draw, channel.k)[1], reports)
+        return _Shown(made, own.truths or labels, reports)
     channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
-    labels = settings.names(users_in_rows(draw, channel.k)[1])
-    return _Shown(work.once("channel", settings, lambda: collect_draw(draw, channel)), labels, None)
+    users, labels = users_in_rows(draw, channel.k)
+    made = work.once("channel", settings, lambda: collect(channel, users, rng))
+    return _Shown(made, settings.names(labels), None)
 
 
 def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
     """What the channel is, what it grants and tells apart, in one element."""
     channel = shown.collected.channel
     lines = [f"**{DESIGNS[settings.design]}.** {_WHAT[settings.design]}"]
-    if channel.k < draw.scenario.k:
-        lines.append(_merged(channel.k, draw.scenario.k, _names(shown)[0][-1]))
-    if channel.k > draw.scenario.k:
-        other = draw.scenario.dist == UPLOAD or draw.scenario.dist in TABLES
-        zipf = f", and the users are of a Zipf distribution with s = {draw.scenario.s:g}" if other else ""
-        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here{zipf}.")
+    scenario = draw.scenario
+    if settings.design == "own" and not scenario.of_data:
+        lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
+    elif channel.k < scenario.k:
+        lines.append(_merged(channel.k, scenario.k, _names(shown)[0][-1]))
+    elif channel.k > scenario.k:
+        lines.append(
+            f"The table has {channel.k:,} rows, so K is {channel.k:,} here, and the users are of a Zipf distribution "
+            "with s = 1."
+        )
     said = channel_sentences(shown.collected, *_names(shown))
     listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
     st.markdown(f"{' '.join(lines)}\n\n{listed}")
@@ -285,7 +295,9 @@ def _details(shown: _Shown) -> None:
     """One closer look at a time: what IBU does takes longer than the rest of the page."""
     collected = shown.collected
     looks = ["The table", "IBU"] + (["How good can it get?"] if collected.channel.identified else [])
-    look = st.segmented_control("Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}")
+    look = st.segmented_control(
+        "Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}", persist_state="page"
+    )
     if look == "IBU":
         _ibu(shown)
     elif look == looks[-1]:
@@ -314,8 +326,7 @@ def _ibu(shown: _Shown) -> None:
 def _data_csv(shown: _Shown) -> bytes:
     """The estimates, without the truth; Inv is empty where there is none."""
     found = shown.collected
-    names = [csv_cell(name) for name in plain_names(shown.labels, natural_order(found.channel.k))]
-    return csv_bytes({"category": names, **found.columns()})
+    return by_category(shown.labels, found.channel.k, found.columns())
 
 
 _FORMULAS = r"""

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, truth
+from pages._ui import chart, dials, downloads, figure_controls, guidance, link, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import Binding
@@ -88,7 +88,10 @@ def section(page: Page) -> None:
     settings = SETTINGS.current()
     shown = work.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(work, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
-    page.lead(figure, "protocols", place=place, unused=truth.unused_without("s"))
+    unused = truth.unused_without("s")
+    if link.presenting():
+        unused["n"] = "The figure is about one person."
+    page.lead(figure, "protocols", place=place, unused=unused)
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():
         left, right = st.columns(2, gap="medium")
@@ -312,8 +315,9 @@ def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
             "\n\n"
             r"$$f = 1 + \frac{(b-1)(e+D-1)}{e-b},\qquad \varepsilon_t = \ln\frac{e f^t + D - 1}{f^t + e + D - 2}.$$"
             "\n\n"
-            r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε). Arcolezi et al. print "
-            r"$f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two values one report then grants less than "
+            r"For RAPPOR and L-OSUE $f$ is this with $D = 2$ (RAPPOR: with half of each ε, and twice this "
+            r"$\varepsilon_t$). Arcolezi et al. print $f = (eb-1)/(e-b)$ for L-GRR and LOLOHA, too. With more than two "
+            r"values one report then grants less than "
             rf"$\varepsilon_1$, here {privacy(first)}; so the $f$ above is used. One day's reports are then k-RR, unary "
             rf"encoding or local hashing at $\varepsilon_1$, and LOLOHA has {hashed:,} hash values."
         )

@@ -15,9 +15,8 @@ from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import listed, plain_names
-from rr_core.io.csv_files import csv_bytes
-from rr_core.plain_text import csv_cell
+from rr_core.figures.wording import listed
+from rr_core.io.csv_files import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
 from rr_core.protocols.settings import DRAWS, OWN_PRIOR, PRIOR_NAMES, PriorSettings, read_prior, write_prior
@@ -146,5 +145,5 @@ def _distances(work: Work, prior: float) -> dict[str, Array]:
 
 def _data_csv(draw: Draw, found: PosteriorSummary) -> bytes:
     """Mean and intervals, without the truth."""
-    names = [csv_cell(name) for name in plain_names(draw.population.labels, natural_order(draw.scenario.k))]
-    return csv_bytes({"category": names, "mean": found.mean, "low": found.low, "high": found.high})
+    columns = {"mean": found.mean, "low": found.low, "high": found.high}
+    return by_category(draw.population.labels, draw.scenario.k, columns)

@@ -26,8 +26,7 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
-from rr_core.io.csv_files import csv_bytes
-from rr_core.plain_text import csv_cell, untouched
+from rr_core.io.csv_files import by_category
 from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
@@ -153,9 +152,7 @@ def _in_words(person: OnePerson, name: str) -> str:
 
 def _data_csv(draw: Draw, collected: UnaryCollection) -> bytes:
     """Ones and estimates, without the truth; MLE is empty where it was not computed."""
-    labels, names = draw.population.labels, [csv_cell(name) for name in _names(draw)]
-    columns = {"category": names, **collected.columns()}
-    return csv_bytes(columns | ({} if labels is None else untouched(labels, names)))
+    return by_category(draw.population.labels, draw.scenario.k, collected.columns())
 
 
 def _gains(encoding: str) -> None:

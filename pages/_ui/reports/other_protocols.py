@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import plain
@@ -49,6 +51,8 @@ _WHAT = {
     "own": "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
 }
 _MOST_FORCED = 12
+_ZERO = re.compile(r"0+([.,]0*)?\s*%?|0+/\d+", re.ASCII)
+_YES = {"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"}
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
 _TYPED = "typed here"
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
@@ -106,7 +110,7 @@ def section(made: str) -> None:
         analysed = kept
     sessions.held().put("other_reports", (made, analysed))
     with place:
-        figure = other_results.answer(analysed, target)
+        figure = other_results.answer(analysed)
     table, fit, files = st.tabs(["Table", "Does it fit?", "Files"])
     with table:
         other_results.table(analysed)
@@ -164,6 +168,7 @@ def _entered(made: str, level: float, users: Users) -> Analysed:
         given.source,
         1 if made == "warner" else None,
         None if same else (way.reports, way.counts),
+        users=users,
     )
 
 
@@ -217,7 +222,7 @@ def _reports() -> _Given:
         raise _Unclear("Fewer than two answers are left: count one more of them.") from None
     labels, counts = tuple(map(str, left.labels)), left.counts
     in_order = read.layout == "counts"
-    if not in_order and all(label.isdecimal() and len(label) < 19 for label in labels):
+    if (files or not in_order) and all(label.isdecimal() and len(label) < 19 for label in labels):
         order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
         labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
     notes = () if left is read else left.notes
@@ -251,11 +256,12 @@ def _warner(given: _Given) -> _Way:
     labels = given.labels
     if len(labels) != 2:
         raise _Unclear(f"Warner's design has two answers, yes and no; these reports have {len(labels):,}.")
-    likely = next((i for i, label in enumerate(labels) if label.casefold() in ("yes", "1", "true")), 1)
+    known = [i for i, label in enumerate(labels) if label.casefold() in _YES]
     yes = st.selectbox(
         "Which answer means yes?",
         labels,
-        likely,
+        known[0] if len(known) == 1 else None,
+        placeholder="Choose it",
         format_func=lambda label: plain(label, 40),
         key="other_yes",
         width=220,
@@ -270,6 +276,8 @@ def _warner(given: _Given) -> _Way:
     if not text.strip():
         raise _Missing("")
     p = _chance(text)
+    if yes is None:
+        raise _Missing("Say which answer means yes.")
     order = [1 - labels.index(yes), labels.index(yes)]
     names = tuple(labels[i] for i in order)
     return _Way(names, names, given.counts[order], Channel.warner(p))
@@ -296,7 +304,7 @@ def _forced(given: _Given) -> _Way:
         ]
     if not all(text.strip() for text in texts):
         raise _Missing("Say for each answer how often the die asked for it: 0 where it never did.")
-    forced = [0.0 if text.strip() in ("0", "0%") else _chance(text) for text in texts]
+    forced = [0.0 if _ZERO.fullmatch(text.strip()) else _chance(text) for text in texts]
     if sum(forced) >= 1:
         raise _Unclear(
             f"The chances sum to {number(sum(forced))}: below 1 there are people left to tell the truth."
@@ -339,7 +347,17 @@ def _own(given: _Given) -> _Way:
 def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
     """The number of reports of each column, and the columns' names."""
     labels, counts, m = given.labels, given.counts, read.matrix.shape[1]
-    if read.reports is None:
+    names = read.reports
+    if (
+        names is None
+        and read.truths is not None
+        and len(read.truths) == m
+        and set(labels) <= set(read.truths)
+    ):
+        names = read.truths
+        listed = ", ".join(plain(name, 20) for name in names[:_MOST_FORCED])
+        st.caption(markdown(f"The columns are taken to be, as the rows: {listed}.", _LONGEST_SENTENCE))
+    if names is None:
         if not given.in_order:
             raise _Unclear(
                 "The answers come in no order: write their names above the columns of the table, so that each column has "
@@ -354,12 +372,12 @@ def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
         st.caption(markdown(f"The columns are taken to be: {listed}.", _LONGEST_SENTENCE))
         return counts, labels
     held = dict(zip(labels, counts.tolist(), strict=True))
-    unknown = [label for label in labels if label not in read.reports]
+    unknown = [label for label in labels if label not in names]
     if unknown:
         raise _Unclear(
             f"The answer “{plain(unknown[0], 40)}” has no column in the table: name its column so, or mend the reports."
         )
-    return np.array([held.get(name, 0) for name in read.reports]), read.reports
+    return np.array([held.get(name, 0) for name in names]), names
 
 
 _CHANNELS: dict[str, Callable[[_Given], _Way]] = {
@@ -457,7 +475,7 @@ def _unary(level: float, users: Users) -> Analysed:
         protocol = UnaryEncoding(len(read.labels), epsilon, encoding == "oue")
     except ValueError:
         raise _Unclear(
-            f"ε = {number(epsilon)} cannot be computed with: write one between 10⁻⁶⁰ and 300."
+            f"ε = {number(epsilon)} cannot be computed with: write one between {number(EPSILON_MIN)} and {EPSILON_MAX:g}."
         ) from None
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
 
@@ -509,7 +527,16 @@ def _analysed_bits(
         ):
             return analyse_unary(read.support, protocol, n, level, users, bits)
 
-    key = (file.file_id, tuple(reading.items()), protocol, n, level, users)
+    key = (
+        file.file_id,
+        tuple(reading.items()),
+        read.labels,
+        read.support.tobytes(),
+        protocol,
+        n,
+        level,
+        users,
+    )
     result = state.cached("other_unary", key, analyse)
     ones = dict(zip(read.labels, read.support.tolist(), strict=True))
     again = script(
@@ -523,4 +550,4 @@ def _analysed_bits(
         level=level,
         users=users,
     )
-    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), again, source)
+    return Analysed(read.labels, read.support, "Ones", result, tuple(notes), again, source, users=users)

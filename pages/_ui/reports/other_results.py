@@ -15,7 +15,6 @@ from pages._ui import chart
 from pages._ui.downloads import chart_html
 from pages._ui.reports.results import MOST_ROWS
 from pages._ui.safe_text import markdown
-from rr_core.comparison import Target
 from rr_core.figures.reports import of_other_protocol
 from rr_core.figures.style import number, percent, whole
 from rr_core.figures.unary import ESTIMATE_NAMES
@@ -23,6 +22,7 @@ from rr_core.figures.view import Order, bars
 from rr_core.figures.wording import between as ends
 from rr_core.figures.wording import chance_at_most
 from rr_core.io.csv_files import csv_bytes
+from rr_core.metrics import Users
 from rr_core.plain_text import csv_cell, plain, untouched
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import Interval
@@ -47,6 +47,7 @@ class Analysed:
         source: where the reports come from, in words.
         asked: which truth the answer is about; None for the most frequent one.
         reports: names of the reports and how many there are of each, (m,); None where ``counts`` tells.
+        users: whose shares the intervals hold.
     """
 
     labels: tuple[str, ...]
@@ -58,6 +59,7 @@ class Analysed:
     source: str
     asked: int | None = None
     reports: tuple[tuple[str, ...], Any] | None = None
+    users: Users = "fixed"
 
 
 def _order(analysed: Analysed) -> Order:
@@ -71,12 +73,12 @@ def _leading(result: OtherAnalysis) -> tuple[str, Any]:
     return name, result.estimates[name]
 
 
-def answer(analysed: Analysed, target: Target) -> go.Figure:
+def answer(analysed: Analysed) -> go.Figure:
     """The answer in a few sentences, and the chart; returns the chart."""
     result, order = analysed.result, _order(analysed)
     if result.rejected:
         st.error(markdown(fit_sentence(result), _LONGEST_SENTENCE))
-    st.markdown(answer_sentences(analysed, target))
+    st.markdown(answer_sentences(analysed))
     st.caption(markdown(f"The reports: {analysed.source}.", _LONGEST_SENTENCE))
     for note in analysed.notes:
         st.caption(markdown(note, _LONGEST_SENTENCE))
@@ -88,7 +90,7 @@ def answer(analysed: Analysed, target: Target) -> go.Figure:
     return figure
 
 
-def answer_sentences(analysed: Analysed, target: Target) -> str:
+def answer_sentences(analysed: Analysed) -> str:
     """How many reports there are, the share that was asked for or the largest one, and how sure it is, in Markdown."""
     result = analysed.result
     name, leading = _leading(result)
@@ -110,7 +112,7 @@ def answer_sentences(analysed: Analysed, target: Target) -> str:
         if analysed.asked is None:
             also = int((leading >= share - _ALIKE).sum()) - 1
             named = f"Most frequent: {named}" + (f" and {also:,} more alike" if also else "")
-        whose = "these people" if target == "users" else "their population"
+        whose = "these people" if analysed.users == "fixed" else "their population"
         sure = interval_in_words(each, first, share)
         lines.append(f"{named}, {percent(share)} of {whose} by {ESTIMATE_NAMES[name]}; {sure}.")
     if result.few:
@@ -187,12 +189,13 @@ def fit_sentence(result: OtherAnalysis) -> str:
     if not result.rejected:
         return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
     chance = chance_at_most(result.fit)
-    most = chance if chance.startswith("less") else f"at most {chance}"
+    # By a normal law or chi-squared it is no bound, but about that.
+    most = chance if chance.startswith("less") else f"{'at most' if result.exact else 'about'} {chance}"
     seen = f"whatever the truth, reports that fit as badly come in {most} of collections"
     if result.simulated:  # these reports are counted in
         seen = (
-            f"of these reports and {result.simulated:,} simulated collections that do fit, {percent(result.fit, 2)} fit "
-            "as badly"
+            f"of these reports and {result.simulated:,} collections simulated from their best fit, "
+            f"{percent(result.fit, 2)} are as far from it"
         )
     return (
         f"These reports hardly come from what is stated: {seen}. The estimates rest on a wrong table, a wrong ε, or "

@@ -320,7 +320,7 @@ def intervals_outside(results: Results, *, simultaneous: bool = False) -> str:
 
 def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
     """A warning when estimates lie outside the interval of Inv, because the repair moved them; else ""."""
-    limits, estimate = results.cut_interval(simultaneous=simultaneous), results.analysis.estimates[name]
+    limits, estimate = results.interval(simultaneous=simultaneous), results.analysis.estimates[name]
     missed = int(((estimate < limits.low - SAME_WITHIN) | (estimate > limits.high + SAME_WITHIN)).sum())
     if name == "inv" or not missed:
         return ""

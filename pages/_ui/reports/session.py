@@ -39,7 +39,7 @@ from rr_core.io import (
 )
 from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
-from rr_core.limits import EPSILON_MAX, EPSILON_OF_ERRORS_MIN
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.plain_text import csv_cell, plain
@@ -299,20 +299,32 @@ def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
             raise UnclearSettings(
                 f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1."
             )
-        return RandomizedResponse.from_redraw(k, value)
+        return _from_chance(RandomizedResponse.from_redraw, k, value, "r")
     if is_inverted(settings, k):
         if not settings.swapped:
             raise UnclearSettings(
                 f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. "
                 "Switch on “Swap the two answers”, or correct p."
             )
-        return RandomizedResponse.from_p(2, 1 - value)
+        return _from_chance(RandomizedResponse.from_p, 2, 1 - value, "p")
     if not 1 / k < value < 1:
         raise UnclearSettings(
             f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
             f"1/K = {number(1 / k)} and 1."
         )
-    return RandomizedResponse.from_p(k, value)
+    return _from_chance(RandomizedResponse.from_p, k, value, "p")
+
+
+def _from_chance(
+    make: Callable[[int, float], RandomizedResponse], k: int, chance: float, name: str
+) -> RandomizedResponse:
+    try:
+        return make(k, chance)
+    except ValueError:
+        raise UnclearSettings(
+            f"This {name} is too close to an end of its range: ε would not lie between {number(EPSILON_MIN)} and "
+            f"{EPSILON_MAX:g}."
+        ) from None
 
 
 def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
@@ -410,9 +422,7 @@ def _privacy(settings: ReportSettings) -> float:
     except ValueError as problem:
         raise UnclearSettings(f"{problem}.") from None
     if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
-        raise UnclearSettings(f"ε = {number(value)} is too large: it can be up to {EPSILON_MAX:,g}.")
-    if value < EPSILON_OF_ERRORS_MIN and settings.privacy_kind == "epsilon":
-        raise UnclearSettings(
-            f"ε = {number(value)} is too small: it can be from {number(EPSILON_OF_ERRORS_MIN)} up."
-        )
+        raise UnclearSettings(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    if value < EPSILON_MIN and settings.privacy_kind == "epsilon":
+        raise UnclearSettings(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
     return value

@@ -33,6 +33,7 @@ from rr_core.io import (
 )
 from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.io.reports import OF_BIT_VECTORS
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 from server import sessions
@@ -119,7 +120,8 @@ def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Re
     options, preview = _pick_columns(max(files, key=lambda file: file.size))
     if options["category"] is None:
         return None
-    reports, name = session.reports_of(files, options)
+    # Of N people all may have sent zeros, but a collection has a report.
+    reports, name = session.reports_of(files, options | {"all_zero": counted == "one"})
     show_understood(reports, preview, counted)
     return reports, name
 
@@ -304,7 +306,10 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
 
 def show_understood(reports: Reports, preview: Preview | None, counted: str = "report") -> None:
     """Rows, names and reports, what was assumed, and the first rows."""
-    noun = counted if reports.layout == "counts" else "report"
+    of_bits = counted != "report" and all(
+        set(label) <= {"0", "1"} and len(label) > 1 for label in reports.labels.tolist()
+    )
+    noun = counted if reports.layout == "counts" and not of_bits else "report"
     st.success(
         markdown(
             f"Understood: {many(reports.rows, 'row', 'rows')}, {many(len(reports.labels), 'name', 'names')}, "
@@ -314,7 +319,9 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += left_out(reports.dropped, reports.merged)
     left, right = st.columns([3, 2])
-    left.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *reports.notes)))
+    # That these are reports of unary encoding has been said where ones are counted.
+    remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
+    left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]

@@ -1,0 +1,130 @@
+"""Presenting leaves what was chosen as it was: every control of every view, found on screen."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.opening import FILES, ROOT, charts, checked, dials, opened, widget
+from tests.app.test_every_view import PLACES
+
+VALUES = {
+    *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
+    *("selectbox", "slider", "text_area", "text_input", "toggle"),
+}
+# The harness moves no select_slider whose options have other words.
+KINDS = ("selectbox", "radio", "toggle", "checkbox", "slider", "number_input", "button_group")
+LINKS = {"protocols": ["channel=errors", "channel=warner"], "geometry": ["part=bias", "part=why"]}
+
+
+def controls(page: AppTest) -> list[Any]:
+    found = [one for kind in KINDS for one in page.main.get(kind)]
+    return [one for one in found if one.type in KINDS and one.key and not one.disabled]
+
+
+def values(page: AppTest) -> dict[str, Any]:
+    return {one.key: one.value for one in controls(page)}
+
+
+def change(one: Any) -> None:
+    """Choose something else than what is chosen."""
+    if one.type in ("toggle", "checkbox"):
+        one.set_value(not one.value)
+    elif one.type in ("slider", "number_input"):
+        one.set_value(type(one.value)(one.max if one.value == one.min else one.min))
+    else:
+        chosen = one.value if isinstance(one.value, list) else [one.value]
+        other = next(text for text in one.options if text not in map(str, chosen))
+        one.set_value([other] if isinstance(one.value, list) else other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        *((name, f"part={part}" if part else "") for name, part in PLACES if name in FILES),
+        *((name, query) for name, queries in LINKS.items() for query in queries),
+    ],
+)
+def test_what_was_chosen_is_chosen_after_presenting(name, query):
+    link = f"dist=zipf&k=25&{query}".strip("&")
+    for key in values(opened(name, link)):
+        page = opened(name, link)
+        (one,) = [found for found in controls(page) if found.key == key]
+        if len(getattr(one, "options", "ab")) < 2:
+            continue
+        change(one)
+        checked(page.run())
+        chosen = values(page)
+        checked(dials(page)[0].tell("presents", {"on": True}))
+        checked(widget(page, "Exit").click().run())
+        assert values(page) == chosen
+
+
+def test_every_control_below_a_main_figure_keeps_its_value_while_that_is_presented():
+    """A page that is presented ends with its figure: what is not drawn keeps its value with ``persist_state``, which
+    `state.widget_arguments` gives too. (Your reports and the reference are not presented; the upload is drawn above.)"""
+    forgetful = []
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        if "reports" in path.parts or path.stem in ("your_reports", "reference", "upload"):
+            continue
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr in VALUES
+            ):
+                named = [keyword.arg for keyword in call.keywords]
+                if "key" in named and "persist_state" not in named and None not in named:
+                    forgetful.append(f"{path.relative_to(ROOT)}:{call.lineno}")
+    assert not forgetful
+
+
+def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
+    """What is on screen beside the controls, and why each of those is grey."""
+    page = opened(name, f"{query}&present=on")
+    assert any(one.label == "Exit" for one in page.button)
+    figures = [json.dumps([one["data"], one["layout"], one["alt"]], sort_keys=True) for one in charts(page)]
+    data = [json.loads(one.proto.json or one.proto.mixed.json) for one in page.get("bidi_component")]
+    grey = {dial["name"]: dial["off"] for one in data for dial in one.get("dials", ()) if dial["off"]}
+    (new,) = [one for one in page.button if one.label == "New draw"]
+    if new.disabled:
+        grey["seed"] = "it is"
+    return (figures, [one.value for one in page.caption]), grey
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "part"), [(name, part) for name, part in PLACES if name in FILES])
+def test_what_can_be_moved_while_presenting_changes_the_picture(name, part):
+    def link(**moved: str) -> str:
+        own = {"dist": "zipf", "k": "12", "s": "1.5", "eps": "1", "n": "2000", "seed": "7", **moved}
+        return "&".join(f"{key}={text}" for key, text in own.items()) + (f"&part={part}" if part else "")
+
+    shown, grey = presented(name, link())
+    for control, moves in {"epsilon": ("2", "0.1"), "n": ("500", "300000"), "seed": ("8", "9")}.items():
+        parameter = {"epsilon": "eps"}.get(control, control)
+        changes = any(presented(name, link(**{parameter: to}))[0] != shown for to in moves)
+        assert changes == (control not in grey), f"{control}: {grey.get(control, 'nothing changes')}"
+
+
+def test_a_presented_example_is_said_to_be_one_and_has_no_truth():
+    page = opened("geometry", "present=on")
+    assert any(one.value.startswith("An example, not the scenario's own reports.") for one in page.caption)
+    assert not any("Truth" in one.value for one in opened("geometry").markdown if "| Share |" in one.value)
+    assert any(
+        "Truth" in one.value
+        for one in opened("geometry", "dist=zipf&k=3").markdown
+        if "| Share |" in one.value
+    )
+    moved = opened("geometry", "dist=zipf&k=3&phi=0.1,0.3,0.6")
+    assert not any("Truth" in one.value for one in moved.markdown if "| Share |" in one.value)
+
+
+def test_hide_is_offered_where_the_picture_has_a_truth():
+    for name, offered in (("ibu", False), ("estimators", True)):
+        page = opened(name, "present=on")
+        assert any(one.label == "Hide" for one in page.button) == offered

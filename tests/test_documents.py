@@ -1,0 +1,145 @@
+"""The README, CONTRIBUTING.md and the pages in `docs/` say what the code does."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+from rr_core.populations import DISTRIBUTIONS
+from rr_core.scenario import ALL_FIELDS, FIELDS
+from tests.documents import DOCUMENTS, PAGES, ROOT
+
+README, LINKS = DOCUMENTS["README.md"], DOCUMENTS["docs/links.md"]
+# A page's question, where the page opens: `open_page("plan", "How many people, ...?", ...)`.
+OPENING = re.compile(r'open_(?:page|reading)\(\s*"(\w*)",\s+"([^"]+)"')
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
+
+
+def first_words(document: str, row: str) -> list[str]:
+    """What is in code type in the first column of the rows of a table that begin with this."""
+    rows = re.findall(rf"^\| ({row}[^|]*) \|", document, flags=re.M)
+    return [word for cell in rows for word in re.findall(r"`([^`]+)`", cell)]
+
+
+def headings(document: str) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", document, flags=re.S), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_readme_is_short_and_opens_with_a_sentence_a_picture_and_the_two_commands() -> None:
+    assert len(README.splitlines()) <= 160
+    positions = [README.index(text) for text in ("A dashboard to", "![", "streamlit run app.py", "-m pytest")]
+    assert positions == sorted(positions)
+    picture = re.search(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert picture is not None
+    assert (ROOT / picture[1]).stat().st_size > 10_000
+
+
+def test_every_page_is_listed_with_its_address_and_its_question() -> None:
+    files = (*ROOT.glob("*.py"), *ROOT.glob("pages/[!_]*.py"))
+    openings = [OPENING.search(path.read_text(encoding="utf-8")) for path in files]
+    opened = {found[1]: found[2] for found in openings if found}
+    assert opened.keys() == {"", *(path.stem for path in ROOT.glob("pages/[!_]*.py"))}
+    assert {address: question for _, address, question in PAGES} == opened
+
+
+def test_every_address_leads_to_a_page_and_to_a_part_of_it() -> None:
+    for name, text in DOCUMENTS.items():
+        for page, part in re.findall(r"`/([a-z]\w*)(?:\?part=(\w+))?`", text):
+            code = (ROOT / "pages" / f"{page}.py").read_text(encoding="utf-8")
+            sections = ROOT / "pages" / "_ui" / f"{page}.py"
+            code += sections.read_text(encoding="utf-8") if sections.exists() else ""
+            assert not part or f'"{part}": ' in code, f"{name}: /{page}?part={part}"
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+def test_ranges_of_the_link_parameters(field: object) -> None:
+    row = next(line for line in LINKS.splitlines() if line.startswith(f"| `{field.parameter}` |"))  # type: ignore[attr-defined]
+    assert f"{field.low:,g} to {field.high:,.12g} |" in row  # type: ignore[attr-defined]
+
+
+def test_every_distribution_and_parameter_is_named() -> None:
+    row = next(line for line in LINKS.splitlines() if line.startswith("| `dist` |"))
+    assert set(re.findall(r"`(\w+)`", row)) == {"dist", *DISTRIBUTIONS}
+    assert {field.parameter for field in ALL_FIELDS} <= set(first_words(LINKS, "`"))
+
+
+def test_every_parameter_of_a_page_is_named() -> None:
+    """Wherever one is described: `Number("delay", "wait", ...)` is called "wait" in a link."""
+    named = set(first_words(LINKS, "`"))
+    for path in ROOT.glob("pages/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Number", "Choice", "Several"):
+                match node.args:
+                    case [ast.Constant(), ast.Constant(value=str(parameter)), *_]:
+                        assert parameter in named, f"{path.name}: {parameter}"
+
+
+def test_the_python_example_runs() -> None:
+    (example,) = blocks("python")
+    done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "negatives repaired" in done.stdout
+
+
+def test_every_package_that_the_app_needs_has_its_reason() -> None:
+    reasons = README.split("## Dependencies")[1].split("\n## ")[0].lower()
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", reasons, flags=re.M)
+    named = {package for packages, _ in rows for package in packages.split(", ")} - {"package"}
+    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert named == {pin.partition("==")[0] for pin in pins}
+
+
+def test_the_files_they_point_to_exist() -> None:
+    rooms = r"(?:rr_core|pages|server|tests|docs|\.streamlit|\.ci)/[\w./]*|app\.py|home\.py|[A-Z]+\.md"
+    for document, text in DOCUMENTS.items():
+        for name in re.findall(f"`({rooms})`", text):
+            assert (ROOT / name).exists(), f"{document}: {name}"
+    layout = README.split("## How the code is laid out")[1].split("```")[1]
+    for line in layout.strip().splitlines():
+        assert (ROOT / line.split()[0]).exists(), line
+
+
+def test_links_lead_somewhere() -> None:
+    for document, text in DOCUMENTS.items():
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            path, _, anchor = target.partition("#")
+            if not path.startswith("https:"):
+                there = (ROOT / document).parent / path if path else ROOT / document
+                assert there.exists(), f"{document}: {target}"
+                assert not anchor or anchor in headings(there.read_text(encoding="utf-8")), (
+                    f"{document}: {target}"
+                )
+
+
+def test_every_page_of_docs_is_within_reach_of_the_readme() -> None:
+    for name in DOCUMENTS:
+        assert name == "README.md" or f"]({name})" in README, name
+
+
+def test_every_benchmark_is_listed() -> None:
+    programs = {
+        path.stem
+        for path in ROOT.glob("tests/benchmarks/*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    }
+    listed = first_words(DOCUMENTS["docs/benchmarks.md"], "`")
+    told = re.findall(r"^`(\w+) save", DOCUMENTS["docs/benchmarks.md"], flags=re.M)
+    assert {name.partition(" ")[0] for name in (*listed, *told)} == programs
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"grep -m1 -E '([^']+)' README.md", script)
+    assert pattern is not None
+    (command,) = [line for line in README.splitlines() if re.match(pattern[1], line)]
+    assert command in blocks("sh")[1]
+    assert command.endswith("-m pytest")
