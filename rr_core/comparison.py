@@ -25,7 +25,7 @@ from rr_core.metrics import (
 )
 from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
-from rr_core.registry import ESTIMATORS, RULES, VALID
+from rr_core.registry import RULES, VALID
 from rr_core.scenario import Draw
 
 Target = Literal["users", "population"]
@@ -107,8 +107,7 @@ def measure(
 
 def estimates_table(draw: Draw, estimates: Mapping[str, Array]) -> dict[str, Any]:
     """Columns with one row per category: its name or number, true count, reports, and estimates."""
-    table = {"category": draw.categories, "true": draw.true_counts, "observed": draw.counts}
-    return {**table, **{name: estimates[name] for name in ESTIMATORS}}
+    return {"category": draw.categories, "true": draw.true_counts, "observed": draw.counts, **estimates}
 
 
 def compare(draw: Draw, target: Target = "users") -> Comparison:

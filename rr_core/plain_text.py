@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 # Unicode's invisible direction marks, embeddings, overrides and isolates: any of them can make
 # the text around a label read backwards. Joiners (U+200C, U+200D) stay: emoji, Persian and Hindi
@@ -57,12 +58,24 @@ def csv_cell(label: str) -> str:
     return "'" + label if starts_badly else label
 
 
-def untouched(labels: Iterable[str], cells: Iterable[str]) -> dict[str, list[str]]:
-    """An additional last column with the original names, for a CSV file in which `csv_cell` changes a name.
+def csv_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a table for a CSV file. Names in the first column become cells; where that changes one of them,
+    there is an additional last column with the original names.
 
-    As JSON text: the quotation mark in front keeps a spreadsheet from running them, and any reader of JSON gives
-    them back. Empty when every name can be written as it is.
+    These are JSON text: the quotation mark in front keeps a spreadsheet from running them, and any reader of JSON gives
+    them back.
+
+    >>> csv_columns({"category": ["=1+1", "bus"], "share": [0.25, 0.75]})["category_json"]
+    ['"=1+1"', '"bus"']
     """
+    name, labels = next(iter(columns.items()))
+    if not len(labels) or not isinstance(labels[0], str):
+        return dict(columns)
+    cells = list(map(csv_cell, labels))
     if all(map(operator.eq, labels, cells)):
-        return {}
-    return {"category_json": [json.dumps(label, ensure_ascii=False) for label in labels]}
+        return {**columns, name: cells}
+    return {
+        **columns,
+        name: cells,
+        "category_json": [json.dumps(label, ensure_ascii=False) for label in labels],
+    }

@@ -15,10 +15,10 @@ FILES = {files!r}{where}
 
 try:
     result = rr_core.recompute(LINK, FILES{settings})
+    result.save({saved!r})  # every row
+    print(result)
 except (OSError, ValueError) as error:
     raise SystemExit(f"{{error}}") from None
-print(result)
-result.save("recomputed.csv")  # every row
 '''
 
 
@@ -28,6 +28,7 @@ def script(link: str, files: Sequence[str] = (), **settings: Any) -> str:
         version=VERSION,
         link=link,
         files=list(files),
+        saved="recomputed.csv" if "recomputed.csv" not in files else "recomputed again.csv",
         where="  # they stayed with you: put them beside this script" if files else "",
         settings="".join(f",\n        {name}={value!r}" for name, value in settings.items()),
     )

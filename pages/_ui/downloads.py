@@ -8,22 +8,17 @@ from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
-import pyarrow as pa
 import streamlit as st
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from pages._ui import link, state, truth
-from pages._ui.state import Origin
 from pages._ui.work import Work
 from rr_core.comparison import estimates_table
 from rr_core.io.csv_files import csv_bytes
-from rr_core.plain_text import csv_cell, untouched
+from rr_core.plain_text import csv_columns
 from rr_core.populations import UPLOAD
-from rr_core.registry import ESTIMATORS
 from rr_core.script import script
-
-COLUMNS = ("category", "true", "observed", *ESTIMATORS)
 
 
 def row(
@@ -43,12 +38,9 @@ def row(
         data: returns the bytes of a CSV without the truth; by default `data_csv` of ``work``.
         settings: what `rr_core.recompute` of this page needs beside its link.
     """
-    held = state.uploaded()
+    held, uploaded = state.uploaded(), []
     if held is not None and work.draw.scenario.dist == UPLOAD:
-        origin = held.origin or Origin()
-        uploaded, settings = [origin.file], origin.reading() | settings
-    else:
-        uploaded = []
+        uploaded, settings = [held.file_name], {"upload": held.reading, **settings}
     address = link.relative()
     files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
         ("Download data (CSV)", data or partial(data_csv, work), "csv", "text/csv"),
@@ -79,11 +71,7 @@ def row(
 def data_csv(work: Work) -> bytes:
     """One row per category at full precision; names cannot run as spreadsheet formulas."""
     draw, estimates = work.draw, work.comparison().estimates
-    labels = draw.population.labels
-    names = [] if labels is None else [csv_cell(label) for label in labels]
-    table = estimates_table(draw, estimates) | ({"category": names} if names else {})
-    named = {name: pa.array(column) for name, column in table.items()}
-    return csv_bytes(named | ({} if labels is None else untouched(labels, names)))
+    return csv_bytes(csv_columns(estimates_table(draw, estimates)))
 
 
 def chart_html(chart: go.Figure) -> bytes:

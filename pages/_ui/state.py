@@ -6,8 +6,8 @@ Uploads live here and nowhere else, so that nothing of them outlives or leaves t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
@@ -21,41 +21,21 @@ from server import sessions
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where an uploaded distribution came from.
-
-    Attributes:
-        file: its name.
-        category: the column of names; without a header "Column 1" and so on.
-        count: the column of numbers; None when every row is one person.
-        has_header: whether the first line names the columns; None: found out, or Parquet.
-        order: of the categories: "file", "count" or "name".
-        sha256: of the file, "" when that is not known.
-        leave_out: names that were no categories, such as a total.
-    """
-
-    file: str = "distribution.csv"
-    category: str = "category"
-    count: str | None = "count"
-    has_header: bool | None = None
-    order: str = "file"
-    sha256: str = ""
-    leave_out: tuple[str, ...] = ()
-
-    def reading(self) -> dict[str, Any]:
-        """What `rr_core.recompute` needs to read the file again."""
-        return {"upload": {name: value for name, value in asdict(self).items() if name != "file"}}
-
-
 @dataclass(frozen=True, eq=False)
 class Uploaded:
-    """A file in use: its population, what to call it, and how it was read."""
+    """A file in use.
+
+    Attributes:
+        population: that it holds.
+        file_name: what to call it.
+        understood: what was read, in words.
+        reading: how: arguments of `rr_core.io.read_distribution`, and "sha256" of the file.
+    """
 
     population: Population
     file_name: str
     understood: str
-    origin: Origin | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

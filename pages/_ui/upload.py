@@ -199,13 +199,19 @@ def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
     if population.total is not None and not state.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
-    state.use(state.Uploaded(population, name, understood, origin(read, name, order)))
+    state.use(state.Uploaded(population, name, understood, reading(read, order)))
     sessions.held().pop("latest_reading")
     link.change(**changes)
 
 
-def origin(read: Distribution, file: str, order: str) -> state.Origin:
-    """The origin of a distribution that was read from a file."""
-    return state.Origin(
-        file, read.category_name, read.count_name, read.has_header, order, read.sha256, read.left_out
-    )
+def reading(read: Distribution, order: str) -> dict[str, Any]:
+    """How a distribution was read from its file, as in `state.Uploaded`."""
+    return {
+        "layout": "values" if read.count_name is None else "counts",
+        "category": read.category_name,
+        "count": read.count_name,
+        "has_header": read.has_header,
+        "order": order,
+        "leave_out": read.left_out,
+        "sha256": read.sha256,
+    }

@@ -10,15 +10,13 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from rr_core.plain_text import csv_cell, untouched
+from rr_core.plain_text import csv_columns
 
 
 def by_category(labels: Sequence[str] | None, k: int, columns: Mapping[str, Any]) -> bytes:
-    """A CSV file with a row for each of k categories: its name, or its number where the categories have no names, these
-    columns, and last what `untouched` adds."""
-    names = [csv_cell(name) for name in labels or map(str, range(1, k + 1))]
-    last = {} if labels is None else untouched(labels, names)
-    return csv_bytes({"category": names, **columns, **last})
+    """A CSV file with a row for each of k categories: its name, or its number where the categories have no names, and
+    these columns."""
+    return csv_bytes(csv_columns({"category": labels or [*map(str, range(1, k + 1))], **columns}))
 
 
 def csv_bytes(columns: Mapping[str, Any]) -> bytes:

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import Results
-from rr_core.plain_text import csv_cell, untouched
+from rr_core.plain_text import csv_columns
 from rr_core.reports.analysis import ALL_ROWS
-from rr_core.reports.epsilon_fit import FitTest
 from rr_core.script import script as recompute_script
 
 FORMAT = 2
@@ -32,14 +30,12 @@ MOST_WRITTEN = 200
 
 def csv_file(results: Results) -> bytes:
     """All categories in the order of the domain; no spreadsheet runs a name as a formula."""
-    columns = results.columns()
-    names = [csv_cell(label) for label in columns["category"]]
-    return csv_bytes(_arrow({**columns, "category": names}) | untouched(columns["category"], names))
+    return csv_bytes(csv_columns(results.columns()))
 
 
 def parquet_file(results: Results, verdict: str) -> bytes:
     """The same columns, names as they are, with all of `facts` in the metadata: one key per part, in JSON."""
-    table = pa.table(_arrow(results.columns()))
+    table = pa.table(results.columns())
     about = {name: strict_json(part) for name, part in facts(results, verdict).items()}
     out = io.BytesIO()
     pq.write_table(table.replace_schema_metadata(about), out)
@@ -78,9 +74,12 @@ def script(results: Results) -> str:
     return recompute_script(
         "/your_reports",
         [file.name for file in reports.files],
-        category=reports.category_name,
-        count=reports.count_name,
-        has_header=reports.has_header,
+        reading={
+            "layout": reports.layout,
+            "category": reports.category_name,
+            "count": reports.count_name,
+            "has_header": reports.has_header,
+        },
         **domain,
         left_out=list(names.left_out),
         counted_as=dict(names.counted_as),
@@ -120,7 +119,10 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         else {"seed": SEED, "asked": simulated.fit.requested, "done": simulated.fit.done},
         "fit": None
         if simulated is None
-        else {**_fit(simulated.fit), "rejected": results.rejects_epsilon if results.epsilon_test else None},
+        else {
+            **simulated.fit.summary(),
+            "rejected": results.rejects_epsilon if results.epsilon_test else None,
+        },
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
@@ -179,22 +181,6 @@ def _left_out(results: Results) -> dict[str, Any]:
     }
 
 
-def _fit(test: FitTest) -> dict[str, Any]:
-    return {
-        "statistic": test.statistic,
-        "dropped": test.dropped,
-        "score": test.score,
-        "p_value": test.p_value,
-        "asked": test.requested,
-        "done": test.done,
-        "floor": test.floor,
-        "lowest": test.lowest,
-        "below": test.below,
-        "ceiling": test.ceiling,
-        "extremes": asdict(test.extremes),
-    }
-
-
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
@@ -206,14 +192,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _finite(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _arrow(columns: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: pa.array(values, pa.string()) if name == "category" else _numbers(values)
-        for name, values in columns.items()
-    }
-
-
-def _numbers(values: NDArray[Any]) -> pa.Array:
-    return pa.array(values)

@@ -13,6 +13,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -321,6 +322,11 @@ class Source:
 
     name: str
     data: bytes | memoryview = dataclasses.field(repr=False)
+
+    @classmethod
+    def of(cls, path: str | Path) -> Source:
+        """The file at this path."""
+        return cls(Path(path).name, Path(path).read_bytes())
 
 
 def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:

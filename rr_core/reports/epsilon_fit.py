@@ -13,7 +13,8 @@ joint law, Multinomial(N; q, ..., q) over them and all others together, whether 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,6 +91,22 @@ class FitTest:
     ceiling: float
     extremes: Extremes
     k: int
+
+    def summary(self) -> dict[str, Any]:
+        """What is written of the test in files, by name."""
+        return {
+            "statistic": self.statistic,
+            "dropped": self.dropped,
+            "score": self.score,
+            "p_value": self.p_value,
+            "asked": self.requested,
+            "done": self.done,
+            "floor": self.floor,
+            "lowest": self.lowest,
+            "below": self.below,
+            "ceiling": self.ceiling,
+            "extremes": asdict(self.extremes),
+        }
 
     @property
     def is_exact(self) -> bool:

@@ -324,6 +324,8 @@ registry.ESTIMATORS["twin"], registry.RULES["twin"] = twin.estimate, twin.rule
 registry.VALID += ("twin",)
 
 from pages._ui import downloads, frame
+from pages._ui.work import Work
+from rr_core import Scenario
 from tests.app.opening import dials, charts, opened
 
 frame._HEAD_START = 0
@@ -331,7 +333,7 @@ page = opened("estimators", "k=12&n=500&seed=1")
 table = next(block.value for block in page.markdown if "Squared error" in block.value)
 assert "Twin" in table, table
 assert "Twin" in {trace.get("name") for chart in charts(page) for trace in chart["data"]}
-assert downloads.COLUMNS[-1] == "twin"
+assert downloads.data_csv(Work(Scenario().draw())).splitlines()[0].endswith(b'"twin"')
 """
 
 

@@ -23,12 +23,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from pages._ui.downloads import COLUMNS, chart_html, data_csv
+from pages._ui.downloads import chart_html, data_csv
 from pages._ui.ibu import results
 from pages._ui.ibu.results import record_csv
 from pages._ui.protocols import channel, over_time, posterior, unary
-from pages._ui.state import Origin
-from pages._ui.upload import origin
+from pages._ui.upload import reading
 from pages._ui.work import Work
 from rr_core import Population, Scenario, recompute
 from rr_core.comparison import compare
@@ -49,10 +48,11 @@ from rr_core.protocols.settings import (
     write_channel,
     write_time,
 )
-from rr_core.recompute import PAGES
+from rr_core.recompute.pages import PAGES
 from rr_core.script import script
 
 ROOT = Path(__file__).parents[2]
+COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
 ONLY_THE_CORE = (
     "import sys\n"
@@ -145,6 +145,7 @@ def ibu_csv(start: Start) -> bytes:
 
 
 OWN = "0.5 0.5; 0.1 0.9; 0.3 0.7"
+NAMED = "=a 0.5 0.5; b 0.1 0.9"
 LONGER = "; ".join(["0.5 0.5", "0.1 0.9"] * 7)  # than EXAM's categories
 TIMES = TimeSettings(SCHEMES_IN_ORDER, 10, every=3)
 # A page that has a script, its link, what the script is told beside, and the page's own file of the same numbers.
@@ -167,10 +168,10 @@ SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], 
             "protocols/channel",
             scenario,
             {"channel": "own", "matrix": own},
-            {"matrix": read_matrix(own).matrix.tolist()},
+            {"matrix": read_matrix(own).matrix.tolist(), "names": read_matrix(own).truths},
             partial(channel_csv, ChannelSettings("own"), scenario, own),
         )
-        for scenario, own in ((EXAM, OWN), (EXAM, LONGER), (LARGE, OWN), (SMALL, OWN))
+        for scenario, own in ((EXAM, OWN), (EXAM, LONGER), (LARGE, NAMED), (SMALL, OWN))
     ),
     ("protocols/unary", EXAM, {"bits": "oue"}, {}, unary_csv),
     ("protocols/posterior", EXAM, {}, {}, partial(posterior_csv, 0.5)),
@@ -216,7 +217,7 @@ def test_a_script_is_a_dozen_lines():
 )
 def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
     with pytest.raises(ValueError, match=words):
-        recompute(link, **({"upload": {"count": None}} if "upload" in link else {}))
+        recompute(link)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +229,8 @@ def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path)
     check(script(link_to("estimators", scenario)), tmp_path, scenario.draw())
 
 
-def of_upload(scenario: Scenario, of: Origin) -> str:
-    return script(link_to("estimators", scenario), [of.file], **of.reading())
+def of_upload(scenario: Scenario, name: str = "distribution.csv", **reading: Any) -> str:
+    return script(link_to("estimators", scenario), [name], upload=reading)
 
 
 @pytest.mark.slow
@@ -238,14 +239,14 @@ def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
     with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
     scenario = Scenario("upload", 7, 1.0, 2.0, 1140, 5)
-    check(of_upload(scenario, Origin()), tmp_path, scenario.draw(population), upload=True)
+    check(of_upload(scenario), tmp_path, scenario.draw(population), upload=True)
     # The table that the app gives is one, too; its names are plain where the categories' are.
     population = Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])
     scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
     data = data_csv(Work(scenario.draw(population)))
     assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
     (tmp_path / "distribution.csv").write_bytes(data)
-    check(of_upload(scenario, Origin(count="true")), tmp_path, scenario.draw(population), upload=True)
+    check(of_upload(scenario, count="true"), tmp_path, scenario.draw(population), upload=True)
 
 
 NAMED_NUMBERS = [
@@ -271,13 +272,13 @@ def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, te
     population = Population.from_weights(read.weights, list(read.labels))
     (tmp_path / name).write_bytes(data)
     scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
-    check(of_upload(scenario, origin(read, name, order)), tmp_path, scenario.draw(population), upload=True)
+    check(of_upload(scenario, name, **reading(read, order)), tmp_path, scenario.draw(population), upload=True)
 
 
 @pytest.mark.slow
 def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
-    text = of_upload(Scenario("upload", 2, n=10), Origin("a.csv", "fruit", "y"))
+    text = of_upload(Scenario("upload", 2, n=10), "a.csv", category="fruit", count="y")
     with pytest.raises(AssertionError, match="There is no column “fruit”") as told:
         printed(text, tmp_path, upload=True)
     assert "Traceback" not in str(told.value)

@@ -158,8 +158,8 @@ def section(page: Page) -> None:
         _details(shown)
         with st.expander("Formulas"):
             st.markdown(_FORMULAS)
-    matrix = None if own is None else own.matrix.tolist()
-    downloads.row(page.work, figure, "channel", partial(_data_csv, shown), matrix=matrix)
+    table = {} if own is None else {"matrix": own.matrix.tolist(), "names": own.truths}
+    downloads.row(page.work, figure, "channel", partial(_data_csv, shown), **table)
 
 
 def _unused(design: str, k: int) -> dict[str, str]:

@@ -23,7 +23,7 @@ from rr_core.figures.wording import between as ends
 from rr_core.figures.wording import chance_at_most
 from rr_core.io.csv_files import csv_bytes
 from rr_core.metrics import Users
-from rr_core.plain_text import csv_cell, plain, untouched
+from rr_core.plain_text import csv_cell, csv_columns, plain
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import Interval
 from rr_core.reports.other_protocols import OtherAnalysis
@@ -205,12 +205,11 @@ def fit_sentence(result: OtherAnalysis) -> str:
 
 def _csv(title: str, labels: Sequence[str], columns: dict[str, Any], source: str) -> bytes:
     """A table whose first column are names, and whose last one says where the reports come from."""
-    names = [csv_cell(label) for label in labels]
     plainly = source.replace("“", "'").replace(
         "”", "'"
     )  # else a file of plain letters would begin with a mark for Excel
-    last = {"read_from": [csv_cell(plainly)] * len(names)}
-    return csv_bytes({title: names, **columns, **untouched(labels, names), **last})
+    last = {"read_from": [csv_cell(plainly)] * len(labels)}
+    return csv_bytes(csv_columns({title: labels, **columns}) | last)
 
 
 def downloads(analysed: Analysed, figure: go.Figure) -> None:

@@ -1,0 +1,197 @@
+"""What the pages about a scenario show: one function a page, given the draw, the parameters of the link, and what else is
+chosen on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rr_core.comparison import compare, estimates_table
+from rr_core.ibu import Start, ibu_path, log_spaced
+from rr_core.ibu.costs import records_per_decade
+from rr_core.law import negative_chance, negatives
+from rr_core.plan import bounds, protocol_choice, shuffling
+from rr_core.plan.answer import make_plan
+from rr_core.plan.settings import PlanSettings
+from rr_core.plan.targets import Guess
+from rr_core.populations import UPLOAD, Population
+from rr_core.protocols import Channel, UnaryEncoding, summarise_posterior
+from rr_core.protocols.collection import collect, collect_unary, users_in_rows
+from rr_core.protocols.settings import (
+    DRAWS,
+    ENCODING,
+    FIRST_ENCODING,
+    ChannelSettings,
+    PriorSettings,
+    TimeSettings,
+    most_common,
+    read_channel,
+    read_prior,
+    read_time,
+)
+from rr_core.recompute.result import Recomputed
+from rr_core.scenario import Draw, Scenario
+from rr_core.streams import Stream
+
+
+def of_page(
+    page: str,
+    query: Mapping[str, str],
+    files: Sequence[str | Path],
+    *,
+    upload: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Recomputed:
+    """The numbers of a page about the scenario of these parameters of a link; arguments as in `rr_core.recompute`."""
+    name = f"protocols/{query.get('part', 'channel')}" if page == "protocols" else page
+    if name not in PAGES:
+        raise ValueError(f"/{name} has no numbers to compute again; these have: {', '.join(PAGES)}.")
+    scenario, notes = Scenario.from_query(query)
+    _refuse(notes)
+    population, told = _uploaded(files, **upload or {}) if scenario.dist == UPLOAD else (None, {})
+    found = PAGES[name](scenario.draw(population), query, **settings)
+    return Recomputed({**told, **found.numbers}, found.table)
+
+
+def _uploaded(
+    files: Sequence[str | Path], *, sha256: str = "", **reading: Any
+) -> tuple[Population, dict[str, str]]:
+    """The population of a file, and a sentence where it is another file than the app's."""
+    from rr_core.io import Source, read_distribution
+
+    if len(files) != 1:
+        raise ValueError("The link is about an uploaded distribution: pass its file.")
+    source = Source.of(files[0])
+    read = read_distribution(bytes(source.data), source.name, **reading)
+    other = sha256 not in ("", read.sha256)
+    sentence = "its bytes are not those that the app saw: compare the numbers."
+    return Population.from_weights(read.weights, list(read.labels)), {source.name: sentence} if other else {}
+
+
+def _estimates(draw: Draw, _: Mapping[str, str]) -> Recomputed:
+    result, mechanism = compare(draw, "users"), draw.mechanism
+    found = negatives(result.estimates["inv"], draw.true_counts, mechanism)
+    numbers = {
+        "p": mechanism.p,
+        "q": mechanism.q,
+        "negatives of Inv": found.count,
+        "their sum": found.total,
+        "chance that an empty category goes negative": negative_chance(draw.scenario.n, mechanism),
+        **result.errors,
+        "certificate of MLE*": result.certificate,
+    }
+    return Recomputed(numbers, estimates_table(draw, result.estimates))
+
+
+def _ibu(
+    draw: Draw, _: Mapping[str, str], *, start: Mapping[str, Any] | None = None, iterations: int = 10_000
+) -> Recomputed:
+    marks = log_spaced(iterations, records_per_decade(draw.counts))
+    path = ibu_path(draw.counts, draw.mechanism, marks, Start(**start or {}).distribution(draw.counts))
+    return Recomputed(_estimates(draw, {}).numbers, path.columns())
+
+
+def _channel(
+    draw: Draw, query: Mapping[str, str], *, matrix: Any = None, names: Sequence[str] | None = None
+) -> Recomputed:
+    """``matrix`` and ``names``: a table of one's own, and the names of its rows, if any."""
+    settings = _settings(read_channel(query), ChannelSettings())
+    if matrix is None and (settings.design == "own" or ("matrix" in query and "channel" not in query)):
+        raise ValueError("A table of one's own is not in the link alone: pass it as matrix.")
+    if matrix is None:
+        channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
+    else:
+        channel = Channel(np.array(matrix))
+    users, labels = users_in_rows(draw, channel.k, matrix is not None)
+    found = collect(channel, users, draw.scenario.stream(Stream.CHANNEL))
+    numbers = {
+        "epsilon": channel.epsilon,
+        "rank": channel.rank,
+        "condition number": channel.condition_number,
+        "reports": found.counts,
+        "certificate of MLE": found.mle.gap,
+    }
+    categories = names or settings.names(labels) or range(1, channel.k + 1)
+    return Recomputed(numbers, {"category": categories, **found.columns()})
+
+
+def _unary(draw: Draw, query: Mapping[str, str]) -> Recomputed:
+    encoding, note = ENCODING.parse(query.get(ENCODING.parameter, FIRST_ENCODING), FIRST_ENCODING)
+    _refuse([note] if note else [])
+    protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
+    found = collect_unary(protocol, draw.true_counts, draw.scenario.stream(Stream.UNARY))
+    numbers = {} if found.mle is None else {"certificate of MLE": found.mle.gap}
+    return Recomputed(numbers, {"category": draw.categories, **found.columns()})
+
+
+def _posterior(draw: Draw, query: Mapping[str, str]) -> Recomputed:
+    settings, rng = _settings(read_prior(query), PriorSettings()), draw.scenario.stream(Stream.POSTERIOR)
+    found = summarise_posterior(draw.counts, draw.mechanism, settings.parameter, DRAWS, rng)
+    table = {"category": draw.categories, "mean": found.mean, "low": found.low, "high": found.high}
+    return Recomputed({"parameter of the prior": settings.parameter}, table)
+
+
+def _over_time(draw: Draw, query: Mapping[str, str]) -> Recomputed:
+    settings, shares = _settings(read_time(query), TimeSettings()), draw.population.probabilities
+    if query.get("truth") == "hidden":
+        shares = np.full(shares.size, 1 / shares.size)
+    prior = shares[most_common(shares)]
+    days, right = settings.guessed_right(draw.scenario, prior / prior.sum())
+    return Recomputed({}, settings.columns(draw.scenario, prior.size, days, right))
+
+
+def _plan(draw: Draw, query: Mapping[str, str], *, delta: float = 1e-6) -> Recomputed:
+    scenario = draw.scenario
+    k, (settings, notes) = scenario.k, PlanSettings.from_query(query, scenario.k)
+    _refuse(notes)
+    settings, users = settings.fitted(k), settings.users
+    guess = Guess.of(k, None if settings.worst_case else draw.population.probabilities)
+    plan = make_plan(settings, k, scenario.epsilon, scenario.n, guess)
+    now = shuffling.shuffled(plan.epsilon, plan.n, delta)
+    at = bounds.against_epsilon([plan.epsilon], k, plan.epsilon, plan.n, users)
+    numbers = {
+        **({"no answer": plan.problem} if plan.problem else {}),
+        "K": k,
+        "epsilon": plan.epsilon,
+        "N": plan.n,
+        f"reached, {settings.about.measure} ({settings.about.unit})": plan.value,
+        "k-RR is as good as subset selection up to K": protocol_choice.single_k(plan.epsilon),
+        "squared error of Inv": at.now,
+        "its lower bound at equal shares": at.floor,
+        "central epsilon after shuffling": now.epsilon,
+        "its condition holds": now.holds,
+    }
+    for row in protocol_choice.compare(k, plan.epsilon, plan.n, 1 / k, users):
+        numbers[row.key] = {"rmse": row.rmse, "users": row.users_relative, "bits": row.bits}
+    price = plan.price
+    table: dict[str, Any] = {"bits_less": [], "epsilon_nats": [], "n_users": []}
+    if price is not None:
+        table = {"bits_less": price.bits, "epsilon_nats": price.epsilons, "n_users": price.users}
+    return Recomputed(numbers, table)
+
+
+PAGES: dict[str, Callable[..., Recomputed]] = {
+    **dict.fromkeys(("noisy_histogram", "inv_negatives", "estimators", "geometry"), _estimates),
+    "ibu": _ibu,
+    "plan": _plan,
+    "protocols/channel": _channel,
+    "protocols/unary": _unary,
+    "protocols/posterior": _posterior,
+    "protocols/time": _over_time,
+}
+
+
+def _settings(read: tuple[Any, Sequence[str]] | None, default: Any) -> Any:
+    """The settings that were read from the link, or the default ones where it has none."""
+    if read is None:
+        return default
+    _refuse(read[1])
+    return read[0]
+
+
+def _refuse(notes: Sequence[str]) -> None:
+    if notes:
+        raise ValueError(" ".join(notes))

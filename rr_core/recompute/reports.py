@@ -1,0 +1,175 @@
+"""What the page about collected reports shows: one function for each way of making them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
+from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.recompute.result import TOP, Recomputed
+from rr_core.registry import REGISTRY
+from rr_core.reports import analyse, fit_test, plausible_epsilon
+from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
+
+Files = Sequence[str | Path]
+
+
+def of_reports(query: Mapping[str, str], files: Files, **settings: Any) -> Recomputed:
+    """The numbers of the page about the reports in these files; arguments as in `rr_core.recompute`."""
+    compute = _WAYS.get(query.get("made", "k_rr"))
+    if compute is None:
+        raise ValueError(f"made={query['made']} is no way of making reports: {', '.join(_WAYS)}.")
+    return compute(files, **settings)
+
+
+def _k_rr(
+    files: Files,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    listed: Sequence[str] | str | None = None,
+    size: int | None = None,
+    left_out: Sequence[str] = (),
+    counted_as: Mapping[str, str] | None = None,
+    swapped: bool = False,
+    epsilon: float = math.nan,
+    p: float | None = None,
+    level: float = 0.95,
+    users: Users = "fixed",
+    replicates: int = 0,
+    seed: int = 0,
+    search_epsilon: bool = False,
+    seen: tuple[int, int, str] | None = None,
+) -> Recomputed:
+    """Collected reports of k-RR.
+
+    Args:
+        reading: how the files are read: arguments of `rr_core.io.read_reports`.
+        listed: all categories, or the file that has one per line; size: or only their number; else all seen.
+        left_out, counted_as: names that are no categories, and names whose reports are counted under another.
+        swapped: whether the reports of each of two answers are counted for the other.
+        epsilon, p: privacy, as one of the two.
+        level, users: of `analyse`.
+        replicates, seed: simulated collections for the test of epsilon, 0 for none.
+        search_epsilon: whether to look for the smallest plausible epsilon.
+        seen: K, N and digest of the files, as the app had them.
+    """
+    from rr_core.io import AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
+
+    domain: Domain = AllSeen() if size is None else Size(size)
+    if isinstance(listed, str):
+        listed = Path(listed).read_text("utf-8").rstrip("\n").split("\n")
+    if listed is not None:
+        domain = Listed(np.array(listed, dtype=object))
+    read = read_reports(list(map(Source.of, files)), **reading or {})
+    collected = within(read, domain, Names(tuple(left_out), tuple((counted_as or {}).items())))
+    counts = collected.counts[:: -1 if swapped else 1]
+    k = collected.k
+    mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
+    found = analyse(counts, mechanism, level, users=users)
+    numbers: dict[str, Any] = {
+        "K": k,
+        "N": collected.total,
+        "epsilon": mechanism.epsilon,
+        "p": mechanism.p,
+        "q": mechanism.q,
+        "reports outside the domain, left out": collected.outside_total,
+    }
+    if seen is not None:
+        numbers["files"] = _as_seen(k, collected.total, read.sha256, *seen)
+    rejected = False
+    if replicates:
+        tested = fit_test(counts, mechanism, replicates, seed=seed)
+        rejected = tested.rejects(0.05)
+        numbers["fit"] = {**tested.summary(), "rejected": rejected}
+    if search_epsilon:
+        plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
+        numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
+    nearest, words = found.nearest, {entry.name: entry.label for entry in REGISTRY}
+    if rejected:
+        numbers["nearest to the truth"] = "settle epsilon first"
+    else:
+        sure = "" if set(nearest.tied) <= set(nearest.same) else ", which cannot be told"
+        numbers["nearest to the truth, as estimated"] = (
+            " or ".join(words[name] for name in nearest.tied) + sure
+        )
+        if len(nearest.same) > 1:
+            numbers["the same in every category"] = ", ".join(words[name] for name in nearest.same)
+        if not found.above.above.any():
+            numbers["no share is larger than chance alone could make it"] = (
+                "report Inv with its intervals, or no table at all"
+            )
+        numbers[f"estimated squared error beyond that of {words[nearest.best]}"] = nearest.differences
+        numbers["standard errors of these"] = nearest.standard_errors
+    most = np.argsort(-counts, kind="stable")[:TOP].tolist()
+    return Recomputed(numbers, {"category": collected.labels.tolist(), **found.columns()}, most)
+
+
+def _channel(
+    files: Files,
+    *,
+    source: str,
+    reports: Mapping[str, int],
+    names: Sequence[str],
+    matrix: Any,
+    level: float,
+    users: Users,
+) -> Recomputed:
+    """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table."""
+    found = analyse_channel(list(reports.values()), Channel(np.array(matrix)), level, users)
+    counts = {"reports": [reports[name] for name in names]} if set(names) == set(reports) else {}
+    numbers = {"reports": f"{source}: {dict(reports)}", **_fit(found)}
+    return Recomputed(numbers, {"category": names, **counts, **found.columns()})
+
+
+def _unary(
+    files: Files,
+    *,
+    source: str,
+    epsilon: float,
+    optimized: bool,
+    n: int,
+    level: float,
+    users: Users,
+    ones: Mapping[str, int] | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> Recomputed:
+    """Collected reports of unary encoding: ones of each category, or a file of bits and how to read it."""
+    bits = None
+    if ones is None:
+        from rr_core.io import Source
+        from rr_core.io.unary_reports import read_unary
+
+        read = read_unary(Source.of(files[0]), **reading or {})
+        names, support = read.labels, read.support
+        bits = None if read.bits is None or read.times is None else (read.bits, read.times)
+    else:
+        names, support = tuple(ones), np.array(list(ones.values()))
+    found = analyse_unary(support, UnaryEncoding(len(names), epsilon, optimized), n, level, users, bits)
+    numbers = {"reports": source, **_fit(found)}
+    return Recomputed(numbers, {"category": names, "ones": support, **found.columns()})
+
+
+_WAYS: dict[str, Callable[..., Recomputed]] = {
+    "k_rr": _k_rr,
+    "unary": _unary,
+    **dict.fromkeys(("warner", "forced", "own"), _channel),
+}
+
+
+def _fit(found: OtherAnalysis) -> dict[str, Any]:
+    return {"epsilon": found.epsilon, "fit": found.fit, "certificate": found.certificate}
+
+
+def _as_seen(k: int, n: int, sha256: str, app_k: int, app_n: int, app_sha256: str) -> str:
+    """Whether this is what the app saw."""
+    if (k, n) != (app_k, app_n):
+        return f"NOT WHAT THE APP SAW: it had K = {app_k}, N = {app_n}. The files or the categories differ."
+    if sha256 != app_sha256:
+        return "K and N are those that the app saw, but the bytes of the files are not: compare the numbers."
+    return "The files, K and N are those that the app saw."

@@ -1,0 +1,65 @@
+"""The numbers of a page, printed and saved."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from rr_core.plain_text import csv_columns
+
+TOP = 20  # rows printed
+
+
+@dataclass(frozen=True, eq=False)
+class Recomputed:
+    """The numbers of a page.
+
+    Attributes:
+        numbers: by what they are.
+        table: columns of equal length by name, as in the page's file of data.
+        first: rows to print; None for the first TOP.
+    """
+
+    numbers: Mapping[str, Any]
+    table: Mapping[str, Any]
+    first: Sequence[int] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.table.values())))
+
+    def __str__(self) -> str:
+        """The numbers, one per line, and some rows of the table as CSV."""
+        out = io.StringIO()
+        first = range(min(TOP, self.n_rows)) if self.first is None else self.first
+        self._write(out, first)
+        numbers = "".join(f"{name} = {plain(value)}\n" for name, value in self.numbers.items())
+        return f"{numbers}{out.getvalue()}({len(first)} of {self.n_rows} rows)"
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole table as CSV, at full precision; no name can run as a formula in a spreadsheet."""
+        # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
+        ascii_only = all(map(str.isascii, map(str, self.table.get("category", ()))))
+        with open(path, "w", newline="", encoding="utf-8" if ascii_only else "utf-8-sig") as file:
+            self._write(file, range(self.n_rows))
+
+    def _write(self, out: TextIO, rows: Iterable[int]) -> None:
+        columns = csv_columns({name: plain(column) for name, column in self.table.items()})
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([column[i] for column in columns.values()] for i in rows)
+
+
+def plain(value: Any) -> Any:
+    """The same as Python's own numbers, whose text has every digit."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    return value
