@@ -24,7 +24,7 @@ from rr_core.metrics import (
 )
 from rr_core.optimality import optimality_gap, update_factors
 from rr_core.populations import Population, zipf
-from rr_core.recompute import Recomputed, recompute
+from rr_core.recompute import recompute
 from rr_core.scenario import PRESETS, Draw, Preset, Scenario
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "Population",
     "Preset",
     "RandomizedResponse",
-    "Recomputed",
     "Scenario",
     "collinearity",
     "ibu",

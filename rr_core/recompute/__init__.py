@@ -1,11 +1,8 @@
 """What a page of the app shows, computed again from the page's link: what a downloaded script calls.
 
-    result    the numbers and the table, printed and saved
-    pages     the pages about a scenario
-    reports   the page about collected reports
-
->>> print(recompute("/estimators?dist=zipf&k=3&s=1&eps=2&n=1000&seed=5").table["mle_star"].round(3))
-[0.547 0.286 0.167]
+result    the numbers and the table, printed and saved
+pages     the pages about a scenario
+reports   the page about collected reports
 """
 
 from __future__ import annotations
@@ -16,8 +13,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from rr_core.recompute.result import Recomputed
-
-__all__ = ["Recomputed", "recompute"]
 
 
 def recompute(link: str, files: Sequence[str | Path] = (), **settings: Any) -> Recomputed:
@@ -33,6 +28,9 @@ def recompute(link: str, files: Sequence[str | Path] = (), **settings: Any) -> R
     Raises:
         OSError: a file that is not there.
         ValueError: in one plain sentence: a link that has no numbers or a value that cannot be, or an unreadable file.
+
+    >>> print(recompute("/estimators?dist=zipf&k=3&s=1&eps=2&n=1000&seed=5").table["mle_star"].round(3))
+    [0.547 0.286 0.167]
     """
     address = urlsplit(link)
     page, query = address.path.strip("/").rpartition("/")[2], dict(parse_qsl(address.query))

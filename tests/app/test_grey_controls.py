@@ -13,11 +13,12 @@ import pytest
 from pages._ui import sidebar
 from pages._ui.experiments.settings import CELLS
 from pages._ui.parts import Parts
-from pages._ui.protocols import channel, over_time, posterior, unary
+from pages._ui.protocols import channel, over_time
 from rr_core import Scenario
 from rr_core.metrics import Users
 from rr_core.plan.targets import KINDS
 from rr_core.populations import TABLES, UPLOAD
+from rr_core.protocols import settings
 from tests import LENGTHY
 from tests.app.opening import FILES, charts, dials, opened
 from tests.sentences import holds, recomputes
@@ -52,9 +53,9 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 
 CHOICES: dict[tuple[str, str], list[str]] = {
-    ("protocols", "channel"): [f"channel={design}" for design in channel.DESIGNS],
-    ("protocols", "unary"): [f"bits={encoding}" for encoding in unary.ENCODINGS],
-    ("protocols", "posterior"): [f"prior={prior}" for prior in posterior.NAMES],
+    ("protocols", "channel"): [f"channel={design}" for design in settings.DESIGNS],
+    ("protocols", "unary"): [f"bits={encoding}" for encoding in settings.ENCODINGS],
+    ("protocols", "posterior"): [f"prior={prior}" for prior in settings.PRIOR_NAMES],
     ("protocols", "time"): [f"schemes={scheme}" for scheme in over_time.NAMES],
     ("protocols", "compare"): [""],
 }

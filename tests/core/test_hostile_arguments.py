@@ -273,7 +273,17 @@ INSIDE = {
     ),
     *("plain_text.plain", "ibu.starts.parse_weights"),  # of texts
     *("experiments.storage.from_columns", "scenario.Scenario.collect", "ibu.path.batch_levels"),
-    "plan.targets.Target.met_by",
+    *(
+        "plan.settings.value_range",
+        "plan.settings.PlanSettings.fitted",
+        "plan.settings.PlanSettings.from_query",
+    ),
+    *(
+        f"protocols.settings.{name}"
+        for name in ("ChannelSettings.channel", "TimeSettings.first", "TimeSettings.scheme")
+    ),
+    *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
+    *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
     "repeats.largest_lead_of_chance",
 }
 
