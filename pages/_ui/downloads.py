@@ -20,6 +20,15 @@ from rr_core.plain_text import csv_columns
 from rr_core.populations import UPLOAD
 from rr_core.script import script
 
+_TYPES = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "parquet": "application/octet-stream",
+    "py": "text/x-python",
+    "txt": "text/plain",
+}
+
 
 def row(
     work: Work,
@@ -42,30 +51,26 @@ def row(
     if held is not None and work.draw.scenario.dist == UPLOAD:
         uploaded, settings = [held.file_name], {"upload": held.reading, **settings}
     address = link.relative()
-    files: tuple[tuple[str, Callable[[], bytes | str], str, str], ...] = (
-        ("Download data (CSV)", data or partial(data_csv, work), "csv", "text/csv"),
-        ("Download chart (HTML)", lambda: chart_html(chart), "html", "text/html"),
-        (
+    with st.grid(3):
+        if data is None and truth.hidden():
+            truth.reveal_first_button(f"{name}_reveal")
+        else:
+            button("Download data (CSV)", data or partial(data_csv, work), f"{name}.csv", f"{name}_csv")
+        button("Download chart (HTML)", lambda: chart_html(chart), f"{name}.html", f"{name}_html")
+        button(
             "Download script (Python)",
             lambda: script(address, uploaded, **settings),
-            "py",
-            "text/x-python",
-        ),
-    )
-    with st.grid(3):
-        for label, make, ending, mime in files:
-            if data is None and ending == "csv" and truth.hidden():
-                truth.reveal_first_button(f"{name}_reveal")
-                continue
-            st.download_button(
-                label,
-                make,
-                f"{name}.{ending}",
-                mime,
-                on_click="ignore",
-                key=f"{name}_{ending}",
-                width="stretch",
-            )
+            f"{name}.py",
+            f"{name}_py",
+        )
+
+
+def button(
+    label: str, make: Callable[[], bytes | str], file: str, key: str, *, width: Any = "stretch", **how: Any
+) -> None:
+    """A button for a file, which is made when it is pressed, without a rerun."""
+    mime = _TYPES[file.rpartition(".")[2]]
+    st.download_button(label, make, file, mime, on_click="ignore", key=key, width=width, **how)
 
 
 def data_csv(work: Work) -> bytes:

@@ -11,7 +11,7 @@ without a word, and the two widgets of one quantity fight over it.)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -20,8 +20,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
-from rr_core import limits
-from rr_core.parameters import Choice
+from rr_core import limits, parameters
+from rr_core.parameters import Choice, Parameter
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
 from server import sessions
@@ -96,6 +96,35 @@ class Binding(Generic[T]):
     def _held(self) -> tuple[Any, tuple[str, ...]]:
         held: tuple[Any, tuple[str, ...]] = st.session_state.get(self.key, (self.default, ()))
         return held
+
+
+def binding_of_parameters(
+    key: str,
+    every: Sequence[Parameter],
+    first: T,
+    read: Callable[[Mapping[str, str]], tuple[T, tuple[str, ...]]] | None = None,
+    write: Callable[[T], Mapping[str, str | None]] | None = None,
+) -> Binding[T]:
+    """Settings that stay as they are where an address has none of these parameters.
+
+    Args:
+        key: in the session's state.
+        every: parameters of the settings.
+        first: the default.
+        read, write: as in `Binding`; else each parameter by itself, where it is not as in ``first``.
+    """
+
+    def changed(settings: T) -> dict[str, str | None]:
+        before = parameters.write(every, first)
+        now = parameters.write(every, settings)
+        return {name: None if text == before[name] else text for name, text in now.items()}
+
+    def given(query: Mapping[str, str]) -> tuple[T, tuple[str, ...]] | None:
+        if query.keys().isdisjoint(one.parameter for one in every):
+            return None
+        return parameters.read(every, query, first) if read is None else read(query)
+
+    return Binding(key, first, given, write or changed)
 
 
 def binding_of_choice(key: str, choice: Choice[str], first: str) -> Binding[str]:

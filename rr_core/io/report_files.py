@@ -90,7 +90,7 @@ def script(results: Results) -> str:
         replicates=0 if test is None else test.done,
         seed=SEED,
         search_epsilon=simulated is not None and simulated.plausible is not None,
-        seen=(mechanism.k, used.n, reports.sha256),
+        sha256=reports.sha256,
     )
 
 

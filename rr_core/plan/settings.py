@@ -47,6 +47,9 @@ def value_range(kind: Kind, k: int = K_MAX) -> Number:
     return Number("value", "value", "target in % of users", TARGET_MIN, kind.high * PERCENT, False)
 
 
+PARAMETERS: tuple[Parameter, ...] = (_KIND, value_range(KINDS["rmse"]), *_OTHERS)
+
+
 @dataclass(frozen=True)
 class PlanSettings:
     """The page's own settings; those shared by all pages are in the `Scenario`.

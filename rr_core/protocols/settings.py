@@ -64,18 +64,13 @@ class PriorSettings:
 
 _KIND = Choice("kind", "prior", "prior", PRIOR_NAMES)
 OWN_PRIOR = Number("own", "alpha", "parameter of the prior", 0.01, 1000.0, False)
+PRIOR_PARAMETERS = (_KIND, OWN_PRIOR)
 
 
-def read_prior(query: Mapping[str, str]) -> tuple[PriorSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint((_KIND.parameter, OWN_PRIOR.parameter)):
-        return None
-    return parameters.read((_KIND, OWN_PRIOR), query, PriorSettings())
-
-
-def write_prior(settings: PriorSettings) -> dict[str, str | None]:
+def write_prior(settings: PriorSettings) -> dict[str, str]:
     if settings == PriorSettings():
         return {}
-    return {**parameters.write((_KIND, OWN_PRIOR) if settings.kind == "own" else (_KIND,), settings)}
+    return parameters.write(PRIOR_PARAMETERS if settings.kind == "own" else (_KIND,), settings)
 
 
 @dataclass(frozen=True)
@@ -137,26 +132,28 @@ CHANNEL_NUMBERS = {
 }
 
 
-def read_channel(
-    query: Mapping[str, str], matrix: tuple[Parameter, ...] = ()
-) -> tuple[ChannelSettings, tuple[str, ...]] | None:
+CHANNEL_PARAMETERS: tuple[Parameter, ...] = (
+    _DESIGN,
+    *(one for several in CHANNEL_NUMBERS.values() for one in several),
+)
+
+
+def read_channel(query: Mapping[str, str], *matrix: Parameter) -> tuple[ChannelSettings, tuple[str, ...]]:
     """The settings of a link; ``matrix`` describes the typed table of one's own, where that is read."""
     of_design = {**CHANNEL_NUMBERS, "own": matrix}
-    every = (_DESIGN, *(one for several in of_design.values() for one in several))
-    if query.keys().isdisjoint(one.parameter for one in every):
-        return None
     # A link with nothing but the settings of a channel is about that channel.
     named = [design for design, own in of_design.items() if any(one.parameter in query for one in own)]
     inferred = _DESIGN.parameter not in query and named
-    return parameters.read(every, query, ChannelSettings(named[0]) if inferred else ChannelSettings())
+    default = ChannelSettings(named[0]) if inferred else ChannelSettings()
+    return parameters.read((*CHANNEL_PARAMETERS, *matrix), query, default)
 
 
-def write_channel(settings: ChannelSettings, matrix: tuple[Parameter, ...] = ()) -> dict[str, str | None]:
+def write_channel(settings: ChannelSettings, *matrix: Parameter) -> dict[str, str]:
     """The parameters of a link to the settings."""
     if settings == ChannelSettings():
         return {}
     own = matrix if settings.design == "own" else CHANNEL_NUMBERS.get(settings.design, ())
-    return {**parameters.write((_DESIGN, *own), settings)}
+    return parameters.write((_DESIGN, *own), settings)
 
 
 @dataclass(frozen=True)
@@ -223,20 +220,9 @@ def most_common(shares: Array) -> NDArray[np.intp]:
 
 
 SEVERAL_SCHEMES = Several("schemes", "schemes", "schemes", SCHEMES_IN_ORDER)
-_TIME = (
+TIME_PARAMETERS = (
     SEVERAL_SCHEMES,
     Number("days", "days", "number of days", 1, MOST_DAYS, True),
     Number("day", "day", "share of ε in one report in %", 5, 95, False),
     Number("every", "change", "days until a value changes", 0, MOST_DAYS, True),
 )
-
-
-def read_time(query: Mapping[str, str]) -> tuple[TimeSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint(one.parameter for one in _TIME):
-        return None
-    return parameters.read(_TIME, query, TimeSettings())
-
-
-def write_time(settings: TimeSettings) -> dict[str, str | None]:
-    written, first = parameters.write(_TIME, settings), parameters.write(_TIME, TimeSettings())
-    return {name: None if text == first[name] else text for name, text in written.items()}

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from rr_core import parameters
 from rr_core.comparison import compare, estimates_table
 from rr_core.ibu import Start, ibu_path, log_spaced
 from rr_core.ibu.costs import records_per_decade
@@ -24,17 +25,18 @@ from rr_core.protocols.settings import (
     DRAWS,
     ENCODING,
     FIRST_ENCODING,
-    ChannelSettings,
+    PRIOR_PARAMETERS,
+    TIME_PARAMETERS,
     PriorSettings,
     TimeSettings,
     most_common,
     read_channel,
-    read_prior,
-    read_time,
 )
-from rr_core.recompute.result import Recomputed
+from rr_core.recompute.result import Recomputed, same_file
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+
+T = TypeVar("T")
 
 
 def of_page(
@@ -49,8 +51,7 @@ def of_page(
     name = f"protocols/{query.get('part', 'channel')}" if page == "protocols" else page
     if name not in PAGES:
         raise ValueError(f"/{name} has no numbers to compute again; these have: {', '.join(PAGES)}.")
-    scenario, notes = Scenario.from_query(query)
-    _refuse(notes)
+    scenario = _valid(*Scenario.from_query(query))
     population, told = _uploaded(files, **upload or {}) if scenario.dist == UPLOAD else (None, {})
     found = PAGES[name](scenario.draw(population), query, **settings)
     return Recomputed({**told, **found.numbers}, found.table)
@@ -59,16 +60,15 @@ def of_page(
 def _uploaded(
     files: Sequence[str | Path], *, sha256: str = "", **reading: Any
 ) -> tuple[Population, dict[str, str]]:
-    """The population of a file, and a sentence where it is another file than the app's."""
+    """The population of a file, and `same_file`."""
     from rr_core.io import Source, read_distribution
 
     if len(files) != 1:
         raise ValueError("The link is about an uploaded distribution: pass its file.")
     source = Source.of(files[0])
     read = read_distribution(bytes(source.data), source.name, **reading)
-    other = sha256 not in ("", read.sha256)
-    sentence = "its bytes are not those that the app saw: compare the numbers."
-    return Population.from_weights(read.weights, list(read.labels)), {source.name: sentence} if other else {}
+    population = Population.from_weights(read.weights, list(read.labels))
+    return population, same_file(source.name, read.sha256, sha256)
 
 
 def _estimates(draw: Draw, _: Mapping[str, str]) -> Recomputed:
@@ -98,7 +98,7 @@ def _channel(
     draw: Draw, query: Mapping[str, str], *, matrix: Any = None, names: Sequence[str] | None = None
 ) -> Recomputed:
     """``matrix`` and ``names``: a table of one's own, and the names of its rows, if any."""
-    settings = _settings(read_channel(query), ChannelSettings())
+    settings = _valid(*read_channel(query))
     if matrix is None and (settings.design == "own" or ("matrix" in query and "channel" not in query)):
         raise ValueError("A table of one's own is not in the link alone: pass it as matrix.")
     if matrix is None:
@@ -119,8 +119,7 @@ def _channel(
 
 
 def _unary(draw: Draw, query: Mapping[str, str]) -> Recomputed:
-    encoding, note = ENCODING.parse(query.get(ENCODING.parameter, FIRST_ENCODING), FIRST_ENCODING)
-    _refuse([note] if note else [])
+    encoding = _valid(*ENCODING.parse(query.get(ENCODING.parameter, FIRST_ENCODING), FIRST_ENCODING))
     protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
     found = collect_unary(protocol, draw.true_counts, draw.scenario.stream(Stream.UNARY))
     numbers = {} if found.mle is None else {"certificate of MLE": found.mle.gap}
@@ -128,14 +127,20 @@ def _unary(draw: Draw, query: Mapping[str, str]) -> Recomputed:
 
 
 def _posterior(draw: Draw, query: Mapping[str, str]) -> Recomputed:
-    settings, rng = _settings(read_prior(query), PriorSettings()), draw.scenario.stream(Stream.POSTERIOR)
+    settings, rng = (
+        _valid(*parameters.read(PRIOR_PARAMETERS, query, PriorSettings())),
+        draw.scenario.stream(Stream.POSTERIOR),
+    )
     found = summarise_posterior(draw.counts, draw.mechanism, settings.parameter, DRAWS, rng)
     table = {"category": draw.categories, "mean": found.mean, "low": found.low, "high": found.high}
     return Recomputed({"parameter of the prior": settings.parameter}, table)
 
 
 def _over_time(draw: Draw, query: Mapping[str, str]) -> Recomputed:
-    settings, shares = _settings(read_time(query), TimeSettings()), draw.population.probabilities
+    settings, shares = (
+        _valid(*parameters.read(TIME_PARAMETERS, query, TimeSettings())),
+        draw.population.probabilities,
+    )
     if query.get("truth") == "hidden":
         shares = np.full(shares.size, 1 / shares.size)
     prior = shares[most_common(shares)]
@@ -145,9 +150,8 @@ def _over_time(draw: Draw, query: Mapping[str, str]) -> Recomputed:
 
 def _plan(draw: Draw, query: Mapping[str, str], *, delta: float = 1e-6) -> Recomputed:
     scenario = draw.scenario
-    k, (settings, notes) = scenario.k, PlanSettings.from_query(query, scenario.k)
-    _refuse(notes)
-    settings, users = settings.fitted(k), settings.users
+    k, settings = scenario.k, _valid(*PlanSettings.from_query(query, scenario.k))
+    users = settings.users
     guess = Guess.of(k, None if settings.worst_case else draw.population.probabilities)
     plan = make_plan(settings, k, scenario.epsilon, scenario.n, guess)
     now = shuffling.shuffled(plan.epsilon, plan.n, delta)
@@ -184,14 +188,8 @@ PAGES: dict[str, Callable[..., Recomputed]] = {
 }
 
 
-def _settings(read: tuple[Any, Sequence[str]] | None, default: Any) -> Any:
-    """The settings that were read from the link, or the default ones where it has none."""
-    if read is None:
-        return default
-    _refuse(read[1])
-    return read[0]
-
-
-def _refuse(notes: Sequence[str]) -> None:
+def _valid(settings: T, notes: str | Sequence[str]) -> T:
+    """The settings of a link, none of which had to be changed."""
     if notes:
-        raise ValueError(" ".join(notes))
+        raise ValueError(notes if isinstance(notes, str) else " ".join(notes))
+    return settings

@@ -12,7 +12,7 @@ import numpy as np
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.recompute.result import TOP, Recomputed
+from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
@@ -44,7 +44,7 @@ def _k_rr(
     replicates: int = 0,
     seed: int = 0,
     search_epsilon: bool = False,
-    seen: tuple[int, int, str] | None = None,
+    sha256: str = "",
 ) -> Recomputed:
     """Collected reports of k-RR.
 
@@ -57,7 +57,7 @@ def _k_rr(
         level, users: of `analyse`.
         replicates, seed: simulated collections for the test of epsilon, 0 for none.
         search_epsilon: whether to look for the smallest plausible epsilon.
-        seen: K, N and digest of the files, as the app had them.
+        sha256: of the files that the app had.
     """
     from rr_core.io import AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
 
@@ -73,6 +73,7 @@ def _k_rr(
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     found = analyse(counts, mechanism, level, users=users)
     numbers: dict[str, Any] = {
+        **same_file("the files", read.sha256, sha256),
         "K": k,
         "N": collected.total,
         "epsilon": mechanism.epsilon,
@@ -80,8 +81,6 @@ def _k_rr(
         "q": mechanism.q,
         "reports outside the domain, left out": collected.outside_total,
     }
-    if seen is not None:
-        numbers["files"] = _as_seen(k, collected.total, read.sha256, *seen)
     rejected = False
     if replicates:
         tested = fit_test(counts, mechanism, replicates, seed=seed)
@@ -164,12 +163,3 @@ _WAYS: dict[str, Callable[..., Recomputed]] = {
 
 def _fit(found: OtherAnalysis) -> dict[str, Any]:
     return {"epsilon": found.epsilon, "fit": found.fit, "certificate": found.certificate}
-
-
-def _as_seen(k: int, n: int, sha256: str, app_k: int, app_n: int, app_sha256: str) -> str:
-    """Whether this is what the app saw."""
-    if (k, n) != (app_k, app_n):
-        return f"NOT WHAT THE APP SAW: it had K = {app_k}, N = {app_n}. The files or the categories differ."
-    if sha256 != app_sha256:
-        return "K and N are those that the app saw, but the bytes of the files are not: compare the numbers."
-    return "The files, K and N are those that the app saw."

@@ -56,6 +56,12 @@ class Recomputed:
         writer.writerows([column[i] for column in columns.values()] for i in rows)
 
 
+def same_file(name: str, sha256: str, of_app: str) -> dict[str, str]:
+    """Whether the bytes are those that the app saw; nothing where ``of_app`` is "", for nobody knows."""
+    told = "as the app saw" if sha256 == of_app else "NOT the bytes that the app saw: compare the numbers."
+    return {name: told} if of_app else {}
+
+
 def plain(value: Any) -> Any:
     """The same as Python's own numbers, whose text has every digit."""
     if isinstance(value, np.ndarray | np.generic):

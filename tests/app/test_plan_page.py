@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from pages._ui.plan import sentences
-from pages._ui.plan.downloads import summary
+from pages._ui.plan.downloads import map_csv, summary
 from pages._ui.plan.results import map_ranges
 from pages._ui.plan.sections import replicates, simulated_points
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
-from rr_core.io.plan import map_csv
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
 from rr_core.plan.answer import make_plan, rounded_up

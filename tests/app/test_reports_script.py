@@ -21,8 +21,7 @@ import pytest
 from rr_core.io import AllSeen, Listed, Names, Size, read_list, report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_cell
-from rr_core.recompute.reports import _as_seen
-from rr_core.recompute.result import plain
+from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
@@ -82,12 +81,12 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
     check_table(lines[start:-2], found, top)
     told = dict(line.split(" = ", 1) for line in lines[:start])
     expected: dict[str, object] = {
+        "the files": "as the app saw",
         "K": mechanism.k,
         "N": found.used.n,
         "epsilon": mechanism.epsilon,
         "p": mechanism.p,
         "q": mechanism.q,
-        "files": "The files, K and N are those that the app saw.",
         "reports outside the domain, left out": found.used.collected.outside_total,
     }
     rejected = simulated is not None and simulated.fit.rejects(0.05)
@@ -238,11 +237,9 @@ def test_script_holds_names_as_literals_only():
 
 
 def test_other_reports_than_the_apps_are_pointed_out():
-    assert _as_seen(2, 9, "x", 2, 9, "x") == "The files, K and N are those that the app saw."
-    assert "but the bytes of the files are not" in _as_seen(2, 9, "y", 2, 9, "x")
-    for k, n in ((3, 9), (2, 8)):
-        told = _as_seen(k, n, "x", 2, 9, "x")
-        assert told.startswith("NOT WHAT THE APP SAW: it had K = 2, N = 9.")
+    assert same_file("the files", "x", "") == {}
+    assert same_file("the files", "x", "x") == {"the files": "as the app saw"}
+    assert same_file("the files", "y", "x")["the files"].startswith("NOT the bytes that the app saw")
 
 
 def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):

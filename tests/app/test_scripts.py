@@ -29,7 +29,7 @@ from pages._ui.ibu.results import record_csv
 from pages._ui.protocols import channel, over_time, posterior, unary
 from pages._ui.upload import reading
 from pages._ui.work import Work
-from rr_core import Population, Scenario, recompute
+from rr_core import Population, Scenario, parameters, recompute
 from rr_core.comparison import compare
 from rr_core.figures.inv_negatives import inv_with_negatives
 from rr_core.figures.view import bars, natural_order
@@ -43,10 +43,10 @@ from rr_core.protocols.settings import (
     DESIGNS,
     DRAWS,
     SCHEMES_IN_ORDER,
+    TIME_PARAMETERS,
     ChannelSettings,
     TimeSettings,
     write_channel,
-    write_time,
 )
 from rr_core.recompute.pages import PAGES
 from rr_core.script import script
@@ -177,7 +177,13 @@ SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], 
     ("protocols/posterior", EXAM, {}, {}, partial(posterior_csv, 0.5)),
     ("protocols/posterior", EXAM, {"prior": "own", "alpha": "3.25"}, {}, partial(posterior_csv, 3.25)),
     *(
-        ("protocols/time", one, write_time(TIMES), {}, partial(over_time_csv, one, TIMES))
+        (
+            "protocols/time",
+            one,
+            parameters.write(TIME_PARAMETERS, TIMES),
+            {},
+            partial(over_time_csv, one, TIMES),
+        )
         for one in (EXAM, LARGE)
     ),
 ]

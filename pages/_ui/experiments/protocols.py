@@ -10,10 +10,10 @@ from typing import Any, cast
 import streamlit as st
 
 from pages._ui import chart, guidance, long_run
+from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_parameters
 from pages._ui.safe_text import starred
-from rr_core import parameters
 from rr_core.experiments.protocol_claims import SIMILAR, Sentence, against_inv_p, sentences
 from rr_core.experiments.protocols import (
     JEFFREYS,
@@ -82,19 +82,7 @@ _N = Number("n", "run_n", "number of users of the new run", 10, 1_000_000, True)
 _PARAMETERS = (_FIGURE, _TRUTH, _ENCODING, _VIEW, _PROTOCOL, _K, _EPSILON, _N)
 
 
-def _read(query: Mapping[str, str]) -> tuple[ProtocolSettings, tuple[str, ...]] | None:
-    if query.keys().isdisjoint(one.parameter for one in _PARAMETERS):
-        return None
-    return parameters.read(_PARAMETERS, query, ProtocolSettings())
-
-
-def _write(settings: ProtocolSettings) -> dict[str, str | None]:
-    written = parameters.write(_PARAMETERS, settings)
-    first = parameters.write(_PARAMETERS, ProtocolSettings())
-    return {name: None if text == first[name] else text for name, text in written.items()}
-
-
-SETTINGS: Binding[ProtocolSettings] = Binding("_exp_protocols", ProtocolSettings(), _read, _write)
+SETTINGS = binding_of_parameters("_exp_protocols", _PARAMETERS, ProtocolSettings())
 
 
 def section() -> None:
@@ -109,14 +97,8 @@ def section() -> None:
     chart.show(error_curves(rows, against_inv_p(rows, stored()), settings.shown == "ratio"), "exp_protocols")
     _verdicts()
     _run_anew()
-    st.download_button(
-        "Download data (CSV)",
-        partial(_csv, rows),
-        "protocols.csv",
-        "text/csv",
-        on_click="ignore",
-        key="exp_protocols_csv",
-    )
+    data = partial(_csv, rows)
+    button("Download data (CSV)", data, "protocols.csv", "exp_protocols_csv", width="content")
 
 
 def _widgets() -> ProtocolSettings:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from pages._ui import chart, guidance, link
+from pages._ui.downloads import button
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
@@ -465,17 +467,10 @@ def file_downloads(view: SweepView) -> None:
     if result.cells:
         name = f"sweep_{view.key}"
         with st.container(horizontal=True):
-            for label, make, ending, mime in (
-                (
-                    "Sweep (Parquet)",
-                    lambda: files.parquet_file(result),
-                    "parquet",
-                    "application/octet-stream",
-                ),
-                ("Sweep (CSV)", lambda: files.csv_file(result), "csv", "text/csv"),
-            ):
-                st.download_button(
-                    label, make, f"{name}.{ending}", mime, on_click="ignore", key=f"exp_{ending}", width=200
+            for label, make in (("Parquet", files.parquet_file), ("CSV", files.csv_file)):
+                ending = label.lower()
+                button(
+                    f"Sweep ({label})", partial(make, result), f"{name}.{ending}", f"exp_{ending}", width=200
                 )
         st.caption(
             "One row per cell and estimate: means with their standard errors, quantiles over the collections, who was "

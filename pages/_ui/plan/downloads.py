@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from markupsafe import Markup
@@ -20,12 +21,13 @@ from pages._ui.plan import sentences
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import number
-from rr_core.io import plan as plan_files
+from rr_core.io.csv_files import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
 from rr_core.plan.answer import Plan
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.shuffling import shuffled
+from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 
 
@@ -47,18 +49,37 @@ class SummarySection(NamedTuple):
 def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
     """The button of the summary in a row of its own, then those of data, chart and script."""
     st.subheader("Take it with you")
-    st.download_button(
+    downloads.button(
         "One-page summary (HTML)",
         lambda: summary(plan, population_name(work), delta, f"{datetime.now(UTC):%Y-%m-%d}"),
         "plan_summary.html",
-        "text/html",
-        on_click="ignore",
-        key="plan_summary",
+        "plan_summary",
         type="primary",
+        width="content",
     )
     target = plan.target or plan.settings.target
-    data = partial(plan_files.map_csv, landscape, target)
+    data = partial(map_csv, landscape, target)
     downloads.row(work, figure, "plan", data, delta=delta)
+
+
+def map_csv(landscape: Landscape, target: Target) -> bytes:
+    """One row per cell of the map that is worked out, not interpolated: epsilon, how many users, and what is achieved
+    there, with its unit, which quantity it is, and the probability that is promised for it (empty for an average)."""
+    exact = ~landscape.interpolated
+    epsilons, users = (axis[exact] for axis in np.meshgrid(landscape.epsilons, landscape.users))
+    about = target.about
+    named = f", {target.share:.10g} of users" if target.kind == "share" else ""
+    promised = about.has_confidence and target.kind != "top"
+    return csv_bytes(
+        {
+            "epsilon_nats": epsilons,
+            "n_users": users,
+            "achieved": landscape.values[exact],
+            "unit": np.full(users.size, about.unit),
+            "quantity": np.full(users.size, about.measure + named),
+            "probability": np.full(users.size, target.confidence if promised else ""),
+        }
+    )
 
 
 def population_name(work: Work) -> str:

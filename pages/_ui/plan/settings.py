@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
 
 from pages._ui import link
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.metrics import WHOSE
 from rr_core.plan.settings import (
@@ -16,6 +15,7 @@ from rr_core.plan.settings import (
     FINDS,
     GUESSES,
     KIND_LABELS,
+    PARAMETERS,
     PERCENT,
     SHARE,
     PlanSettings,
@@ -23,14 +23,12 @@ from rr_core.plan.settings import (
 )
 from rr_core.plan.targets import KINDS
 
-
-def _read(query: Mapping[str, str]) -> tuple[PlanSettings, tuple[str, ...]] | None:
-    silent = query.keys().isdisjoint(PlanSettings().to_query())
-    return None if silent else PlanSettings.from_query(query, link.current().k)
-
-
-SETTINGS = Binding(
-    "_plan_settings", PlanSettings(), _read, lambda settings: settings.fitted(link.current().k).to_query()
+SETTINGS = binding_of_parameters(
+    "_plan_settings",
+    PARAMETERS,
+    PlanSettings(),
+    lambda query: PlanSettings.from_query(query, link.current().k),
+    lambda settings: settings.fitted(link.current().k).to_query(),
 )
 
 

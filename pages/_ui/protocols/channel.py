@@ -11,7 +11,7 @@ import streamlit as st
 from pages._ui import chart, dials, downloads, figure_controls, film, guidance, link, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_parameters
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.channel import (
@@ -34,6 +34,7 @@ from rr_core.protocols import Channel, ChannelCollection
 from rr_core.protocols.collection import collect, users_in_rows
 from rr_core.protocols.settings import (
     CHANNEL_NUMBERS,
+    CHANNEL_PARAMETERS,
     DESIGNS,
     EXAMPLE,
     ChannelSettings,
@@ -86,11 +87,12 @@ class _Matrix:
         return value
 
 
-SETTINGS: Binding[ChannelSettings] = Binding(
+SETTINGS = binding_of_parameters(
     "_channel_settings",
+    (*CHANNEL_PARAMETERS, _Matrix()),
     ChannelSettings(),
-    partial(read_channel, matrix=(_Matrix(),)),
-    partial(write_channel, matrix=(_Matrix(),)),
+    lambda query: read_channel(query, _Matrix()),
+    lambda settings: write_channel(settings, _Matrix()),
 )
 
 

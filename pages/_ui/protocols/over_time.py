@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pages._ui import chart, dials, downloads, figure_controls, guidance, link, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_parameters
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core._validate import Array
@@ -26,10 +26,9 @@ from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simul
 from rr_core.protocols.settings import (
     MOST_DAYS,
     SEVERAL_SCHEMES,
+    TIME_PARAMETERS,
     TimeSettings,
     most_common,
-    read_time,
-    write_time,
 )
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
@@ -41,7 +40,7 @@ _REPEATS = 40  # of the simulated errors
 _WRITTEN_OUT = 13.8  # exponents of e up to a million
 
 
-SETTINGS: Binding[TimeSettings] = Binding("_time_settings", TimeSettings(), read_time, write_time)
+SETTINGS = binding_of_parameters("_time_settings", TIME_PARAMETERS, TimeSettings())
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import streamlit as st
 from pages._ui import chart, dials, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
-from pages._ui.link import Binding
+from pages._ui.link import binding_of_parameters
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
@@ -19,7 +19,14 @@ from rr_core.figures.wording import listed
 from rr_core.io.csv_files import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
-from rr_core.protocols.settings import DRAWS, OWN_PRIOR, PRIOR_NAMES, PriorSettings, read_prior, write_prior
+from rr_core.protocols.settings import (
+    DRAWS,
+    OWN_PRIOR,
+    PRIOR_NAMES,
+    PRIOR_PARAMETERS,
+    PriorSettings,
+    write_prior,
+)
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from server import sessions
@@ -30,7 +37,7 @@ _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
 
 
-PRIOR: Binding[PriorSettings] = Binding("_prior_settings", PriorSettings(), read_prior, write_prior)
+PRIOR = binding_of_parameters("_prior_settings", PRIOR_PARAMETERS, PriorSettings(), write=write_prior)
 
 
 def section(page: Page) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 import streamlit as st
 
 from pages._ui import chart
-from pages._ui.downloads import chart_html
+from pages._ui.downloads import button, chart_html
 from pages._ui.reports.results import MOST_ROWS
 from pages._ui.safe_text import markdown
 from rr_core.figures.reports import of_other_protocol
@@ -213,26 +214,12 @@ def _csv(title: str, labels: Sequence[str], columns: dict[str, Any], source: str
 
 
 def downloads(analysed: Analysed, figure: go.Figure) -> None:
-    def csv() -> bytes:
-        return _csv("category", analysed.labels, _columns(analysed), analysed.source)
-
-    files: list[tuple[str, Callable[[], str | bytes], str, str]] = [
-        ("Download results (CSV)", csv, "reports.csv", "text/csv"),
-        ("Download chart (HTML)", lambda: chart_html(figure), "reports.html", "text/html"),
-        ("Download script (Python)", lambda: analysed.script, "reports.py", "text/x-python"),
-    ]
-    if analysed.reports is not None:
-        names, counts = analysed.reports
-        files.append(
-            (
-                "Download reports (CSV)",
-                lambda: _csv("report", names, {"reports": counts}, analysed.source),
-                "answers.csv",
-                "text/csv",
-            )
-        )
+    csv = partial(_csv, "category", analysed.labels, _columns(analysed), analysed.source)
     with st.grid(3):
-        for label, make, name, mime in files:
-            st.download_button(
-                label, make, name, mime, on_click="ignore", key=f"other_{name}", width="stretch"
-            )
+        button("Download results (CSV)", csv, "reports.csv", "other_reports.csv")
+        button("Download chart (HTML)", lambda: chart_html(figure), "reports.html", "other_reports.html")
+        button("Download script (Python)", lambda: analysed.script, "reports.py", "other_reports.py")
+        if analysed.reports is not None:
+            names, counts = analysed.reports
+            answers = partial(_csv, "report", names, {"reports": counts}, analysed.source)
+            button("Download reports (CSV)", answers, "answers.csv", "other_answers.csv")

@@ -3,7 +3,7 @@ was left out, how well intervals and test do, and the files to download."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,6 +14,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages._ui import chart, state, view_picker
+from pages._ui.downloads import button
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from pages._ui.safe_text import markdown
@@ -392,29 +393,17 @@ def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> None:
     """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
     verdict = sentences.advice(results)[0]
-    buttons = (
-        ("Table (CSV)", lambda: report_files.csv_file(results), "results.csv", "text/csv"),
-        (
-            "Table (Parquet)",
-            lambda: report_files.parquet_file(results, verdict),
-            "results.parquet",
-            "application/octet-stream",
-        ),
-        (
-            "Everything (JSON)",
-            lambda: report_files.json_file(results, verdict, _now()),
-            "results.json",
-            "application/json",
-        ),
-        ("Report (HTML)", lambda: _html_report(results, choice, figures), "report.html", "text/html"),
-        ("Script (Python)", lambda: report_files.script(results), "recompute.py", "text/x-python"),
-        ("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt", "text/plain"),
+    buttons: tuple[tuple[str, Callable[[], bytes | str], str], ...] = (
+        ("Table (CSV)", lambda: report_files.csv_file(results), "results.csv"),
+        ("Table (Parquet)", lambda: report_files.parquet_file(results, verdict), "results.parquet"),
+        ("Everything (JSON)", lambda: report_files.json_file(results, verdict, _now()), "results.json"),
+        ("Report (HTML)", lambda: _html_report(results, choice, figures), "report.html"),
+        ("Script (Python)", lambda: report_files.script(results), "recompute.py"),
+        ("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"),
     )
     with st.grid(3, min_column_width=150):
-        for label, make, name, mime in buttons:
-            st.download_button(
-                label, make, name, mime, on_click="ignore", key=f"reports_{name}", width="stretch"
-            )
+        for label, make, name in buttons:
+            button(label, make, name, f"reports_{name}")
     st.caption(
         "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
