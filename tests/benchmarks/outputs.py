@@ -41,6 +41,9 @@ LINKS = (
     "/plan",
     "/plan?k=25&s=1.5&eps=2&n=8000&target=max&value=1&conf=95&find=eps&whose=fixed",
     "/plan?k=25&eps=2&target=share&share=20&value=1&conf=95&find=n&whose=sampled",
+    *(f"/protocols?k=12&n=2000&channel={design}" for design in ("k_rr", "warner", "geometric")),
+    "/protocols?channel=own&matrix=a 0.9 0.1;b 0.2 0.8",
+    *(f"/protocols?part={part}&k=8&n=500" for part in ("unary", "posterior", "time")),
     "/reference",
 )
 _FIGURES = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot => JSON.stringify(

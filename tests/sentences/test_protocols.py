@@ -30,6 +30,7 @@ from rr_core.protocols.laws import subset_size
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.prior_choice import DRAWS, prior_errors
+from rr_core.protocols.settings import DESIGNS, ENCODINGS, ChannelSettings
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
 from tests.sentences import recomputes
@@ -58,18 +59,18 @@ def upwards(true, part=0.11, rounding=2e-15):
 def channels(many):
     """Channels of every design of the page, and tables of one's own: square, wide, with zeros, telling nothing."""
     rng = np.random.default_rng(4)
-    built = [design for design in channel_page.DESIGNS if design != "own"]
+    built = [design for design in DESIGNS if design != "own"]
     for i in range(many):
         k = int(rng.integers(2, 8))
         epsilon = float(np.exp(rng.uniform(np.log(0.01), np.log(20))))
         ends = i < 4 * len(built)
-        settings = channel_page.ChannelSettings(
+        settings = ChannelSettings(
             built[i % len(built)],
             *(float(rng.choice([0.0, 50.0, 100.0]) if ends else rng.uniform(0, 100)) for _ in range(4)),
         )
         if i % 3:
             k = 2 if settings.design == "warner" else k
-            yield channel_page._build(settings, k, epsilon)[0]
+            yield settings.channel(k, epsilon)
             continue
         table = rng.dirichlet(np.full(k + int(rng.integers(0, 3)), rng.choice([0.3, 3.0])), size=k)
         if i % 4 == 0:
@@ -373,7 +374,7 @@ def test_whose_days_are_shown(many, monkeypatch):
 @recomputes(unary_page._explanation)
 def test_what_a_bit_is_and_how_sure_mle(many):
     for scenario in [*random_scenarios(many // 5, most=40), Scenario("zipf", 60, 1.0, 1.0, 10**6, 3)]:
-        for encoding in unary_page.ENCODINGS:
+        for encoding in ENCODINGS:
             scenario = Scenario(
                 scenario.dist, scenario.k, scenario.s, scenario.epsilon, min(scenario.n, 10**6), 1
             )
