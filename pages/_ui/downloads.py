@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import mimetypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,15 +20,6 @@ from rr_core.io.csv_files import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.populations import UPLOAD
 from rr_core.script import script
-
-_TYPES = {
-    "csv": "text/csv",
-    "html": "text/html",
-    "json": "application/json",
-    "parquet": "application/octet-stream",
-    "py": "text/x-python",
-    "txt": "text/plain",
-}
 
 
 def row(
@@ -66,11 +58,17 @@ def row(
 
 
 def button(
-    label: str, make: Callable[[], bytes | str], file: str, key: str, *, width: Any = "stretch", **how: Any
+    label: str,
+    file: bytes | str | Callable[[], bytes | str],
+    name: str,
+    key: str | None = None,
+    *,
+    width: Any = "stretch",
+    **how: Any,
 ) -> None:
-    """A button for a file, which is made when it is pressed, without a rerun."""
-    mime = _TYPES[file.rpartition(".")[2]]
-    st.download_button(label, make, file, mime, on_click="ignore", key=key, width=width, **how)
+    """A button for a file, which may be made when it is pressed, without a rerun."""
+    mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    st.download_button(label, file, name, mime, on_click="ignore", key=key, width=width, **how)
 
 
 def data_csv(work: Work) -> bytes:

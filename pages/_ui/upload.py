@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import link, state
+from pages._ui.downloads import button
 from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.style import number
@@ -53,9 +54,8 @@ def _choose() -> None:
     if not files:
         state.say_if_let_go()
         left, right, _ = st.columns([2, 1, 3])
-        left.download_button(
-            "Download an example file", EXAMPLE, "example.csv", "text/csv", on_click="ignore", width="stretch"
-        )
+        with left:
+            button("Download an example file", EXAMPLE, "example.csv")
         right.button("Cancel", on_click=state.close_upload, width="stretch")
         return
     try:

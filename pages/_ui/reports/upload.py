@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._ui import link, state
+from pages._ui.downloads import button
 from pages._ui.reports import session
 from pages._ui.reports.sentences import many, n_reports, truthful
 from pages._ui.safe_text import markdown
@@ -155,14 +156,7 @@ def _files() -> Sequence[state.File]:
             f"N = {scenario.n:,}: take its simulated reports."
         )
         st.button("Use simulated reports", on_click=session.simulate, width="stretch")
-        st.download_button(
-            "Download them as a file",
-            session.simulated_csv,
-            "reports.csv",
-            "text/csv",
-            on_click="ignore",
-            width="stretch",
-        )
+        button("Download them as a file", session.simulated_csv, "reports.csv")
     return state.chosen_files("reports_files")
 
 
