@@ -204,6 +204,13 @@ def test_no_page_has_a_script_without_a_test():
     assert {name for name, *_ in SCRIPTS} | {"plan"} == set(PAGES)
 
 
+def test_every_page_with_a_row_of_downloads_can_be_recomputed():
+    pages = ROOT / "pages"
+    offering = [path for path in pages.rglob("*.py") if "downloads.row(" in path.read_text("utf-8")]
+    topics = {path.relative_to(pages).with_suffix("").as_posix().removeprefix("_ui/") for path in offering}
+    assert {topic.partition("/")[0] for topic in topics} == {name.partition("/")[0] for name in PAGES}
+
+
 def test_a_script_is_a_dozen_lines():
     code = script(link_to("estimators", EXAM))
     assert len(code.strip().splitlines()) <= 14
