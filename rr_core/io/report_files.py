@@ -74,12 +74,7 @@ def script(results: Results) -> str:
     return recompute_script(
         "/your_reports",
         [file.name for file in reports.files],
-        reading={
-            "layout": reports.layout,
-            "category": reports.category_name,
-            "count": reports.count_name,
-            "has_header": reports.has_header,
-        },
+        reading=reports.reading,
         **domain,
         left_out=list(names.left_out),
         counted_as=dict(names.counted_as),

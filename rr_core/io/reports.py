@@ -153,6 +153,16 @@ class Reports:
     layout: Layout
     sha256: str
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Arguments by which `read_reports` reads the same columns again."""
+        return {
+            "layout": self.layout,
+            "category": self.category_name,
+            "count": self.count_name,
+            "has_header": self.has_header,
+        }
+
 
 @dataclass(frozen=True)
 class Shape:

@@ -129,15 +129,10 @@ def _one_report(draw: Draw, protocol: UnaryEncoding) -> None:
         st.caption(truth.note("one person's truth and reports"))
         return
     person = one_person(draw.true_counts, draw.mechanism, protocol, draw.scenario.stream(Stream.UNARY, 1))
-    names = _names(draw)
+    names = list(map(str, draw.categories))
     shown = [display(name, _LONGEST_NAME) for name in names]
     chart.show(one_report(person.debiased, person.debiased_bits, shown), "one_report")
     st.markdown(_in_words(person, names[person.truth]))
-
-
-def _names(draw: Draw) -> list[str]:
-    labels = draw.population.labels
-    return [str(i + 1) for i in range(draw.scenario.k)] if labels is None else list(labels)
 
 
 def _in_words(person: OnePerson, name: str) -> str:

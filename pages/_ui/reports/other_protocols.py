@@ -445,13 +445,7 @@ def _unary(level: float, users: Users) -> Analysed:
                 raise
             if read.bits is None:
                 read = _settled(read, found[0])
-        source, table = _source(*found), found[0]
-        reading = {
-            "layout": table.layout,
-            "category": table.category_name,
-            "count": table.count_name,
-            "has_header": table.has_header,
-        }
+        source, reading = _source(*found), found[0].reading
     n = read.n
     if n is None:
         with right:
@@ -527,16 +521,7 @@ def _analysed_bits(
         ):
             return analyse_unary(read.support, protocol, n, level, users, bits)
 
-    key = (
-        file.file_id,
-        tuple(reading.items()),
-        read.labels,
-        read.support.tobytes(),
-        protocol,
-        n,
-        level,
-        users,
-    )
+    key = (file.file_id, repr(reading), read.labels, read.support.tobytes(), protocol, n, level, users)
     result = state.cached("other_unary", key, analyse)
     ones = dict(zip(read.labels, read.support.tolist(), strict=True))
     again = script(
