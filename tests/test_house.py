@@ -123,3 +123,10 @@ def test_what_importing_a_whole_part_loads(part: str, unwanted: set[str]) -> Non
     loaded = set(run.stdout.split())
     assert "numpy" in loaded
     assert not loaded & unwanted
+
+
+def test_the_core_alone_does_not_load_what_single_pages_compute() -> None:
+    code = "import sys, rr_core; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    parts = {"rr_core.plan", "rr_core.protocols", "rr_core.reports", "rr_core.io", "rr_core.recompute.pages"}
+    assert not set(run.stdout.split()) & parts

@@ -188,10 +188,10 @@ def form(preview: Preview) -> str:
 
 
 def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
-    reading = sessions.held().get("latest_reading")
-    if reading is None:  # let go of since the page was drawn: it is read again
+    latest = sessions.held().get("latest_reading")
+    if latest is None:  # let go of since the page was drawn: it is read again
         return
-    read: Distribution = without(reading[1][0], leave_out)
+    read: Distribution = without(latest[1][0], leave_out)
     labels = [str(label) for label in read.labels]
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else _people(population.total)

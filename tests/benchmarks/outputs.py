@@ -65,7 +65,7 @@ def take(lab: Lab, folder: Path) -> None:
     """Save what one page shows and offers."""
     folder.mkdir(parents=True)
     main = lab.page.get_by_test_id("stMain")
-    closed = main.locator('[data-testid="stExpander"] details:not([open]) > summary')
+    closed = main.locator('[data-testid="stExpander"] details:not([open]) > summary').filter(visible=True)
     while closed.count():
         closed.first.click()
         lab.page.wait_for_timeout(300)
