@@ -167,7 +167,7 @@ def links(name: str) -> st.SearchStrategy[dict[str, str]]:
 
 
 def test_every_setting_of_every_page_is_tried() -> None:
-    makers = ("Binding", "binding_of_choice", "part_in_link", "Parts")
+    makers = ("Binding", "binding_of_choice", "binding_of_parameters", "part_in_link", "Parts")
     files = [_PAGES.parent / "home.py", *_PAGES.rglob("*.py")]
     assert sum(len(_calls(maker, path)) for maker in makers for path in files) == len(_BINDINGS)
     assert set(link._PARAMETERS) <= set(_PARAMETERS["what all pages carry"])
