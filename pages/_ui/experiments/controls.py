@@ -36,7 +36,7 @@ from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
-from server.workers import worker_count
+from server.jobs import worker_count
 
 _MOST_NAMED = 6
 

@@ -40,7 +40,6 @@ from rr_core.io.csv_files import csv_bytes
 from rr_core.metrics import Users
 from rr_core.parameters import Choice, Number
 from rr_core.protocols.collection import MOST_BITS
-from rr_core.simulate import Progress
 
 _RUN = "exp_protocols_run"
 _COLLECTIONS = 100  # as in the paper
@@ -255,7 +254,7 @@ def _run_anew() -> None:
 
 def _simulated(setting: Setting) -> None:
     if long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting):
-        work = partial(_measured, setting)
+        work = partial(measure, setting, _COLLECTIONS)
         long_run.run_with_progress(_RUN, setting, _COLLECTIONS, "collections", work, k=setting.k, shared=True)
     found: tuple[Errors, ...] | None = long_run.result(_RUN, setting)
     if found is None:
@@ -266,10 +265,6 @@ def _simulated(setting: Setting) -> None:
     if found[0].collections < _COLLECTIONS:
         long_run.stopped(found[0].collections, _COLLECTIONS, "collections")
     st.markdown(starred("\n".join(f"- **{WHOSE[row.truth]}.** {errors_in_words(row)}" for row in found)))
-
-
-def _measured(setting: Setting, progress: Progress) -> tuple[Errors, ...]:
-    return measure(setting, _COLLECTIONS, progress=progress)
 
 
 def _csv(rows: list[Errors]) -> bytes:

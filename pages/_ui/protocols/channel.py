@@ -280,7 +280,10 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
             if files:
                 file = files[0]
                 read = state.read_once(
-                    "channel", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
+                    "channel",
+                    file.file_id,
+                    [file],
+                    lambda: partial(read_matrix_file, file.bytes(), file.name),
                 )
                 return _noted(read)
             read = read_matrix(settings.matrix)

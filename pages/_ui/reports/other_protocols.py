@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -322,7 +323,7 @@ def _own(given: _Given) -> _Way:
     if files:
         file = files[0]
         read = state.read_once(
-            "other_matrix", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
+            "other_matrix", file.file_id, [file], lambda: partial(read_matrix_file, file.bytes(), file.name)
         )
     elif text.strip():
         read = read_matrix(text)
@@ -420,10 +421,10 @@ def _unary(level: float, users: Users) -> Analysed:
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
     file = files[0]
-    columns = state.read_once(
-        "unary", file.file_id, [file], lambda: (read_bit_columns(Source(file.name, file.bytes())),)
+    read = state.read_once(
+        "unary", file.file_id, [file], lambda: partial(read_bit_columns, Source(file.name, file.bytes()))
     )
-    read, reading = columns[0], ""
+    reading = ""
     if read is not None:
         named = ", ".join(f"“{plain(one, 40)}”" for one in read.columns[:_MOST_FORCED])
         more = len(read.columns) - _MOST_FORCED

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, get_args
 
 import pandas as pd
@@ -287,7 +288,7 @@ def _preview(file: state.File, has_header: bool | None) -> Preview:
         f"preview_{has_header}",
         about,
         [file],
-        lambda: inspect_reports(Source(file.name, file.bytes()), has_header=has_header),
+        lambda: partial(inspect_reports, Source(file.name, file.bytes()), has_header=has_header),
     )
 
 

@@ -1,0 +1,45 @@
+"""What the jobs of the tests do; workers import it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+
+def niceness() -> int:
+    """Of this thread."""
+    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+
+def steps(number, progress):
+    for step in range(1, number + 1):
+        time.sleep(0.02)
+        if progress(step):
+            return "stopped", step
+    return "finished", number
+
+
+def much():
+    return len(bytearray(2**30))
+
+
+def arrow():
+    import pyarrow as pa
+
+    return pa.allocate_buffer(2**30).size
+
+
+def death():
+    os._exit(3)
+
+
+def endless():
+    while True:
+        pass
+
+
+def until(path):
+    while not Path(path).exists():
+        time.sleep(0.02)
