@@ -41,7 +41,7 @@ _IDLE = 60.0  # seconds after which a worker that nobody needs ends, and gives i
 _BETWEEN_LOOKS = 0.05  # seconds between two looks at a job, and between two reports of its progress
 _PATIENCE = 10.0  # seconds that a job has to end once it is told to stop
 _AT_LEAST = 384 * 2**20  # bytes that every job may take
-_MUCH = 2**29  # bytes: a worker that a job let grow by more is replaced by another
+_LARGE = 2**28  # bytes: a worker that has more after a job is replaced by another
 
 
 class Lost(RuntimeError):
@@ -161,26 +161,39 @@ class _Call:
     named: dict[str, Any]
     reports: bool
 
-    def do(self) -> Any:
-        """The result; run by the worker, in a thread of its own where that has a priority of its own."""
+    def do(self) -> tuple[Any, bool]:
+        """The result, and whether the worker has become large; run by the worker, in a thread of its own where that has a
+        priority of its own."""
         named = self.named | ({"progress": _Reporter(self.number)} if self.reports else {})
         with _within(self.memory):
             if self.lane == "page":
-                return self.function(*self.args, **named)
-            with ThreadPoolExecutor(1, initializer=stand_back) as thread:
-                return thread.submit(self.function, *self.args, **named).result()
+                result = self.function(*self.args, **named)
+            else:
+                with ThreadPoolExecutor(1, initializer=stand_back) as thread:
+                    result = thread.submit(self.function, *self.args, **named).result()
+        return result, _taken()[1] > _LARGE
+
+
+def _taken() -> tuple[int, int]:
+    """Bytes that this process has: of addresses, and of memory. 0 where the system does not tell (Linux does)."""
+    try:
+        with open("/proc/self/statm") as file:
+            addresses, memory = map(int, file.read().split()[:2])
+    except OSError:
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return addresses * page, memory * page
 
 
 @contextmanager
 def _within(memory: int) -> Iterator[None]:
     """Let this process take so many bytes more and no more, where the system can see to it (Linux can)."""
-    try:
-        with open("/proc/self/statm") as file:
-            taken = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        import resource
-    except (OSError, ImportError):
+    taken = _taken()[0]
+    if not taken:
         yield
         return
+    import resource  # which Windows has not
+
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = taken + memory
     resource.setrlimit(
@@ -316,8 +329,12 @@ class Pool:
                     is_told, end = True, min(end, time.monotonic() + _PATIENCE)
                 if time.monotonic() > end:
                     raise Lost("That takes longer than one piece of work may take here.")
-            is_kept = memory <= _MUCH and not isinstance(future.exception(), MemoryError | BrokenExecutor)
-            return future.result()  # type: ignore[no-any-return]
+            is_kept = isinstance(future.exception(), Exception) and not isinstance(
+                future.exception(), MemoryError | BrokenExecutor
+            )
+            result, is_large = future.result()
+            is_kept = not is_large
+            return result  # type: ignore[no-any-return]
         except MemoryError:
             raise Lost("That takes more memory than one piece of work may take here.") from None
         except (BrokenExecutor, CancelledError, ShutdownExecutorError):

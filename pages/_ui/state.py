@@ -152,6 +152,23 @@ def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     return latest[1]
 
 
+def read_by_worker(
+    size: int, job: Callable[[], Callable[..., T]], look: jobs.Look, *, reports: bool = False
+) -> T:
+    """What the job makes of an upload; ``size`` are the bytes that this may take, ``job`` as in `read_once`, ``look`` and
+    ``reports`` as in `jobs.run`.
+
+    Raises:
+        UnreadableFile: what is wrong with it; also that reading it takes too much.
+        NoRoom: the server is short of memory, and the files are large.
+    """
+    with sessions.room(size):
+        try:
+            return jobs.run(job(), look=look, reports=reports, memory=size, seconds=READ_SECONDS_MAX)
+        except jobs.Lost:
+            raise UnreadableFile(_TOO_MUCH) from None
+
+
 def read_once(
     name: str,
     about: Hashable,
@@ -183,14 +200,9 @@ def read_once(
 
         size = sum(sessions.to_read(file.name, file.size) for file in files)
         try:
-            with sessions.room(size):
-                return jobs.run(
-                    job(), look=look, reports=bool(words), memory=size, seconds=READ_SECONDS_MAX
-                ), ""
+            return read_by_worker(size, job, look, reports=bool(words)), ""
         except UnreadableFile as error:
             return None, f"{error}"
-        except jobs.Lost:
-            return None, _TOO_MUCH
         finally:
             place.empty()
 

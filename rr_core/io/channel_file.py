@@ -15,8 +15,7 @@ import numpy as np
 
 from rr_core import typed
 from rr_core._validate import Array
-from rr_core.io.budget import Budget, decoded
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import UnreadableFile, decoded, quote
 
 MOST_ROWS, MOST_COLUMNS = 200, 400
 # Of a file: such a matrix with long numbers, blank lines and remarks among its rows.
@@ -54,7 +53,7 @@ def read_matrix_file(data: bytes, name: str) -> MatrixFile:
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
     """
-    found = decoded(data, name, Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER))
+    found = decoded(data, name, _MOST_BYTES, _MOST_LINES, _SMALLER)
     if found.kind != "text":
         raise UnreadableFile("A matrix is read from a text file: save the table as CSV and upload that.")
     return read_matrix(found.data.decode())
@@ -160,7 +159,10 @@ def _hold_distributions(rows: Sequence[Sequence[str]], within: float) -> bool:
 
 
 def _cells(text: str) -> list[list[str]]:
-    Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER).spend(len(text), text.count("\n"))
+    if len(text) > _MOST_BYTES or text.count("\n") > _MOST_LINES:
+        raise UnreadableFile(
+            f"The table has more than {_MOST_LINES:,} lines or {_MOST_BYTES:,} characters. {_SMALLER}"
+        )
     lines = [line for line in text.lstrip("\ufeff").splitlines() if re.search(r"[^\s;,]", line)]
     if len(lines) == 1 and ";" in lines[0]:
         lines = [line for line in lines[0].split(";") if line.strip()]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
+from rr_core.limits import MAX_UPLOAD_BYTES, READ_ROWS_MAX, READ_TEXT_BYTES_MAX
 from rr_core.plain_text import plain
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
@@ -217,6 +217,42 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
         )
     _refuse_foreign(text)
     return text, encoding
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had."""
+
+    data: bytes
+    kind: Literal["text", "parquet"]
+    compression: Literal["gzip"] | None
+    encoding: str | None
+
+
+def decoded(
+    data: bytes,
+    name: str,
+    limit: int = MAX_UNPACKED_BYTES,
+    lines: int = READ_ROWS_MAX,
+    advice: str = COUNT_FIRST,
+    tick: Tick = ignore,
+) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes and so many `lines` of
+    text; `advice` is what to do with more.
+
+    Raises
+    ------
+    UnreadableFile
+        As in `unpack` and `decode`, or for more lines.
+    """
+    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    if content.kind == "parquet":
+        return Decoded(content.data, "parquet", content.compression, None)
+    compression = content.compression
+    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
+    if text.count(b"\n") > lines:
+        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
+    return Decoded(text, "text", compression, encoding)
 
 
 def _extension(name: str) -> str:

@@ -1,6 +1,6 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: `budget.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
+The way of a byte: `decoding.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
 a text, within what one upload may cost; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
 `columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by piece and
 counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.budget import Budget
 from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
@@ -118,9 +117,7 @@ class Distribution:
         return len(self.labels)
 
 
-def inspect(
-    data: bytes, name: str, *, has_header: bool | None = None, budget: Budget | None = None
-) -> Preview:
+def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Preview:
     """Look at the first lines of an uploaded file.
 
     Parameters
@@ -129,8 +126,6 @@ def inspect(
         The bytes and the file name of the upload.
     has_header
         Overrides what is detected; ignored for Parquet.
-    budget
-        What reading may cost; None: of one upload.
 
     Raises
     ------
@@ -141,7 +136,7 @@ def inspect(
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header, budget=budget)
+    opened = open_table(data, name, has_header)
     table = opened.table
     refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     suggested = suggest(table)

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import decoding, numbers
-from rr_core.io.budget import Budget
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
@@ -331,10 +330,10 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     UnreadableFile
         When the file is no table at all.
     """
-    data, budget = bytes(source.data), Budget()
-    preview = inspect(data, source.name, has_header=has_header, budget=budget)
+    data = bytes(source.data)
+    preview = inspect(data, source.name, has_header=has_header)
     if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(data, source.name, has_header=True, budget=budget)
+        preview = inspect(data, source.name, has_header=True)
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -348,7 +347,6 @@ def read_reports(
     has_header: bool | None = None,
     all_zero: bool = False,
     progress: Callable[[float], bool] | None = None,
-    budget: Budget | None = None,
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
@@ -369,8 +367,6 @@ def read_reports(
         Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
         asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
         with millions of rows, takes seconds.
-    budget
-        What reading all of them may cost; None: of one upload.
 
     Raises
     ------
@@ -401,7 +397,7 @@ def read_reports(
     shape: Shape | None = None
     read: list[ReadFile] = []
     empty: list[tuple[str, UnreadableFile]] = []
-    unpacked, budget = 0, budget or Budget()
+    unpacked = 0
     for source, start, end in _rows_first(files, ends.tolist(), has_header):
         with _naming(source.name if len(files) > 1 else None):
             meter.tell(start)
@@ -409,7 +405,7 @@ def read_reports(
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened), budget).table
+                table = open_table(data, source.name, header, meter.part(start, opened)).table
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -571,7 +567,7 @@ def _has_header(table: AnyTable) -> bool:
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        headed = open_text(table.data, has_header=True, budget=table.budget)
+        headed = open_text(table.data, has_header=True)
         return dataclasses.replace(headed, above=table.above, notes=table.notes)
     return table
 

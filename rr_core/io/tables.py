@@ -14,11 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.budget import Budget, decoded
 from rr_core.io.columns import Columns
-from rr_core.io.decoding import Tick, UnreadableFile, ignore, megabytes, quote
+from rr_core.io.decoding import Tick, UnreadableFile, decoded, ignore, megabytes, quote
 from rr_core.io.labels import Codes, factorize
-from rr_core.io.memory import give_back
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN
@@ -74,22 +72,18 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def open_table(
-    data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, budget: Budget | None = None
-) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking, which takes time of `budget`
-    (None: one of its own), as what is read later does.
+def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
 
     Raises
     ------
     UnreadableFile
         When the file is no table at all.
     """
-    budget = budget or Budget()
-    found = decoded(data, name, budget, tick)
+    found = decoded(data, name, tick=tick)
     if found.kind == "parquet":
-        return Opened(open_parquet(found.data, budget), found.compression, None)
-    return Opened(open_text(found.data, has_header, budget), found.compression, found.encoding)
+        return Opened(open_parquet(found.data), found.compression, None)
+    return Opened(open_text(found.data, has_header), found.compression, found.encoding)
 
 
 @dataclass(frozen=True)
@@ -233,7 +227,6 @@ class Distinct:
         sizes, whole = list(map(len, self._parts)), pa.chunked_array(self._parts)
         self._parts = []  # so that the pieces are gone once they are one
         whole = pa.chunked_array([whole.combine_chunks()])
-        give_back()
         values, codes = factorize(whole)
         self._renumber(codes, sizes, len(values))
         self._parts = [values]

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from rr_core.io.budget import Budget
 from rr_core.io.columns import (
     Columns,
     Hint,
@@ -37,8 +36,7 @@ DETECT_ROWS = 1000
 # The longest line that can be read: Arrow needs a whole line in one block.
 _BLOCK = 4 << 20
 _PIECE_BLOCKS = 4
-# So many records are read, and so many lines are skipped, between two looks at the clock; records may be long.
-_STRETCH, _LOOK_AFTER = 16, 4096
+_STRETCH = 16  # records that are read at a time: they may be long
 _EMPTY_LINES: Any = re.compile(rb"\n*")
 # Tried in this order when two explain the file equally well. A comma comes last: it may be a
 # decimal comma ("a;0,25") or part of a name.
@@ -57,15 +55,11 @@ class _Ragged:
     """Handler that Arrow calls for each line with too many or too few fields; blank lines are skipped."""
 
     delimiter: str
-    budget: Budget
     skipped: int = 0
     broken: str = ""
 
     def __call__(self, row: arrow_csv.InvalidRow) -> str:
-        # Arrow hears of no exception from here, and calls for each of millions of lines.
-        if _is_blank(row.text.split(self.delimiter)) and not (
-            self.skipped % _LOOK_AFTER == 0 and self.budget.is_over
-        ):
+        if _is_blank(row.text.split(self.delimiter)):
             self.skipped += 1
             return "skip"
         self.broken = row.text
@@ -84,7 +78,6 @@ class TextTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
-    budget: Budget = field(default_factory=Budget, repr=False)
     above: int = 0
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "line"
@@ -97,15 +90,13 @@ class TextTable:
         UnreadableFile
             A line with more or fewer fields than the first, an endless quotation or line.
         """
-        ragged, records = _Ragged(self._delimiter, self.budget), 0
+        ragged, records = _Ragged(self._delimiter), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
                 body = table.slice(1) if self.has_header and not records else table
                 records += table.num_rows
-                self.budget.spend(body.nbytes)
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
-            self.budget.spend()
             raise self._unreadable(ragged.broken) from None
         yield Columns((), *self._blank_lines(records, ragged.skipped))
 
@@ -171,7 +162,6 @@ class TextTable:
                         if not remaining:
                             return line
                         remaining -= 1
-            self.budget.spend()
             start = end
         return line + 1
 
@@ -225,7 +215,6 @@ class TextTable:
                 rows.extend(itertools.islice(reader, _STRETCH))
             except csv.Error:
                 failed = True
-            self.budget.spend()
             yield start, rows
             if failed:
                 start += sum(map(_height, rows))
@@ -298,7 +287,7 @@ class TextTable:
         )
 
 
-def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None) -> TextTable:
+def open_text(data: bytes, has_header: bool | None) -> TextTable:
     """Find the table in a UTF-8 text, its separator, header and columns.
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
@@ -350,7 +339,6 @@ def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None
         tuple(tuple(row) for row in body[:SAMPLE_ROWS]),
         numeric_columns(body, width),
         hints(body, width),
-        budget or Budget(),
         above,
         tuple(notes),
     )

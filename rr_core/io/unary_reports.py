@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.budget import Budget
 from rr_core.io.columns import ONES, ZEROS, Layout, is_count_name
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.reports import Reports, Source, read_reports
@@ -76,8 +75,7 @@ def read_unary(
     >>> read_unary(Source("bits.txt", b"010\\n110\\n010\\n")).support.tolist()
     [1, 3, 0]
     """
-    budget = Budget()
-    return read_bit_columns(source, budget) or unary_of(
+    return read_bit_columns(source) or unary_of(
         read_reports(
             [source],
             layout=layout,
@@ -85,18 +83,17 @@ def read_unary(
             count=count,
             has_header=has_header,
             all_zero=True,
-            budget=budget,
         )
     )
 
 
-def read_bit_columns(source: Source, budget: Budget | None = None) -> UnaryReports | None:
-    """The columns of 0 and 1 of a file; None where it has fewer than two. ``budget`` is what the reading may take.
+def read_bit_columns(source: Source) -> UnaryReports | None:
+    """The columns of 0 and 1 of a file; None where it has fewer than two.
 
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None, budget=budget).table
+    table = open_table(bytes(source.data), source.name, None).table
     columns = [index for index in range(len(table.columns)) if _seems_bits(table, index)]
     return _from_columns(table, columns) if len(columns) >= _FEWEST else None
 

@@ -16,7 +16,9 @@ def start(query=""):
     return page
 
 
-def test_a_run_is_a_job_of_its_memory_with_low_priority_and_those_of_many_categories_come_one_by_one(monkeypatch):
+def test_a_run_is_a_job_of_its_memory_with_low_priority_and_those_of_many_categories_come_one_by_one(
+    monkeypatch,
+):
     given = []
     run = jobs.run
 

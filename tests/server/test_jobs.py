@@ -104,7 +104,9 @@ def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work,
 @LINUX
 def test_a_worker_that_a_job_let_grow_is_replaced(pool):
     before = pool.run(os.getpid, look=unmoved)
-    pool.run(abs, -1, look=unmoved, memory=2**30)
+    pool.run(abs, -1, look=unmoved, memory=2**30)  # which it did not take
+    assert pool.run(os.getpid, look=unmoved) == before
+    pool.run(work_of_jobs.keeps, 3 * 2**27, look=unmoved, memory=2**30)
     assert pool.run(os.getpid, look=unmoved) != before
 
 

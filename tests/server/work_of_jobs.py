@@ -25,6 +25,13 @@ def much():
     return len(bytearray(2**30))
 
 
+KEPT = []
+
+
+def keeps(size):
+    KEPT.append(b"x" * size)
+
+
 def arrow():
     import pyarrow as pa
 

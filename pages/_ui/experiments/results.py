@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, guidance, link
+from pages._ui import chart, guidance, link, state
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
@@ -45,6 +46,7 @@ from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, popu
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
 from rr_core.scenario import WORST_AVERAGE, Scenario
+from server import sessions
 
 _INTRODUCTION = (
     "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, **InvP** "
@@ -507,12 +509,16 @@ def _open_file() -> None:
         return
     st.session_state.pop("_exp_broken", None)
     try:
-        result = files.read(file.name, file.getvalue())
+        result = state.read_by_worker(
+            sessions.to_read(file.name, file.size),
+            lambda: partial(files.read, file.name, file.getvalue()),
+            lambda *_: None,
+        )
         if not result.cells:
             raise UnreadableFile(
                 "The sweep in the file has no cell that is done, so there is nothing to show."
             )
-    except UnreadableFile as problem:
+    except (UnreadableFile, sessions.NoRoom) as problem:
         st.session_state["_exp_broken"] = str(problem)
         return
     controls.show_sweep(runs.open_result(result, file.name).key)
