@@ -88,9 +88,9 @@ def views(name: str, part: str | None, query: str) -> Iterator[AppTest]:
     if part != parts_of(name)[0] and not LENGTHY:
         elsewhere = {one.key for one in choices(opened(name, query))}
     for key, options in [(one.key, one.options) for one in choices(first) if one.key not in elsewhere]:
+        page = opened(name, link)
         for i in range(len(options)):
             if min(i, len(options) - 1 - i) < MOST_OPTIONS // 2:
-                page = opened(name, link)
                 (one,) = [found for found in choices(page) if found.key == key]
                 if one.type == "selectbox":
                     one.select_index(i)
