@@ -210,7 +210,7 @@ LABELS = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     st.dictionaries(LABELS, st.integers(1, 400), min_size=3), st.sampled_from([None, 0.5, 3.0]), st.booleans()
 )
