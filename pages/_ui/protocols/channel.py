@@ -404,7 +404,12 @@ def _details(shown: _Shown) -> None:
     collected = shown.collected
     looks = ["The table", "IBU"] + (["How good can it get?"] if collected.channel.identified else [])
     look = st.segmented_control(
-        "Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}", persist_state="page"
+        "Look closer",
+        looks,
+        required=True,
+        default=looks[0],
+        key=f"channel_look_{len(looks)}",
+        persist_state="page",
     )
     if look == "IBU":
         _ibu(shown)

@@ -406,6 +406,7 @@ def _unary(level: float, users: Users) -> Analysed:
         encoding = st.segmented_control(
             "Encoding",
             ["rappor", "oue"],
+            required=True,
             default="rappor",
             format_func={"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}.__getitem__,
             key="other_encoding",
@@ -413,8 +414,6 @@ def _unary(level: float, users: Users) -> Analysed:
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
         raise _Missing("")
-    if encoding is None:  # a click on the chosen one takes the choice away
-        raise _Missing("Say which encoding made the reports.")
     if len(files) > 1:
         raise _Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."

@@ -83,6 +83,7 @@ def level_and_target() -> tuple[float, Target]:
     target = st.segmented_control(
         "Whose shares",
         list(_TARGETS),
+        required=True,
         default="users",
         format_func=_TARGETS.__getitem__,
         key="reports_target",
@@ -90,9 +91,9 @@ def level_and_target() -> tuple[float, Target]:
         "then the luck of the sample counts too.",
     )
     level = st.segmented_control(
-        "Confidence", _LEVELS, default=0.95, format_func="{:.0%}".format, key="reports_level"
+        "Confidence", _LEVELS, required=True, default=0.95, format_func="{:.0%}".format, key="reports_level"
     )
-    return level or 0.95, target or "users"
+    return level, target
 
 
 def estimator_and_scope(results: Results) -> Choice:
@@ -102,6 +103,7 @@ def estimator_and_scope(results: Results) -> Choice:
     name = st.segmented_control(
         "Estimator",
         list(ESTIMATORS),
+        required=True,
         default=leading,
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{results.used.key}",
@@ -111,11 +113,12 @@ def estimator_and_scope(results: Results) -> Choice:
     scope = st.segmented_control(
         "Intervals hold for",
         _SCOPES,
+        required=True,
         default=_SCOPES[0],
         key="reports_scope",
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
-    return Choice(name or leading, scope == _SCOPES[1])
+    return Choice(name, scope == _SCOPES[1])
 
 
 def _zoom(*, on: bool) -> bool:
@@ -138,7 +141,7 @@ def search_box(results: Results) -> None:
 
 def chart_size() -> None:
     """Widget for the number of categories in the chart, read by `_chart_categories`."""
-    st.segmented_control("In the chart", _MOST, default=_MOST[1], key=_CHART_SIZE)
+    st.segmented_control("In the chart", _MOST, required=True, default=_MOST[1], key=_CHART_SIZE)
 
 
 def table_order(results: Results) -> NDArray[np.intp]:
@@ -174,7 +177,7 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
         order,
         labels,
         "The most reported categories",
-        min(st.session_state.get(_CHART_SIZE) or _MOST[1], order.size),
+        min(st.session_state.get(_CHART_SIZE, _MOST[1]), order.size),
     )
 
 
