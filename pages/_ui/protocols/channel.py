@@ -255,11 +255,22 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
     last that was read."""
     with st.expander("My table", expanded=True):
         left, right = st.columns(2, gap="medium")
+        with right:
+            st.file_uploader("Or a file", type=["csv", "tsv", "txt", "gz"], key="channel_file")
+            files = state.chosen_files("channel_file")
+            if not files:
+                state.say_if_let_go()
+            else:
+                st.caption(
+                    "The file stays in this session, and is forgotten when you leave the page. A link has the table "
+                    "that is typed instead."
+                )
         with left:
             st.text_area(
                 "A row for each truth",
                 max_chars=_LONGEST_TEXT,
                 height=130,
+                disabled=bool(files),
                 help="Numbers like 0.25, 25% or 1/4, in lines or with semicolons between rows. A first line and a first "
                 "column of names may be there.",
                 **SETTINGS.widget_arguments(
@@ -269,13 +280,6 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                     keep_entry=True,
                 ),
             )
-        with right:
-            st.file_uploader("Or a file", type=["csv", "tsv", "txt", "gz"], key="channel_file")
-            files = state.chosen_files("channel_file")
-            if not files:
-                state.say_if_let_go()
-            else:
-                st.caption("The file stays in this session, and is forgotten when you leave the page.")
         try:
             if files:
                 file = files[0]
