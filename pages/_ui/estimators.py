@@ -38,16 +38,17 @@ _FEWEST, _MOST = 4, 15  # digits
 
 def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
-    chosen = widget(
+    chosen: Target = widget(
         st.segmented_control,
         "The truth to compare with",
         list(_TARGETS),
+        required=True,
         default="users",
         format_func=_TARGETS.__getitem__,
         key="target",
         disabled=truth.hidden(),
     )
-    return chosen or "users"
+    return chosen
 
 
 def error_table(result: Comparison, draw: Draw) -> None:
@@ -163,12 +164,12 @@ def _show_repeats(result: Repeats, times: int) -> None:
     metric = st.segmented_control(
         "Error measure",
         RANKED,
+        required=True,
         default="mse",
         format_func=lambda metric: starred(METRIC_NAMES[metric].title),
         key="repeat_metric",
         persist_state="page",
     )
-    metric = metric or "mse"
     chart.show(error_distribution(result, metric), "error_distribution")
     if cost := cost_of_the_advice(result, metric):
         st.caption(cost)

@@ -25,16 +25,15 @@ _GONE = 5.0  # seconds without its visitor after which a run is stopped
 
 def how_many(key: str) -> int:
     """Widget for the number of repeated collections; returns it."""
-    usual = _COLLECTIONS[1]
-    chosen = st.segmented_control(
+    return st.segmented_control(
         "How many collections",
         _COLLECTIONS,
-        default=usual,
+        required=True,
+        default=_COLLECTIONS[1],
         key=key,
         persist_state="page",
         format_func="{:,}".format,
     )
-    return chosen or usual
 
 
 def stopped(done: int, total: int, unit: str) -> None:

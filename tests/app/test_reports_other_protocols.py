@@ -547,15 +547,6 @@ def test_an_epsilon_beyond_all_is_told_plainly():
     )
 
 
-def test_nothing_is_computed_while_no_encoding_is_chosen():
-    page = typed(given(opened("unary"), CSV), epsilon="1.5")
-    assert charts(page)
-    one(page.button_group, "Encoding").set_value(None)
-    checked(page.run())
-    assert "Say which encoding" in page.info[0].value
-    assert not charts(page)
-
-
 @pytest.mark.parametrize("order", ["yes, 640\nno, 360", "no, 360\nyes, 640"])
 def test_columns_without_names_are_those_of_the_rows_whatever_order_the_reports_come_in(order):
     page = typed(opened("own"), typed=order, matrix="no 0.8 0.2\nyes 0.3 0.7")
@@ -592,9 +583,7 @@ def test_what_stays_in_use_is_told_of_those_it_was_worked_out_for():
     page = typed(opened("warner"), typed="yes, 60\nno, 40", p="0.9")
     assert "of these people" in said(page)
     page = typed(page, p="2")
-    (whose,) = [box for box in page.button_group if box.key == "reports_target"]
-    whose.set_value(whose.options[1])
-    checked(page.run())
+    assert one(page.button_group, "Whose shares").disabled
     assert "stays in use" in said(page).replace("\\", "")
     assert "of these people" in said(page)
 

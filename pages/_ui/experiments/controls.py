@@ -194,6 +194,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
         st.segmented_control(
             "Whose shares",
             list(WHOSE),
+            required=True,
             format_func=WHOSE.__getitem__,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",

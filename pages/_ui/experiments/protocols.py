@@ -136,15 +136,24 @@ def _widgets() -> ProtocolSettings:
             st.segmented_control(
                 "Unary encoding",
                 list(_ENCODINGS),
+                required=True,
                 format_func={"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}.__getitem__,
                 **_bound("encoding", settings.encoding),
             )
         if len({row.truth for row in rows}) > 1:
             st.segmented_control(
-                "Compared with", list(WHOSE), format_func=_whose, **_bound("truth", settings.truth)
+                "Compared with",
+                list(WHOSE),
+                required=True,
+                format_func=_whose,
+                **_bound("truth", settings.truth),
             )
         st.segmented_control(
-            "Shown", list(_SHOWN), format_func=_SHOWN.__getitem__, **_bound("shown", settings.shown)
+            "Shown",
+            list(_SHOWN),
+            required=True,
+            format_func=_SHOWN.__getitem__,
+            **_bound("shown", settings.shown),
         )
         guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
     return SETTINGS.current()
@@ -155,11 +164,10 @@ def _whose(truth: Users) -> str:
 
 
 def _bound(field: str, value: object) -> dict[str, Any]:
-    """Arguments of the widget of a field; taking back a choice keeps it."""
+    """Arguments of the widget of a field."""
 
     def changed(chosen: object) -> ProtocolSettings:
-        settings = SETTINGS.current()
-        return settings if chosen is None else replace(settings, **{field: chosen})  # type: ignore[arg-type]
+        return replace(SETTINGS.current(), **{field: chosen})  # type: ignore[arg-type]
 
     return SETTINGS.widget_arguments(f"exp_protocols_{field}", value, changed)
 

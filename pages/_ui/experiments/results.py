@@ -274,9 +274,9 @@ class _Pickers:
             return default
         key = self._key(label, options, default)
         picked = st.segmented_control(
-            label, options, format_func=words, key=key, persist_state="page", help=help
+            label, options, required=True, format_func=words, key=key, persist_state="page", help=help
         )
-        return self._remember(key, default if picked is None else picked)
+        return self._remember(key, picked)
 
     def some(
         self,
@@ -291,7 +291,7 @@ class _Pickers:
         picked = st.pills(
             label, options, selection_mode="multi", format_func=words, key=key, persist_state="page"
         )
-        return tuple(self._remember(key, [one for one in options if one in picked] or list(default)))
+        return tuple(self._remember(key, [one for one in options if one in picked]))
 
     def one_or_all(
         self,
@@ -311,7 +311,7 @@ class _Pickers:
 
     def _key(self, label: str, options: Sequence[Any], default: Any) -> str:
         key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
-        if key not in st.session_state:
+        if not _listed(st.session_state.get(key)):  # the last one stays
             st.session_state[key] = st.session_state.get(_PICKED, {}).get(key, default)
         if not set(_listed(st.session_state[key])) <= set(options):
             st.session_state[key] = default

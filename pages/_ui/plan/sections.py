@@ -136,12 +136,12 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         along = st.segmented_control(
             "Error against",
             list(_ALONG),
+            required=True,
             default="epsilon",
             format_func=_ALONG.__getitem__,
             key="plan_along",
             persist_state="page",
         )
-        along = along or "epsilon"
         points = simulated_points(along, plan.epsilon, n)
         fixed_value = n if along == "epsilon" else plan.epsilon
         users = plan.settings.users
@@ -150,6 +150,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         metric = st.segmented_control(
             "Error measure",
             list(METRICS),
+            required=True,
             default="rmse",
             format_func=lambda metric: METRIC_NAMES[metric].button,
             key="plan_metric",
@@ -179,7 +180,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         return
     if not curve.finished:
         long_run.stopped(int(curve.completed.sum()), total, "simulated collections")
-    _show_errors(work, plan, curve, fixed_value, metric or "rmse")
+    _show_errors(work, plan, curve, fixed_value, metric)
 
 
 def simulated_points(along: Along, epsilon: float, n: int) -> Array:

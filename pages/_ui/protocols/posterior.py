@@ -88,6 +88,7 @@ def section(page: Page) -> None:
             st.segmented_control,
             "Prior",
             list(NAMES),
+            required=True,
             format_func=NAMES.__getitem__,
             **PRIOR.widget_arguments("prior_kind", settings.kind, lambda kind: replace(settings, kind=kind)),
         )

@@ -16,7 +16,7 @@ from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
 from pages._ui.reports import other_results, upload
 from pages._ui.reports.other_results import Analysed
-from pages._ui.reports.results import level_and_target
+from pages._ui.reports.results import chosen_level_and_target, level_and_target
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
@@ -55,6 +55,7 @@ _ZERO = re.compile(r"0+([.,]0*)?\s*%?|0+/\d+", re.ASCII)
 _YES = {"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"}
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
 _TYPED = "typed here"
+_NOTHING = "Nothing is computed yet."
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
 
 
@@ -88,26 +89,34 @@ def section(made: str) -> None:
     )
     about = st.container(border=True)
     place = st.container()
-    with row():
-        level, target = level_and_target()
-        guidance.words("Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Confidence interval")
+    controls = row()
+    level, target = chosen_level_and_target()
     users: Users = "fixed" if target == "users" else "sampled"
+    unused, analysed = "", None
     try:
         with about:
             analysed = _entered(made, level, users)
+        if analysed.result.intervals is None:
+            unused = "There are no intervals: this table cannot tell the truths apart."
     except _Missing as missing:  # nothing is computed of what was entered before
+        unused = _NOTHING
         sessions.held().pop("other_reports")
         if f"{missing}":
             about.info(markdown(f"{missing}", _LONGEST_SENTENCE))
-        return
     except (UnreadableFile, _Unclear, sessions.NoRoom) as error:
         before: tuple[str, Analysed] | None = sessions.held().get("other_reports")
         kept = before[1] if before is not None and before[0] == made else None
         stays = "" if kept is None else " What you entered before stays in use."
         about.error(markdown(f"{error}{stays}", _LONGEST_SENTENCE), icon=":material/error:")
-        if kept is None:
-            return
-        analysed = kept
+        analysed, unused = (
+            kept,
+            _NOTHING if kept is None else "What you entered before stays as it was computed.",
+        )
+    with controls:
+        level_and_target(unused)
+        guidance.words("Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Confidence interval")
+    if analysed is None:
+        return
     sessions.held().put("other_reports", (made, analysed))
     with place:
         figure = other_results.answer(analysed)
@@ -310,16 +319,18 @@ def _forced(given: _Given) -> _Way:
 
 
 def _own(given: _Given) -> _Way:
-    text = st.text_area(
+    typed_here = st.container()  # a file takes its place
+    st.file_uploader("or a file", type=["csv", "tsv", "txt", "gz"], key="other_matrix_file")
+    files = state.chosen_files("other_matrix_file")
+    text = typed_here.text_area(
         "A row for each truth, a column for each report",
         placeholder=_EXAMPLE,
         key="other_matrix",
         max_chars=_LONGEST_TABLE,
         height=100,
+        disabled=bool(files),
         help="Numbers like 0.25, 25% or 1/4. A first line and a first column of names may be there.",
     )
-    st.file_uploader("or a file", type=["csv", "tsv", "txt", "gz"], key="other_matrix_file")
-    files = state.chosen_files("other_matrix_file")
     if files:
         file = files[0]
         read = state.read_once(
@@ -407,6 +418,7 @@ def _unary(level: float, users: Users) -> Analysed:
         encoding = st.segmented_control(
             "Encoding",
             ["rappor", "oue"],
+            required=True,
             default="rappor",
             format_func={"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}.__getitem__,
             key="other_encoding",
@@ -414,8 +426,6 @@ def _unary(level: float, users: Users) -> Analysed:
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
         raise _Missing("")
-    if encoding is None:  # a click on the chosen one takes the choice away
-        raise _Missing("Say which encoding made the reports.")
     if len(files) > 1:
         raise _Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."

@@ -171,15 +171,13 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
     """Widgets for privacy and domain; returns ``before`` with what is entered in them."""
     left, right = st.columns(2, gap="large")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = (
-            st.segmented_control(
-                "Privacy given as",
-                list(_PRIVACY),
-                default=before.privacy_kind,
-                format_func=_PRIVACY.__getitem__,
-                key="reports_privacy_kind",
-            )
-            or "epsilon"
+        kind = st.segmented_control(
+            "Privacy given as",
+            list(_PRIVACY),
+            required=True,
+            default=before.privacy_kind,
+            format_func=_PRIVACY.__getitem__,
+            key="reports_privacy_kind",
         )
         privacy = st.text_input(
             f"Value of {_SYMBOLS[kind]}",
