@@ -110,8 +110,8 @@ def answer_sentences(analysed: Analysed) -> str:
     lines = [f"**{result.n:,} {'report' if result.n == 1 else 'reports'}, K = {result.k:,}, {granted}.**"]
     if result.intervals is None:
         lines.append(
-            "**This table cannot tell the truths apart**: other shares explain the reports as well as MLE's. Nothing but "
-            "another way of asking mends that."
+            "**This table cannot tell the truths apart**: other shares may explain the reports as well as MLE's. Nothing "
+            "but another way of asking mends that."
         )
     else:
         each, share = result.intervals[0], float(leading[first])
