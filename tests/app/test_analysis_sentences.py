@@ -598,6 +598,8 @@ def test_reports_outside_the_categories_are_counted_and_named(many, said):
             )
             assert ("not on the list" in texts[0]) == (found.used.settings.domain == "listed")
             assert all(label in texts[0] for label, _ in outside[:5])
+            assert bool(re.search("a (category|name) that is not", texts[0])) == (len(outside) == 1)
+            assert bool(re.search("(categories that|names that) are not", texts[0])) == (len(outside) > 1)
 
 
 def rows_of(table: str) -> list[list[str]]:

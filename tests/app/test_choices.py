@@ -177,10 +177,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 
-@holds(
-    "Nothing is computed yet.",
-    "There are no intervals: this table cannot tell the truths apart.",
-)
+@holds("Nothing is computed yet.")
 @pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_every_choice_among_collected_reports_does_something_or_is_grey(state):

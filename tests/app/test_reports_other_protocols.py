@@ -499,7 +499,7 @@ def test_a_total_is_no_category_of_the_ones_either(name, total, tmp_path):
     one(page.number_input, "Reports N").set_value(20_000)
     checked(page.run())
     assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
-    assert f"Left out, for they are no categories: “{total}”." in said(page).replace("\\", "")
+    assert f"Left out, for it is no category: “{total}”." in said(page).replace("\\", "")
     found = page.session_state["_held"].get("other_reports")[1]
     repeated: dict[str, Any] = {}
     exec(found.script, repeated)

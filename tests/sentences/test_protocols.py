@@ -603,6 +603,7 @@ def the(texts, begins):
     channel_page._explain,
     time_page._formulas,
     posterior_page._details,
+    posterior_page._nearest,
     compare_page.section,
     unary_page._one_report,
     unary_page._gains,
@@ -633,6 +634,14 @@ def test_what_stands_around_the_figures():
         assert f"{int(rows[0]['replicates']):,} collections at each point" in the(
             texts, "Measured beforehand"
         )
+    for own, measured in ((0.5, None), (0.7, 0.5), (0.76, 1.0), (1.0, None), (1000.0, 1.0)):
+        texts, page = said(f"part=posterior&dist=zipf&k=5&prior=own&alpha={own}")
+        text = the(texts, "Measured beforehand")
+        assert text.startswith("**This is the prior") == (measured is not None)
+        if measured:
+            tells(text.partition("Measured")[0], measured, own)
+        (dotted,) = charts(page)[-1]["layout"]["shapes"]
+        assert dotted["x0"] == (measured or own)
 
     for k in (2000, 2001):
         texts, page = said(f"part=compare&dist=zipf&k={k}")

@@ -499,7 +499,8 @@ def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
     merged = len(ones.labels) - len(left.labels) - len(out)
     notes = read.notes
     if out:
-        notes += (f"Left out, for they are no categories: {', '.join(out[:_MOST_FORCED])}.",)
+        why = "it is no category" if len(out) == 1 else "they are no categories"
+        notes += (f"Left out, for {why}: {', '.join(out[:_MOST_FORCED])}.",)
     if merged:
         notes += (f"The ones of {merged:,} of the names were added to those of another spelling.",)
     return replace(read, labels=tuple(map(str, left.labels)), support=left.counts, notes=notes)

@@ -325,15 +325,20 @@ def left_out(results: Results) -> None:
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
         few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
+        alone = len(collected.outside) == 1
         if results.used.settings.domain == "listed":
             st.warning(
-                f"{sentences.outside_domain(results)}, for a category that is not on the list: {few}. Randomized "
-                "response reports nothing outside its categories: either the list or the file is not what people had."
+                f"{sentences.outside_domain(results)}, for {'a category that is' if alone else 'categories that are'} "
+                f"not on the list: {few}. Randomized response reports nothing outside its categories: either the list or "
+                "the file is not what people had."
             )
         else:
-            st.info(
-                f"{sentences.outside_domain(results)}, under names that are not counted as categories: {few}."
+            names = (
+                "a name that is not counted as a category"
+                if alone
+                else "names that are not counted as categories"
             )
+            st.info(f"{sentences.outside_domain(results)}, under {names}: {few}.")
     with st.expander("What was read, left out and assumed"):
         lines = [f"{file.name}: {sentences.file_read(file)}" for file in reports.files]
         st.markdown(
