@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rr_core.io import numbers
 from rr_core.io.budget import Budget
-from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest, unused_numbers
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
@@ -236,7 +236,7 @@ def read_distribution(
         total=read.total,
         dropped=read.dropped,
         merged=0 if read.kind == "values" else read.rows - len(names),
-        notes=(*table.notes, *read.labels.notes, *read.notes),
+        notes=(*table.notes, *read.labels.notes, *read.notes, *unused_numbers(table, choice)),
         category_name=table.columns[choice.category],
         count_name=None if choice.count is None else table.columns[choice.count],
         has_header=table.has_header if isinstance(table, TextTable) else None,
