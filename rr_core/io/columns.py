@@ -64,7 +64,7 @@ _TITLES = _set(
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
-_SHORTEST_NUMBERING, _MEETINGS = 5, 7
+_SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _BIT_STRING = re.compile(r"[01]{2,}")
@@ -87,6 +87,8 @@ class Hint:
         Whether there are at most half as many distinct values as rows: answers rather than counts.
     bits
         Whether all values are 0 or 1.
+    constant
+        Whether all of at least `_CONSTANT_LEAST` values are the same.
     again
         Whether a value occurs more than once.
     serial
@@ -102,6 +104,7 @@ class Hint:
     looks_like_ids: bool = False
     repeats: bool = False
     bits: bool = False
+    constant: bool = False
     again: bool = False
     serial: bool = False
     unlike_counts: bool = False
@@ -124,6 +127,7 @@ def _hint(cells: list[str]) -> Hint:
         looks_like_ids=many and unlike and (serial or all(map(_UUID.fullmatch, filled))),
         repeats=many and 2 * len(distinct) <= len(filled),
         bits=bool(filled) and distinct <= {"0", "1"},
+        constant=len(distinct) == 1 and len(filled) >= _CONSTANT_LEAST,
         again=not unlike,
         serial=serial,
         unlike_counts=whole and _are_unlike_counts(list(map(int, filled))),
@@ -303,15 +307,15 @@ def suggest(table: Described) -> Choice:
     named = [
         i
         for i in count_columns(table, range(width) if width == 2 else numbers)
-        if not (_is_loose(table.columns[i]) and table.hints[_category(table, i)].repeats)
+        if not (_is_loose(table.columns[i]) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
     people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
     if width == 1 or count is None:
-        return Choice("values", _category(table, None, people), None)
-    category = _category(table, count)
+        return Choice("values", likely_category(table, None, people), None)
+    category = likely_category(table, count)
     if not named and (len(people) == 1 or table.hints[category].repeats):
-        return Choice("values", _category(table, None, people), None)
+        return Choice("values", likely_category(table, None, people), None)
     return Choice("counts", category, count)
 
 
@@ -320,6 +324,12 @@ def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
     before populations and totals, and these before shares."""
     named = [i for i in columns if is_count_name(table.columns[i]) and not _numbers_rows(table, i)]
     return sorted(named, key=lambda i: _remoteness(table.columns[i]))
+
+
+def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:
+    """Those of them that are called count, n or frequency, and hardly hold a number of something else."""
+    names = table.columns
+    return [i for i in count_columns(table, columns) if not (_remoteness(names[i]) or _is_loose(names[i]))]
 
 
 def _remoteness(name: str) -> int:
@@ -395,8 +405,8 @@ def choose(
         A column that is not there, the same column twice, counts asked for where no column can hold
         them, or nothing chosen and only words to choose from.
     """
-    picked = None if category is None else _find(table, category)
-    counted = None if count is None else _find(table, count)
+    picked = None if category is None else find(table, category)
+    counted = None if count is None else find(table, count)
     suggested = suggest(table)
     layout = layout or ("counts" if counted is not None else suggested.layout)
     if layout == "values":
@@ -428,7 +438,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
                 " of each category."
             )
         counted = candidates[0]
-    picked = _category(table, counted) if picked is None else picked
+    picked = likely_category(table, counted) if picked is None else picked
     if picked == counted:
         raise UnreadableFile(
             f"The column {quote(table.columns[picked])} is chosen for both category and count. Pick two"
@@ -437,7 +447,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
     return Choice("counts", picked, counted)
 
 
-def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
+def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
     """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
     come again, else of anything that does, else of words, else the first. Times and free texts are all different."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
@@ -469,7 +479,14 @@ def refuse_sideways(table: Described, has_header: bool) -> None:
     )
 
 
-def _find(table: Table, column: str | int) -> int:
+def find(table: Described, column: str | int) -> int:
+    """The position of a column given by its name or position.
+
+    Raises
+    ------
+    UnreadableFile
+        There is none.
+    """
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column
         if 0 <= column < len(table.columns):
