@@ -367,7 +367,8 @@ def unused_numbers(table: Described, choice: Choice) -> tuple[str, ...]:
     if choice.count is not None or len(table.columns) != 2:
         return ()
     other = 1 - choice.category
-    if not table.numeric[other] or is_person_id(table, other) or _numbers_rows(table, other):
+    names_people = is_person_id(table, other) or "id" in _words(table.columns[other])
+    if not table.numeric[other] or names_people or _numbers_rows(table, other):
         return ()
     return (
         f"Each row was counted once: the numbers in the column {quote(table.columns[other])} were not taken for counts.",
