@@ -53,6 +53,7 @@ from rr_core.io.tables import (
     has_name,
     number_columns,
     open_table,
+    totals_of_groups,
     with_names,
 )
 from rr_core.io.text import TextTable, open_text
@@ -558,10 +559,13 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
         )
     numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
     people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    totals, notes = totals_of_groups(table, category, count, codes, people)
+    people[totals] = 0
     check_total(people)
     k = len(names)
-    tallied = Tallied(names, np.bincount(codes, minlength=k), add_up(codes, people, k))
-    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), parsed.notes)
+    rows = np.bincount(codes[~totals], minlength=k)
+    tallied = Tallied(names, rows, add_up(codes, people, k))
+    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), (*parsed.notes, *notes))
 
 
 def check_total(people: Counts) -> None:
