@@ -194,7 +194,7 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     Raises
     ------
     UnreadableFile
-        Binary data, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
+        Binary data, an unknown encoding, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
@@ -353,5 +353,9 @@ def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data, tick)):
         return _recode(data, "latin-1", tick), "Latin-1"
     text = _recode(data, "cp1252", tick)
-    # Five bytes mean nothing in Windows-1252; as Latin-1 they are control characters, dropped later.
-    return (text, "Windows-1252") if text is not None else (_recode(data, "latin-1", tick), "Latin-1")
+    if text is None:  # which has no letter for five bytes; DOS and Japanese, Chinese or Korean encodings do
+        raise UnreadableFile(
+            "The encoding of the text is not known: it is neither UTF-8 nor Windows-1252, so letters would be lost. Save "
+            "the table again in the encoding UTF-8 (Excel: “CSV UTF-8”)."
+        )
+    return text, "Windows-1252"

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest, unused_numbers
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
@@ -31,6 +31,7 @@ from rr_core.io.tables import (
     number_columns,
     open_table,
     sum_of_others,
+    totals_of_groups,
 )
 from rr_core.io.text import TextTable
 from rr_core.plain_text import plain
@@ -231,7 +232,7 @@ def read_distribution(
         total=read.total,
         dropped=read.dropped,
         merged=0 if read.kind == "values" else read.rows - len(names),
-        notes=(*table.notes, *read.labels.notes, *read.notes),
+        notes=(*table.notes, *read.labels.notes, *read.notes, *unused_numbers(table, choice)),
         category_name=table.columns[choice.category],
         count_name=None if choice.count is None else table.columns[choice.count],
         has_header=table.has_header if isinstance(table, TextTable) else None,
@@ -295,27 +296,29 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
     columns = number_columns(table, [category, count])
     distinct, number_codes = columns.columns[1]
     labels = _labels(*columns.columns[0], table.columns[category])
-    kept = labels.codes >= 0
-    # Usually nothing is dropped, and then nothing is copied.
-    used = slice(None) if kept.all() else kept
+    named = labels.codes >= 0
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
-    numbers.check(table, distinct, parsed.values, number_codes, kept)
+    numbers.check(table, distinct, parsed.values, number_codes, named)
+    totals, found = totals_of_groups(table, category, count, labels.codes, parsed.values[number_codes])
+    kept = named & ~totals
+    # Usually nothing is dropped, and then nothing is copied.
+    used = slice(None) if kept.all() else kept
     values = numbers.as_integers(parsed.values[number_codes[used]])
     if not values.any():
         raise UnreadableFile(
             f"All numbers in the column {quote(table.columns[count])} are zero. At least one category"
             " needs a count above 0."
         )
-    nameless = np.flatnonzero(~kept)
+    nameless = np.flatnonzero(~named)
     dropped = left_out(table, columns.blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
     rows = int(np.count_nonzero(kept))
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
         counts, total = _counts(sums)
-        return _Weighted(labels, counts, "counts", rows, total, dropped, parsed.notes)
+        return _Weighted(labels, counts, "counts", rows, total, dropped, (*parsed.notes, *found))
     shares, total_share, notes = _shares(sums)
-    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *notes))
+    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *found, *notes))
 
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:

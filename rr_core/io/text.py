@@ -43,6 +43,10 @@ _EMPTY_LINES: Any = re.compile(rb"\n*")
 _SEPARATORS = ("\t", ";", ",")
 _SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
 _REMARK = re.compile(rb"\s*#")
+# A quotation mark within a quotation as MySQL writes it; as other programs do, it would end the field.
+_ESCAPED: Any = re.compile(rb'(?:^|[\n,;\t|])"[^"\n]*\\"[^"\n,;\t|]')
+_IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
+_SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does
@@ -292,6 +296,8 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
     not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
+    What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation marks are
+    read.
 
     Raises
     ------
@@ -304,6 +310,9 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
     data, separator = _below_remarks(data, notes)
     above = whole.count(b"\n", 0, len(whole) - len(data))
     del whole
+    if b'\\"' in data and _ESCAPED.search(data):
+        data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
+        notes.append("Quotation marks behind a backslash were read as parts of their text.")
     if separator is None:
         separator = _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
@@ -316,6 +325,15 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
             data = b"".join([data[:start], b'""', separator.encode(), memoryview(data)[start:]])
             rows[0].insert(0, "")
             notes.append("Above the first column there is no name: it was taken for R's names of rows.")
+    explained = 0 if has_header is False else _explanations(rows)
+    if explained:
+        data, lines = _without_explanations(data, rows[: 1 + explained])
+        above, rows, has_header = above + lines, [rows[0], *rows[1 + explained :]], True
+        what = "line" if explained == 1 else f"{explained} lines"
+        was = "was" if explained == 1 else "were"
+        notes.append(
+            f"The {what} below the header, which {was} written by the survey's program, {was} skipped."
+        )
     if not rows:
         raise UnreadableFile("The first line is far too long for a table. Put each category on its own line.")
     width = len(rows[0])
@@ -423,6 +441,24 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
             )
             return data[: found.start() + 1]
     return data
+
+
+def _explanations(rows: list[list[str]]) -> int:
+    """How many records below the header say what was asked: two of Qualtrics, one of SurveyMonkey."""
+    if len(rows) > 2 and all(map(_IMPORT_ID.match, rows[2])):
+        return 2
+    below = [cell.strip().casefold() for cell in rows[1]] if len(rows) > 1 else []
+    return int(len(below) > 1 and not below[0] and not _SURVEY_MONKEY.isdisjoint(below))
+
+
+def _without_explanations(data: bytes, rows: list[list[str]]) -> tuple[bytes, int]:
+    """The text without the first records but the header, and how many lines these took."""
+    header, lines = _height(rows[0]), sum(map(_height, rows[1:]))
+    begin = end = len(data) - len(data.lstrip(b"\n"))
+    for line in range(header + lines):
+        end = data.find(b"\n", end) + 1 or len(data)
+        begin = end if line < header else begin
+    return data[:begin] + data[end:], lines
 
 
 def _has_row_names(rows: list[list[str]]) -> bool:

@@ -233,3 +233,24 @@ def test_every_reader_answers_many_times(name: str) -> None:
         PROPERTIES[name](data)
 
     many()
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("性別\n" + "男\n" * 64 + "女\n" * 36, "shift_jis"),
+        ("Stadt,Anzahl\nKöln,640\nMünchen,360\nGörlitz,50\nGürlitz,20\n", "cp850"),
+        ("Stadt,Anzahl\nKöln,640\nMünchen,360\n", "cp437"),
+    ],
+)
+def test_letters_of_an_unknown_encoding_are_not_lost(text, codec):
+    """女 vanished as a blank line, and Görlitz and Gürlitz became one city."""
+    for read in (
+        lambda data: read_reports([Source("a.csv", data)]),
+        lambda data: read_distribution(data, "a.csv"),
+    ):
+        assert read(text.encode()).rows > 1
+        with pytest.raises(
+            UnreadableFile, match=r"neither UTF-8 nor Windows-1252.*Save the table again in the encoding"
+        ):
+            read(text.encode(codec))

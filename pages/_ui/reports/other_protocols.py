@@ -17,13 +17,14 @@ from pages._ui.link import binding_of_choice
 from pages._ui.reports import other_results, upload
 from pages._ui.reports.other_results import Analysed
 from pages._ui.reports.results import chosen_level_and_target, level_and_target
+from pages._ui.reports.sentences import n_reports
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
 from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
-from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
+from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
@@ -51,6 +52,7 @@ _WHAT = {
     "own": "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
 }
 _MOST_FORCED = 12
+_FEWEST_BITS = 2
 _ZERO = re.compile(r"0+([.,]0*)?\s*%?|0+/\d+", re.ASCII)
 _YES = {"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"}
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
@@ -431,15 +433,27 @@ def _unary(level: float, users: Users) -> Analysed:
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
     file = files[0]
-    read = state.read_once(
-        "unary", file.file_id, [file], lambda: partial(read_bit_columns, Source(file.name, file.bytes()))
-    )
-    reading = ""
-    if read is not None:
+    held = bits_in(upload.preview_of(file, None))
+    with left:
+        columns, counted = _bit_columns(held, file)
+    if columns:
+        read = state.read_once(
+            "unary",
+            (file.file_id, columns, counted),
+            [file],
+            lambda: partial(read_bit_columns, Source(file.name, file.bytes()), columns, counted),
+        )
         named = ", ".join(f"“{plain(one, 40)}”" for one in read.columns[:_MOST_FORCED])
         more = len(read.columns) - _MOST_FORCED
         source = f"the columns {named}{f' and {more:,} more' if more > 0 else ''} of {plain(file.name, 80)}"
-        left.success(markdown(f"Understood: {source}.", _LONGEST_SENTENCE))
+        left.success(
+            markdown(
+                f"Understood: {source}, a category each: K = {len(columns):,}. {n_reports(read.n or 0)}.",
+                _LONGEST_SENTENCE,
+            )
+        )
+        layout = "values" if counted is None else "counts"
+        reading = f", layout={layout!r}, count={counted!r}, columns={list(columns)!r}"
     else:
         with left:
             found = upload.from_files(files, "one")
@@ -452,10 +466,11 @@ def _unary(level: float, users: Users) -> Analysed:
                 raise
             if read.bits is None:
                 read = _settled(read, found[0])
+        read = replace(read, notes=(*read.notes, *held.not_read(found[0].category_name)))
         source, table = _source(*found), found[0]
         reading = (
             f", layout={table.layout!r}, category={table.category_name!r}, count={table.count_name!r}, "
-            f"has_header={table.has_header}"
+            f"has_header={table.has_header}, columns=()"
         )
     n = read.n
     if n is None:
@@ -463,7 +478,7 @@ def _unary(level: float, users: Users) -> Analysed:
             n = st.number_input("Reports N", 1, None, None, key=f"other_n_{file.file_id}", width=200)
         if n is None:
             raise _Missing(
-                "Say how many reports there are: the file has only the number of ones of each category."
+                "Say how many reports there are: what was read of the file is only the number of ones of each category."
             )
         if n < read.support.max():
             most = plain(read.labels[int(read.support.argmax())], 40)
@@ -483,6 +498,54 @@ def _unary(level: float, users: Users) -> Analysed:
             f"ε = {number(epsilon)} cannot be computed with: write one between {number(EPSILON_MIN)} and {EPSILON_MAX:g}."
         ) from None
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
+
+
+def _bit_columns(held: BitColumns, file: state.File) -> tuple[tuple[str, ...], str | None]:
+    """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred
+    (None: once); no columns where the reports are in another form."""
+    if not held.columns:
+        return (), None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        in_columns = True
+        if held.strings or held.counts:
+            in_columns = st.selectbox(
+                "The reports are in",
+                [True, False],
+                index=0 if held.suggested else 1,
+                format_func={
+                    True: "columns of 0 and 1",
+                    False: "bit strings, or numbers of ones",
+                }.__getitem__,
+                key=f"other_form_{file.file_id}",
+                width=230,
+            )
+        if not in_columns:
+            return (), None
+        about_person = st.multiselect(
+            "Leave out (about the person)",
+            held.columns,
+            [name for name in held.columns if held.suggested and name not in held.suggested],
+            format_func=lambda name: plain(name, 40),
+            placeholder="None of these columns",
+            help="A column of 0 and 1 may say something about the person, such as “female” or “consent”. Every one "
+            "that is read is a category.",
+            key=f"other_no_bits_{file.file_id}",
+            width=330,
+        )
+        counted = None
+        if held.counts:
+            counted = st.selectbox(
+                "Each row counts",
+                [None, *held.counts],
+                index=0 if held.count is None else 1 + held.counts.index(held.count),
+                format_func=lambda name: "once" if name is None else f"as “{plain(name, 40)}” says",
+                key=f"other_times_{file.file_id}",
+                width=230,
+            )
+    columns = tuple(name for name in held.columns if name not in about_person)
+    if len(columns) < _FEWEST_BITS:
+        raise _Unclear("Fewer than two columns of 0 and 1 are left: leave out fewer.")
+    return columns, counted
 
 
 def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
