@@ -232,13 +232,13 @@ class Decoded:
 def decoded(
     data: bytes,
     name: str,
-    limit: int = MAX_UNPACKED_BYTES,
+    limit: int | None = None,
     lines: int = READ_ROWS_MAX,
     advice: str = COUNT_FIRST,
     tick: Tick = ignore,
 ) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes and so many `lines` of
-    text; `advice` is what to do with more.
+    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES) and so many
+    `lines` of text; `advice` is what to do with more.
 
     Raises
     ------

@@ -230,7 +230,12 @@ INSIDE = {
         "comparison.mean_rounding",
         "comparison.Comparison.zeroed",
     ),
-    *("experiments.cell.rows_per_block", "simulate.rows_per_step", "protocols.unary.row_blocks"),
+    *(
+        "experiments.cell.rows_per_block",
+        "simulate.rows_per_step",
+        "simulate.last_of",
+        "protocols.unary.row_blocks",
+    ),
     *(f"simulate.{name}" for name in ("users_then_noise", "multinomial_reports", "rescaled_reports")),
     *(
         "simulate.kept_then_poisson",
