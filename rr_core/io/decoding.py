@@ -237,8 +237,8 @@ def decoded(
     advice: str = COUNT_FIRST,
     tick: Tick = ignore,
 ) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES) and so many
-    `lines` of text; `advice` is what to do with more.
+    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
+    and so many `lines` of text; `advice` is what to do with more.
 
     Raises
     ------
