@@ -392,7 +392,11 @@ def totals_of_groups(
     ][:_MOST_GROUPINGS]
     if not columns or len(table.data) > _WITH_GROUPS:
         return left_out & ~nameless, ()
-    for column, (names, groups) in zip(columns, number_columns(table, columns).columns, strict=True):
+    for column in columns:
+        try:
+            ((names, groups),) = number_columns(table, [column]).columns
+        except UnreadableFile:  # a column that nobody chose is no reason to refuse the table
+            continue
         if not 2 <= len(names) <= _MOST_GROUPS:
             continue
         text = to_text(names)

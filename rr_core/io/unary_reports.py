@@ -200,13 +200,18 @@ def read_unary(
     return replace(read, notes=(*read.notes, *found.not_read(reports.category_name)))
 
 
-def read_bit_columns(source: Source, columns: Sequence[str], count: str | None = None) -> UnaryReports:
-    """The columns of 0 and 1 of a file with these names, each row as often as the column ``count`` says (None: once).
+def read_bit_columns(
+    source: Source, columns: Sequence[str] | None = None, count: str | None = None
+) -> UnaryReports:
+    """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
+    ``count`` says (None: once).
 
     Raises:
         UnreadableFile: one plain sentence.
     """
     table = open_table(bytes(source.data), source.name, None).table
+    if columns is None:
+        columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:
         raise UnreadableFile(
             "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."

@@ -697,6 +697,7 @@ INFINITE = {
         "protocols.channel.Channel",
         "protocols.channel.Channel.warner",
         "reports.epsilon_fit.plausible_epsilon",
+        "reports.epsilon_fit.simulations",
     ),
     *(
         "metrics.inv_variance",
