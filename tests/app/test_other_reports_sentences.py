@@ -235,6 +235,6 @@ def test_names_that_are_left_out_of_the_ones_are_told():
     checked(page.run())
     text = said(page).replace("\\", "")
     assert "Left out, for it is no category: “NA”." in text
-    assert "The ones of 1 of the names were added to those of another spelling." in text
+    assert "The ones of 1 name were added to those of another spelling." in text
     found = page.session_state["_held"].get("other_reports")[1]
     assert dict(zip(found.labels, found.counts.tolist(), strict=True)) == {"A": 35, "b": 20, "c": 9}

@@ -21,6 +21,7 @@ from pages._ui.reports.sentences import n_reports
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
+from rr_core.figures.wording import counted
 from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
@@ -565,7 +566,7 @@ def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
         why = "it is no category" if len(out) == 1 else "they are no categories"
         notes += (f"Left out, for {why}: {', '.join(out[:_MOST_FORCED])}.",)
     if merged:
-        notes += (f"The ones of {merged:,} of the names were added to those of another spelling.",)
+        notes += (f"The ones of {counted(merged, 'name')} were added to those of another spelling.",)
     return replace(read, labels=tuple(map(str, left.labels)), support=left.counts, notes=notes)
 
 
