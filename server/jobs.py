@@ -35,8 +35,13 @@ Lane = Literal["page", "run", "large"]
 _MOST_WORKERS = 16
 _ENDING = threading.Event()  # set when the interpreter begins to end
 _LOOK = 1.0  # seconds between two looks of a worker at its parent
-# One thread for each.
-_ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# One thread for each; and allocators that take addresses as they need them, for those are bounded: Arrow's own takes a
+# gigabyte at once, the C library's 64 MB for each thread.
+_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "2",
+}
 _IDLE = 60.0  # seconds after which a worker that nobody needs ends, and gives its memory back
 _BETWEEN_LOOKS = 0.05  # seconds between two looks at a job, and between two reports of its progress
 _PATIENCE = 10.0  # seconds that a job has to end once it is told to stop

@@ -114,13 +114,17 @@ def _faults_as_damage() -> Iterator[None]:
         yield
     except UnreadableFile:
         raise
+    except MemoryError:
+        raise UnreadableFile(
+            "Reading the Parquet file takes more memory than there is, or it is damaged. Export the columns category and"
+            " count alone, or save the table as CSV."
+        ) from None
     except (
         pa.ArrowException,
         OSError,
         ValueError,
         LookupError,
         ArithmeticError,
-        MemoryError,
         StopIteration,
         TypeError,
     ) as error:

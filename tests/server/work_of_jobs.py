@@ -38,6 +38,27 @@ def arrow():
     return pa.allocate_buffer(2**30).size
 
 
+def allocator():
+    import pyarrow as pa
+
+    return pa.default_memory_pool().backend_name
+
+
+def threads_that_read():
+    """How many of four threads read a small Parquet file."""
+    import io
+    from concurrent.futures import ThreadPoolExecutor
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"category": ["a", "b"] * 50_000}), sink)
+    with ThreadPoolExecutor(4) as threads:
+        rows = threads.map(lambda _: pq.read_table(pa.BufferReader(sink.getvalue())).num_rows, range(4))
+    return sum(count == 100_000 for count in rows)
+
+
 def death():
     os._exit(3)
 
