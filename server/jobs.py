@@ -26,13 +26,21 @@ from loky import ProcessPoolExecutor
 from loky.backend import get_context
 from loky.process_executor import ShutdownExecutorError
 
-from server.priority import NICENESS, stand_back
+from server.priority import TURNS, stand_back
 
 T = TypeVar("T")
 Look = Callable[[int, Any], object]
-# What a page waits for; a run of seconds, of low priority; and one of minutes, of which there is one at a time.
-Lane = Literal["page", "run", "large"]
+# What a page waits for; and, of low priority: reading a file, a run of seconds, and one of minutes, of which there is one
+# at a time.
+Lane = Literal["page", "file", "run", "large"]
+_LOADED = (
+    "rr_core.io",
+    "rr_core.ibu",
+    "rr_core.repeats",
+)  # by every worker that does jobs, with low priority
 _MOST_WORKERS = 16
+# The lowest: several work beside the server, and whoever moves a dial goes first. No thread of the server waits for them.
+NICENESS = 19
 _ENDING = threading.Event()  # set when the interpreter begins to end
 _LOOK = 1.0  # seconds between two looks of a worker at its parent
 # One thread for each; and allocators that take addresses as they need them, for those are bounded: Arrow's own takes a
@@ -129,16 +137,19 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
         handed.set_exception(error)
 
 
-_pipe: Any = None  # of a worker, to the server
+_pipe: Any = None  # of a worker that does jobs, to the server
 
 
 def prepare_worker(parent: int, niceness: int, pipe: Any = None) -> None:
-    """Give this process its priority, where the system can (Windows cannot), and let it end with its parent."""
+    """Give this process its priority, where the system can (Windows cannot), and let it end with its parent; one that
+    does jobs loads what most of them need."""
     global _pipe
     _pipe = pipe
     if hasattr(os, "nice") and os.nice(0) < niceness:  # it may have inherited one
         os.nice(niceness)
     threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
+    if pipe is not None:
+        _standing_back(lambda: [import_module(name) for name in _LOADED])
 
 
 def _end_after(parent: int) -> None:
@@ -167,16 +178,20 @@ class _Call:
     reports: bool
 
     def do(self) -> tuple[Any, bool]:
-        """The result, and whether the worker has become large; run by the worker, in a thread of its own where that has a
-        priority of its own."""
+        """The result, and whether the worker has become large; run by the worker."""
         named = self.named | ({"progress": _Reporter(self.number)} if self.reports else {})
         with _within(self.memory):
             if self.lane == "page":
                 result = self.function(*self.args, **named)
             else:
-                with ThreadPoolExecutor(1, initializer=stand_back) as thread:
-                    result = thread.submit(self.function, *self.args, **named).result()
+                result = _standing_back(self.function, *self.args, **named)
         return result, _taken()[1] > _LARGE
+
+
+def _standing_back(function: Callable[..., T], /, *args: Any, **named: Any) -> T:
+    """What the function returns, run in a thread of low priority: few systems let a thread take its own back."""
+    with ThreadPoolExecutor(1, initializer=stand_back, initargs=(NICENESS,)) as thread:
+        return thread.submit(function, *args, **named).result()
 
 
 def _taken() -> tuple[int, int]:
@@ -286,10 +301,10 @@ class Pool:
     def __post_init__(self) -> None:
         self._idle = [_Worker(stays=number == 0) for number in range(self.most)][::-1]
 
-    def warm_up(self, *modules: str) -> None:
-        """Start a worker, which loads these modules."""
+    def warm_up(self) -> None:
+        """Start a worker."""
         worker = self._take("page", lambda *_: None)
-        worker.submit(_load, modules).add_done_callback(lambda _: self._give_back("page", worker))
+        worker.submit(os.getpid).add_done_callback(lambda _: self._give_back("page", worker))
 
     def is_free(self) -> bool:
         """Whether a job of a page would begin at once, in a worker that has begun."""
@@ -369,7 +384,7 @@ class Pool:
 
     def _has_place(self, lane: Lane) -> bool:
         runs = self._at_work["run"] + self._at_work["large"]
-        if not self._idle or (lane != "page" and runs >= self.most - 1):
+        if not self._idle or (lane in ("run", "large") and runs >= self.most - 1):
             return False
         return lane != "large" or not self._at_work["large"]
 
@@ -381,11 +396,6 @@ class Pool:
             self._changed.notify_all()
 
 
-def _load(modules: tuple[str, ...]) -> None:
-    for module in modules:
-        import_module(module)
-
-
 # Of this server.
 POOL = Pool(worker_count() + 1)
 _opened = threading.Event()
@@ -395,7 +405,7 @@ def open_pool() -> None:
     """Have `run` use workers from now on; the first is started."""
     if not _opened.is_set():
         _opened.set()
-        POOL.warm_up("rr_core.io", "rr_core.ibu", "rr_core.repeats")
+        POOL.warm_up()
 
 
 def is_free() -> bool:
@@ -406,6 +416,7 @@ def is_free() -> bool:
 def run(function: Callable[..., T], /, *args: Any, look: Look, reports: bool = False, **named: Any) -> T:
     """`Pool.run` by the workers of this server; done here in a test of a page alone, which has none."""
     if _opened.is_set():
+        TURNS.end()  # who waits here needs no interpreter
         return POOL.run(function, *args, look=look, reports=reports, **named)
     for name in ("memory", "seconds", "lane"):
         named.pop(name, None)

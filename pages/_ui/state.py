@@ -164,7 +164,9 @@ def read_by_worker(
     """
     with sessions.room(size):
         try:
-            return jobs.run(job(), look=look, reports=reports, memory=size, seconds=READ_SECONDS_MAX)
+            return jobs.run(
+                job(), look=look, reports=reports, memory=size, seconds=READ_SECONDS_MAX, lane="file"
+            )
         except jobs.Lost:
             raise UnreadableFile(_TOO_MUCH) from None
 

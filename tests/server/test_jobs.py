@@ -17,8 +17,8 @@ from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.ibu.starts import Start
 from server import jobs, sessions
-from server.jobs import Lost, Pool
-from server.priority import FIGURE, GO_ON, NICENESS, Turns
+from server.jobs import NICENESS, Lost, Pool
+from server.priority import FIGURE, GO_ON, Turns
 from tests.server import work_of_jobs
 
 SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)

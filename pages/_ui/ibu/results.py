@@ -88,7 +88,6 @@ def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
     most = affordable_iterations(work.draw.counts, length)
     if work.draw.scenario.k <= LARGE and TURNS.are_wanted() and jobs.is_free():
         # Half of all that the figures of a busy class compute: others have their turn meanwhile.
-        TURNS.end()
         with suppress(jobs.Lost):
             return jobs.run(
                 ibu_path,
