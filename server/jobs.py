@@ -50,7 +50,7 @@ _ENVIRONMENT = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "2",
 }
-_IDLE = 60.0  # seconds after which a worker that nobody needs ends, and gives its memory back
+_IDLE = 30.0  # seconds after which a worker that nobody needs ends, and gives its memory back
 _BETWEEN_LOOKS = 0.05  # seconds between two looks at a job, and between two reports of its progress
 _PATIENCE = 10.0  # seconds that a job has to end once it is told to stop
 _AT_LEAST = 384 * 2**20  # bytes that every job may take

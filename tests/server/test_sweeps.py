@@ -21,7 +21,7 @@ from rr_core import Population
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.run import run
 from server import sessions
-from server.jobs import end_workers, start_workers, worker_count
+from server.jobs import NICENESS, end_workers, start_workers, worker_count
 from server.sweeps import _MOST_RESULTS, SweepQueue
 from tests.app.opening import ROOT
 from tests.benchmarks.visitor import Visitor, finish
@@ -202,7 +202,7 @@ def test_processes_of_their_own(house, caplog):
         time.sleep(0.02)
     assert job.result.same(run(SWEEP))
     executor = start_workers(worker_count())
-    assert executor.submit(os.nice, 0).result() == 10
+    assert executor.submit(os.nice, 0).result() == NICENESS
     with pytest.raises(ZeroDivisionError):
         executor.submit(divmod, 7, 0).result()
     sleeping = [executor.submit(time.sleep, 600) for _ in range(40)]
