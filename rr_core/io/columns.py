@@ -450,13 +450,15 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
 
 def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
     """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
-    come again, else of anything that does, else of words, else the first. Times and free texts are all different."""
+    come again, else of anything that does, else of words, else the first. Times and free texts are all different; a
+    column with one value in all rows comes behind those that come again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
     words = [i for i in others if not table.numeric[i]]
-    return next(iter([*named, *(i for i in words if i in again), *again, *words, *others]))
+    order = [*named, *(i for i in words if i in again), *again]
+    return next(iter([*(i for i in order if not table.hints[i].constant), *order, *words, *others]))
 
 
 def refuse_sideways(table: Described, has_header: bool) -> None:

@@ -280,3 +280,11 @@ def test_the_column_called_count_is_taken_whatever_stands_before_it(header, befo
 def test_shares_alone_are_refused_still():
     with pytest.raises(UnreadableFile, match="“Anteil in %” holds shares"):
         read_reports([Source("a.csv", table("Antwort,Anteil in %", ["yes", "no"], [64, 36]))])
+
+
+def test_a_column_with_one_value_in_all_rows_is_not_the_answer_beside_one_that_varies():
+    same, answers = ["2026-05-01"] * 40, ["bus", "car"] * 20
+    for header, *columns in (("day,q1", same, answers), ("q1,region", answers, same)):
+        read = read_reports([Source("a.csv", table(header, *columns))])
+        assert (read.category_name, read.labels.tolist()) == ("q1", ["bus", "car"])
+    assert inspect_reports(Source("a.csv", table("q1,id", ["yes"] * 40, range(40)))).category == 0
