@@ -23,8 +23,7 @@ from rr_core import limits
 from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
 
-_LONGEST = 40  # characters of a typed number, and of a name in a legend
-_MOST_HIDDEN = 20
+_LONGEST = 40  # characters of a typed number
 # In seconds: without a move after which the hand counts as resting; between two looks for a move.
 _PATIENCE, _LOOK = 0.4, 0.01
 _LONGEST_HOLD = 30.0  # seconds; a browser that is gone never says that its hand has let go
@@ -123,16 +122,9 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) 
             "presenting": link.presenting(),
         },
         on_moved_change=partial(_moved, key),
-        on_hidden_change=partial(_hid, key),
         on_presents_change=partial(_presents, key),
         on_draws_change=link.new_draw,
     )
-
-
-def hidden() -> tuple[str, ...]:
-    """Names of what was hidden by the legend of the main figure of the page on screen."""
-    names: tuple[str, ...] = st.session_state.get("_hidden", {}).get(link.page(), ())
-    return names
 
 
 def moving() -> bool:
@@ -158,14 +150,6 @@ def wait_for_the_hand() -> None:
 def look() -> None:
     """End this run if it has been overtaken: Streamlit does that where the session's state is read."""
     _hand()
-
-
-def _hid(key: str) -> None:
-    event = told(key).get("hidden")
-    names = event.get("names") if isinstance(event, dict) else None
-    if isinstance(names, list):
-        kept = tuple(str(name)[:_LONGEST] for name in names[:_MOST_HIDDEN])
-        st.session_state["_hidden"] = {**st.session_state.get("_hidden", {}), link.page(): kept}
 
 
 def _presents(key: str) -> None:

@@ -6,7 +6,7 @@ import threading
 
 from pages._ui import estimators, long_run
 from server import sessions
-from tests.app.opening import checked, opened, widget
+from tests.app.opening import charts, checked, opened, widget
 
 
 def test_a_run_waits_while_the_server_is_busy_and_gives_its_place_back(monkeypatch):
@@ -29,7 +29,7 @@ def test_a_run_waits_while_the_server_is_busy_and_gives_its_place_back(monkeypat
     checked(page.button_group(key="repeat_times").set_value(50).run())
     checked(widget(page, "Repeat").click().run())
     assert began == [1]  # not before the other one had ended
-    assert len(page.get("plotly_chart")) == 4
+    assert len(charts(page)) == 4
     assert places.acquire(blocking=False)
 
 
