@@ -69,11 +69,10 @@ _component = component("dials", '<div class="rr-dials"></div>')
 
 @dataclass(slots=True)
 class _Hand:
-    """When a hand on a dial last moved it, minus infinity once it has let go; whether that was its first move; by key of
-    the dials the number of the last move; what was typed and refused."""
+    """When a hand on a dial last moved it, minus infinity once it has let go; by key of the dials the number of the last
+    move; what was typed and refused."""
 
     moved: float = -math.inf
-    first: bool = False
     answered: dict[str, int] = field(default_factory=dict)
     error: tuple[str, str] = ("", "")  # name of the dial, one plain sentence
 
@@ -132,11 +131,6 @@ def moving() -> bool:
     return time.monotonic() - _hand().moved < _LONGEST_HOLD
 
 
-def dragging() -> bool:
-    """Whether a hand is on a dial of this session and has moved it more than once."""
-    return moving() and not _hand().first
-
-
 def wait_for_the_hand() -> None:
     """While a hand moves a dial: end this run at its next move; go on once the hand has rested for a moment."""
     if not moving():
@@ -165,7 +159,6 @@ def _moved(key: str) -> None:
     hand, name = _hand(), str(move["name"])
     number = move.get("number")
     hand.answered[key] = number if isinstance(number, int) else 0
-    hand.first = not moving()
     hand.moved = time.monotonic() if move.get("moving") is True else -math.inf
     try:
         value = _DIALS[name].field.entered(str(move.get("text", "")).strip()[:_LONGEST])

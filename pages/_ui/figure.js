@@ -12,7 +12,11 @@ const plotly = address => window.rrPlotly ??= new Promise((done, failed) => {
 // Names that the legend hides, by page.
 const hiddenOn = window.rrHidden ??= {};
 
-const FILL = {width: 20, height: 20, path: 'M0 0h7v2H2v5H0z M13 0h7v7h-2V2h-5z M20 13v7h-7v-2h5v-5z M7 20H0v-7h2v5h5z'};
+// The same object each time: with another configuration Plotly would begin anew.
+const FULL = {
+  name: 'Fullscreen', title: 'Fullscreen', click: () => window.rrLead?.fill(),
+  icon: {width: 20, height: 20, path: 'M0 0h7v2H2v5H0z M13 0h7v7h-2V2h-5z M20 13v7h-7v-2h5v-5z M7 20H0v-7h2v5h5z'},
+};
 
 // Streamlit's look of charts, whose axis titles on white are too pale to read: at least 4.5 : 1 by WCAG 2.
 function look(root) {
@@ -24,7 +28,7 @@ function look(root) {
     font: {color, family: of('font'), size: 12, weight: 400}, paper_bgcolor: page, plot_bgcolor: page,
     legend: {font: {color: dark ? '#fafafa' : '#262730'}, title: {font: {color}, side: 'top'}, valign: 'top', borderwidth: 0},
     xaxis: {...axis, showgrid: false, zeroline: false, title: {standoff: 20}},
-    yaxis: {...axis, title: {standoff: 24}}, margin: {pad: 8, r: 0, l: 0},
+    yaxis: {...axis, title: {standoff: 24}, ticklabeloverflow: 'allow'}, margin: {pad: 8, r: 0, l: 0},
     hoverlabel: {bgcolor: page, bordercolor: of('border-color'), font: {color}},
     coloraxis: {colorbar: {thickness: 16, xpad: 24, outlinewidth: 8, outlinecolor: 'transparent', len: 0.75, y: 0.5745}},
   }};
@@ -51,7 +55,7 @@ class Figure {
       this.holder.style.minHeight = `${this.given.layout.height}px`;
     }
     this.plotly = await plotly(this.given.script);
-    this.draw();
+    setTimeout(() => this.draw());  // the next move of a dial goes out first, and the server works meanwhile
   }
 
   draw() {
@@ -59,13 +63,13 @@ class Figure {
     const now = JSON.stringify([width, height, template]);
     if (!this.plotly || !width || !height || now === this.drawn) return;
     this.drawn = now;
-    const {data, layout, frames, config} = this.given, hidden = hiddenOn[location.pathname] ?? [];
+    const {data, layout, frames, config} = JSON.parse(this.text);  // anew, for Plotly writes into what it is given
+    const hidden = hiddenOn[location.pathname] ?? [];
     const figure = {
       data: data.map(trace => hidden.includes(trace.name) ? {...trace, visible: 'legendonly'} : trace),
       layout: {...layout, template, width, height, uirevision: 'kept',
                shapes: layout.shapes?.filter(shape => !hidden.includes(shape.name))},
-      frames, config: {...config, modeBarButtonsToAdd: [
-        {name: 'Fullscreen', title: 'Fullscreen', icon: FILL, click: () => window.rrLead?.fill()}]},
+      frames, config: {...config, modeBarButtonsToAdd: [FULL]},
     };
     // A film that plays would go on with the frames that it has: another one begins anew.
     const kept = this.root.on && !(frames && this.fresh);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +27,7 @@ from pages._ui.link import Binding
 from pages._ui.work import LARGE, Work, work
 from rr_core.populations import UPLOAD
 from server import sessions
-from server.priority import FIGURE, GO_ON, OPENING, REST, TURNS
+from server.priority import FIGURE, OPENING, REST, TURNS
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.

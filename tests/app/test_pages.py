@@ -323,10 +323,9 @@ registry.REGISTRY += (twin,)
 registry.ESTIMATORS["twin"], registry.RULES["twin"] = twin.estimate, twin.rule
 registry.VALID += ("twin",)
 
-from pages._ui import downloads, frame
+from pages._ui import downloads
 from tests.app.opening import dials, charts, opened
 
-frame._HEAD_START = 0
 page = opened("estimators", "k=12&n=500&seed=1")
 table = next(block.value for block in page.markdown if "Squared error" in block.value)
 assert "Twin" in table, table

@@ -30,13 +30,15 @@ _SETTLED = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
   return app && app.getAttribute('data-test-script-state') === 'notRunning'
     && !document.querySelector('[data-testid="stSkeleton"]')
-    && [...document.querySelectorAll('[data-testid="stPlotlyChart"], .rr-figure')].every(c => c.querySelector('.main-svg'))
+    && [...document.querySelectorAll('[data-testid="stPlotlyChart"], .rr-figure')].every(
+      chart => chart.querySelector('.main-svg'))
     && performance.now() - window.lastChange > 120 }"""
 # Two animation frames: what the last message changed has been painted.
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# What the first figure draws, told by the first path of each of its traces; empty while there is none.
-SEEN = """() => [...document.querySelector('.js-plotly-plot .main-svg')?.querySelectorAll('.trace') ?? []]
-  .map(trace => trace.querySelector('path')).map(path => path?.getAttribute('d') + path?.getAttribute('transform')).join()"""
+# What the first figure draws, told by the first path of each of its traces and shapes; empty while there is none.
+SEEN = """() => [...document.querySelector('.js-plotly-plot .main-svg')?.querySelectorAll('.trace, .shape-group') ?? []]
+  .map(part => part.querySelector('path'))
+  .map(path => path?.getAttribute('d') + path?.getAttribute('transform')).join()"""
 # Counts new pictures of the first figure, frames, and frames in which no picture is on screen, until it is read.
 COUNT_FRAMES = f"""() => {{ const seen = {SEEN}; let last = seen();
   const count = window.count = {{pictures: 0, frames: 0, blank: 0, since: performance.now()}};
