@@ -162,7 +162,9 @@ def test_one_figure_is_kept_and_so_is_what_was_zoomed_into(open_lab):
     assert lab.chart("lead").evaluate(zoomed) == shown != "-1,50"
     assert lab.chart("lead").get_attribute("aria-label") in lab.words()
     lab.page.emulate_media(color_scheme="dark")
-    lab.page.wait_for_function("() => document.querySelector('.rr-figure').layout.template.layout.font.color === '#e6eaf1'")
+    lab.page.wait_for_function(
+        "() => document.querySelector('.rr-figure')._fullLayout.font.color === '#e6eaf1'"
+    )
     lab.must_be_fine()
 
 
